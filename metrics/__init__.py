@@ -1,0 +1,1 @@
+"""What "good" means: the official scores, what an optimizer may see of them, and how sure we are."""

@@ -1,0 +1,45 @@
+"""What an optimizer that averages over examples may see of one of them: the ranking score, linearised.
+
+Macro-F1 is no mean over records, so no per-record value has it as its mean. Its first-order expansion at a baseline
+has. With t_k the baseline's F1 of label k and n_k the mean number of gold items of label k a record,
+
+    d F1_k / d TP_k = (2 - t_k) / (2 n_k)      d F1_k / d FP_k = -t_k / (2 n_k)
+
+(F1 = 2 TP / (2 TP + FP + FN) with TP + FN = n_k fixed, so that the denominator is TP + FP + n_k; at the operating
+point of a baseline that predicts a label as often as it occurs it is 2 n_k.) The credit of a record is
+
+    0.5 / K * sum_k ((2 - t_k) TP_k - t_k FP_k) / (2 n_k) + 0.5 * exact
+
+Its mean rises and falls with the ranking score near the baseline (Koyejo et al. 2014; Narasimhan et al. 2015). It is
+no score: it can leave 0-1, and labels that never occur in `gold` carry no weight.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.official import FN, FP, TP, Tally, f1_scores
+
+
+@dataclass(frozen=True)
+class Credit:
+    """The linearised ranking score. `t` and `n` have one entry a label (see the module)."""
+
+    t: NDArray[np.float64]
+    n: NDArray[np.float64]
+
+    def __call__(self, tally: Tally) -> NDArray[np.float64]:
+        """The credit of each record of `tally`, shape (records,)."""
+        weight = np.divide(0.5 / len(self.n), 2 * self.n, out=np.zeros_like(self.n), where=self.n > 0)
+        tp, fp = tally.counts[:, TP, :], tally.counts[:, FP, :]
+        return np.asarray((((2 - self.t) * tp - self.t * fp) * weight).sum(axis=1) + 0.5 * tally.exact)
+
+
+def linearise(baseline: Tally) -> Credit:
+    """The credit at the operating point of `baseline`: a tally of train, never of dev or test."""
+    totals = baseline.counts.sum(axis=0)
+    n = (totals[TP] + totals[FN]) / max(len(baseline), 1)
+    return Credit(t=f1_scores(totals), n=n.astype(np.float64))
+
+

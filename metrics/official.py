@@ -1,0 +1,167 @@
+"""The ranking scores of both tracks, exactly as the official evaluator computes them.
+
+Rules: guidelines, section 2 ("Metrics"). What they leave out was learnt from the evaluator's own answers, of which
+`tests/golden/official-score-vectors.jsonl` holds 150:
+
+* macro-F1 divides by all labels of the track, even where one never occurs; an F1 with denominator 0 is 0;
+* Track 1, several gold labels: a prediction among them counts as that label, a miss counts against the first;
+* Track 2: predicted evidence ids are deduplicated in order, then cut to the first three; where the gold list is empty,
+  Joint@3 asks for the right label and an empty list ("match-empty").
+
+A corpus is reduced to a `Tally` of counts a record. Everything else (score, intervals, credit) is arithmetic on it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from programs.labels import CitationLabel, ClaimLabel
+from programs.records import Citation
+
+CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
+CITATION_LABELS = tuple(str(label) for label in CitationLabel)
+EVIDENCE_K = 3  # Joint@3
+
+TP, FP, FN = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What each record of a corpus adds to the score.
+
+    counts: int array (records, 3, labels): true positives, false positives and false negatives;
+    exact: bool array (records,): paragraph exact match (Track 1), Joint@3 (Track 2);
+    exact_name: the name of that part, "pem" or "joint_at_3".
+    """
+
+    labels: tuple[str, ...]
+    counts: NDArray[np.int64]
+    exact: NDArray[np.bool_]
+    exact_name: str
+
+    def __len__(self) -> int:
+        return len(self.exact)
+
+
+class LabelScore(NamedTuple):
+    """Precision, recall and F1 in 0-1; support is the number of gold items counted for the label."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """A ranking score and its parts, all in 0-1. `exact` is PEM (Track 1) or Joint@3 (Track 2)."""
+
+    score: float
+    macro_f1: float
+    exact: float
+    exact_name: str
+    per_label: dict[str, LabelScore]
+
+    def report(self) -> dict[str, Any]:
+        """Keys `macro_f1`, `pem` or `joint_at_3`, `score`, `per_label`, as `aisr score` writes them."""
+        return {
+            "macro_f1": self.macro_f1,
+            self.exact_name: self.exact,
+            "score": self.score,
+            "per_label": {label: part._asdict() for label, part in self.per_label.items()},
+        }
+
+
+def tally_claims(gold: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str] | None]) -> Tally:
+    """Track 1. For each record: the gold labels of each sentence, and one predicted label a sentence.
+
+    None as a prediction is a record that failed: it earns nothing and its gold labels are missed.
+    Raises ValueError where the numbers of records or sentences differ or a label is unknown.
+    """
+    counts, exact = _empty(gold, predicted, CLAIM_LABELS)
+    column = {label: k for k, label in enumerate(CLAIM_LABELS)}
+    for row, (types, labels) in enumerate(zip(gold, predicted, strict=True)):
+        if labels is not None and len(labels) != len(types):
+            raise ValueError(f"record {row + 1}: {len(labels)} labels for {len(types)} sentences; one label a sentence")
+        tp, fp, fn = counts[row]
+        missed = 0
+        for k, allowed in enumerate(types):
+            label = labels[k] if labels is not None else None
+            if label in allowed:
+                tp[_known(column, label, row)] += 1
+                continue
+            missed += 1
+            fn[_known(column, allowed[0], row)] += 1
+            if label is not None:
+                fp[_known(column, label, row)] += 1
+        exact[row] = missed == 0
+    return Tally(CLAIM_LABELS, counts, exact, "pem")
+
+
+def tally_citations(gold: Sequence[Citation], predicted: Sequence[Citation | None]) -> Tally:
+    """Track 2. Gold and predicted judgement of each record; None is a record that failed (it earns nothing).
+
+    Raises ValueError where the numbers of records differ or a label is unknown.
+    """
+    counts, exact = _empty(gold, predicted, CITATION_LABELS)
+    column = {label: k for k, label in enumerate(CITATION_LABELS)}
+    for row, (right, guess) in enumerate(zip(gold, predicted, strict=True)):
+        tp, fp, fn = counts[row]
+        wanted = _known(column, right.label, row)
+        if guess is not None and guess.label == right.label:
+            tp[wanted] += 1
+            exact[row] = _evidence_found(right.evidence_para_ids, guess.evidence_para_ids)
+            continue
+        fn[wanted] += 1
+        if guess is not None:
+            fp[_known(column, guess.label, row)] += 1
+    return Tally(CITATION_LABELS, counts, exact, "joint_at_3")
+
+
+def score(tally: Tally) -> Score:
+    """The ranking score of a corpus. Raises ValueError for an empty one."""
+    if not len(tally):
+        raise ValueError("no records: an empty corpus has no score")
+    totals = tally.counts.sum(axis=0)
+    tp, fp, fn = (totals[part] for part in (TP, FP, FN))
+    f1 = f1_scores(totals)
+    precision, recall = _ratio(tp, tp + fp), _ratio(tp, tp + fn)
+    per_label = {
+        label: LabelScore(float(precision[k]), float(recall[k]), float(f1[k]), int(tp[k] + fn[k]))
+        for k, label in enumerate(tally.labels)
+    }
+    macro_f1, exact = float(f1.mean()), float(tally.exact.mean())
+    return Score((macro_f1 + exact) / 2, macro_f1, exact, tally.exact_name, per_label)
+
+
+def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
+    """F1 of each label. `totals` has shape (..., 3, labels); the answer (..., labels), 0 where nothing was counted."""
+    tp, fp, fn = totals[..., TP, :], totals[..., FP, :], totals[..., FN, :]
+    return _ratio(2 * tp, 2 * tp + fp + fn)
+
+
+def _evidence_found(gold: Sequence[str], predicted: Sequence[str]) -> bool:
+    if not gold:
+        return not predicted
+    return not set(gold).isdisjoint(list(dict.fromkeys(predicted))[:EVIDENCE_K])
+
+
+def _empty(
+    gold: Sequence[object], predicted: Sequence[object], labels: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(predicted)} predictions for {len(gold)} gold records; one prediction a record")
+    return np.zeros((len(gold), 3, len(labels)), dtype=np.int64), np.zeros(len(gold), dtype=np.bool_)
+
+
+def _known(column: dict[str, int], label: str | None, row: int) -> int:
+    if label not in column:
+        raise ValueError(f"record {row + 1}: unknown label {label!r}; one of: {', '.join(column)}")
+    return column[label]
+
+
+def _ratio(top: NDArray[Any], bottom: NDArray[Any]) -> NDArray[np.float64]:
+    return np.divide(top, bottom, out=np.zeros(np.shape(bottom), dtype=np.float64), where=bottom != 0)

@@ -1,0 +1,1 @@
+"""What gets compiled: label sets, records, typed signatures and modules."""

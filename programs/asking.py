@@ -1,0 +1,76 @@
+"""Asking a model for an answer that can be used: one question, at most one repair, then a failure.
+
+Never a silent default: an answer that is still unusable after the repair raises `UnusableAnswer`, and whoever runs
+the program writes the record down as failed.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+# JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
+Constraints = dict[str, dict[str, Any]]
+Check = Callable[[dspy.Prediction], str | None]
+
+
+class UnusableAnswer(ValueError):
+    """The model's answer could not be used, nor could its answer to the complaint about it."""
+
+
+def ask(predict: dspy.Predict, check: Check, constraints: Constraints, **inputs: Any) -> dspy.Prediction:
+    """Call `predict`; where the answer does not parse or `check` returns a complaint, call once more with it.
+
+    Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
+    """
+    config = _config(predict, constraints)
+    prediction, complaint = _attempt(predict, check, config=config, **inputs)
+    if prediction is None:
+        correction = f"Your previous answer could not be used: {complaint}. Answer again, in the form asked for."
+        repair = predict.signature.append(
+            "correction", dspy.InputField(desc="what was wrong with your previous answer"), str
+        )
+        prediction, complaint = _attempt(
+            predict, check, config=config, signature=repair, correction=correction, **inputs
+        )
+    if prediction is None:
+        raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
+    return prediction
+
+
+def wrong_count(got: Sequence[object], wanted: int, what: str) -> str | None:
+    """The complaint about a list of the wrong length, or None."""
+    return None if len(got) == wanted else f"{len(got)} {what} where {wanted} were asked for"
+
+
+def unknown_names(got: Sequence[str], known: Sequence[str], what: str) -> str | None:
+    """The complaint about names that were not offered, or None."""
+    unknown = [name for name in got if name not in known]
+    return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+
+
+def _attempt(predict: dspy.Predict, check: Check, **call: Any) -> tuple[dspy.Prediction | None, str | None]:
+    try:
+        prediction = predict(**call)
+    except AdapterParseError as error:
+        return None, _what_failed(error)
+    complaint = check(prediction)
+    if complaint is None:
+        return prediction, None
+    if dspy.settings.trace:
+        dspy.settings.trace.pop()  # a refused answer must not be bootstrapped into a demo
+    return None, complaint
+
+
+def _what_failed(error: AdapterParseError) -> str:
+    fields = ", ".join(error.signature.output_fields)
+    answer = " ".join(str(error.lm_response or "").split())[:200]
+    return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
+
+
+def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
+    lm = predict.lm or dspy.settings.lm
+    takes = getattr(getattr(lm, "engine", None), "takes_constraints", False)
+    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
+    return {"metadata": {"constraints": constraints}} if takes else {}

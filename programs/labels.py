@@ -1,0 +1,54 @@
+"""The two label sets of the task, in the order of the guidelines (section 1), with their definitions in our words."""
+
+from enum import StrEnum
+from typing import Literal
+
+
+class ClaimLabel(StrEnum):
+    """Track 1: one label a sentence."""
+
+    SUPPORTED = "Supported"
+    CAUSAL = "Unsupported Causal Mechanistic"
+    ENTITY = "Unsupported Entity"
+    SCOPE = "Scope Overgeneralization"
+    CONTRADICTION = "Contradiction"
+
+
+class CitationLabel(StrEnum):
+    """Track 2: one label a claim."""
+
+    SUPPORTED = "Supported"
+    OVERSTATE = "Overstate"
+    TOPICAL = "Topical Match"
+    IRRELEVANT = "Irrelevant"
+
+
+# `Literal` and not the enums stands in the signatures: DSPy then shows a model the label text, never a Python name.
+ClaimLiteral = Literal[
+    "Supported",
+    "Unsupported Causal Mechanistic",
+    "Unsupported Entity",
+    "Scope Overgeneralization",
+    "Contradiction",
+]
+CitationLiteral = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
+
+# One line a label. They stand in the output field's description, where no optimizer rewrites them.
+CLAIM_DEFINITIONS: dict[str, str] = {
+    ClaimLabel.SUPPORTED: "the evidence adequately supports the sentence",
+    ClaimLabel.CAUSAL: "adds a cause or mechanism that the evidence does not show",
+    ClaimLabel.ENTITY: "names a dataset, metric, model, baseline or similar that the evidence does not contain",
+    ClaimLabel.SCOPE: "extends a finding beyond the scope that the evidence covers",
+    ClaimLabel.CONTRADICTION: "directly conflicts with the evidence",
+}
+CITATION_DEFINITIONS: dict[str, str] = {
+    CitationLabel.SUPPORTED: "the paper gives evidence that directly supports the claim",
+    CitationLabel.OVERSTATE: "the claim says more, or more strongly, than the paper supports",
+    CitationLabel.TOPICAL: "same topic, but the paper lacks the evidence that the claim needs",
+    CitationLabel.IRRELEVANT: "the paper has no meaningful support relation to the claim",
+}
+
+
+def definitions(of: dict[str, str]) -> str:
+    """The definitions on one line, as a field description takes them."""
+    return "; ".join(f"{label} = {meaning}" for label, meaning in of.items())

@@ -1,0 +1,250 @@
+"""The official JSONL records of both tracks, read as a stream and validated once, here.
+
+Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
+"""
+
+import itertools
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeVar
+
+import jsonlines
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from programs.labels import CitationLabel, ClaimLabel
+
+
+def _as_captions(value: Any) -> Any:
+    """A caption is a list of strings; a lone string or null is read as such a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else value
+
+
+def _none_if_empty(value: Any) -> Any:
+    """An empty list of types is a withheld one: a sentence always has at least one label (guidelines, section 1)."""
+    return None if value == [] else value
+
+
+Text = Annotated[str, Field(min_length=1)]
+Captions = Annotated[list[str], BeforeValidator(_as_captions)]
+
+
+class EvidenceItem(BaseModel):
+    """One item of an evidence bundle: a paragraph of text, or a picture of a table or figure with its captions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    type: Literal["text", "table", "image"]
+    text: str = ""
+    table_caption: Captions = []
+    image_caption: Captions = []
+    img_path: str | None = None
+
+    @property
+    def caption(self) -> str:
+        """All captions of the item, in one line."""
+        return " ".join([*self.table_caption, *self.image_caption])
+
+
+class SentenceLabel(BaseModel):
+    """One sentence of a paragraph and its gold labels (None where they are withheld)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    sentence: str
+    types: Annotated[list[ClaimLabel] | None, BeforeValidator(_none_if_empty)] = None
+
+
+class Record(BaseModel):
+    """What both tracks share. `id` is given by `read` where the file has none."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: Text
+    claim_text: Text
+
+
+class ClaimRecord(Record):
+    """Track 1: a claim paragraph, split into sentences, and its evidence bundle."""
+
+    evidence_bundle: list[EvidenceItem]
+    sentence_label: Annotated[list[SentenceLabel], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _all_or_none_labelled(self) -> Self:
+        if len({sentence.types is None for sentence in self.sentence_label}) > 1:
+            raise ValueError("sentence_label: some sentences have types and some have none; label all or none")
+        return self
+
+    @property
+    def sentences(self) -> list[str]:
+        return [sentence.sentence for sentence in self.sentence_label]
+
+    @property
+    def gold(self) -> list[list[str]] | None:
+        """The gold labels of each sentence, the primary one first; None where they are withheld."""
+        types = [sentence.types for sentence in self.sentence_label]
+        return None if types[0] is None else [[str(label) for label in labels or ()] for labels in types]
+
+
+class Citation(NamedTuple):
+    """A Track 2 judgement, gold or predicted: the label and the evidence paragraph ids, best first."""
+
+    label: str
+    evidence_para_ids: list[str]
+
+
+class CitationRecord(Record):
+    """Track 2: an atomic claim and the full text of the cited paper, paragraph by paragraph."""
+
+    cited_paper_full_text: Annotated[list[dict[str, str]], Field(min_length=1)]
+    evidence_para_ids: list[str] | None = None
+    evidence_texts: dict[str, str] | None = None
+    label: CitationLabel | None = None
+
+    @model_validator(mode="after")
+    def _ids_are_unique_and_known(self) -> Self:
+        ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
+        if len(ids) != len(set(ids)):
+            twice = sorted({key for key in ids if ids.count(key) > 1})
+            raise ValueError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
+        unknown = [key for key in self.evidence_para_ids or () if key not in set(ids)]
+        if unknown:
+            raise ValueError(f"evidence_para_ids: {unknown[0]!r} is no paragraph of cited_paper_full_text")
+        return self
+
+    @property
+    def paragraphs(self) -> dict[str, str]:
+        """Paragraph id -> text, in document order."""
+        return {key: text for paragraph in self.cited_paper_full_text for key, text in paragraph.items()}
+
+    @property
+    def gold(self) -> Citation | None:
+        """The gold judgement; None where it is withheld."""
+        return None if self.label is None else Citation(str(self.label), list(self.evidence_para_ids or []))
+
+
+class ClaimPrediction(BaseModel):
+    """A line of `track1_pred.jsonl`: one label a sentence."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    id: Text | None = None
+    labels: list[Annotated[ClaimLabel, Field(strict=False)]]
+
+    @property
+    def answer(self) -> list[str]:
+        return [str(label) for label in self.labels]
+
+
+class CitationPrediction(BaseModel):
+    """A line of `track2_pred.jsonl`: the label and up to three evidence paragraphs, best first."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    id: Text | None = None
+    label: Annotated[CitationLabel, Field(strict=False)]
+    evidence_para_ids: list[str]
+
+    @property
+    def answer(self) -> Citation:
+        return Citation(str(self.label), self.evidence_para_ids)
+
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
+class BadLine(ValueError):
+    """A line that is not what its file should hold: `file:line: field: what is wrong; what was expected`."""
+
+
+class Line(NamedTuple, Generic[RecordT]):
+    """One line of a file: its number (from 1), and the record or what is wrong with it."""
+
+    number: int
+    record: RecordT | None
+    problem: str | None
+
+
+def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[Line[RecordT]]:
+    """Read a JSONL file line by line, good and bad lines alike; blank lines are passed over.
+
+    With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it:
+    prefix and running number from 1, six digits ("track1-000001"). A repeated id is a bad line.
+    """
+    seen: dict[str, int] = {}
+    count = 0
+    with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
+        reader = jsonlines.Reader(file)
+        for number in itertools.count(1):
+            try:
+                raw = reader.read(allow_none=True)
+            except EOFError:
+                return
+            except jsonlines.InvalidLineError as error:
+                if not error.line.strip():
+                    continue
+                count += 1
+                yield Line(number, None, f"{path}:{number}: not JSON ({_first_line(error)}); one JSON object a line")
+                continue
+            count += 1
+            yield _line(path, number, raw, model, seen, f"{prefix}-{count:06d}" if prefix else None)
+
+
+def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[RecordT]:
+    """The records of a JSONL file, one at a time. Raises `BadLine` at the first that is not one."""
+    for line in scan(path, model, prefix):
+        if line.record is None:
+            raise BadLine(f"{line.problem} (`aisr check` lists every bad line)")
+        yield line.record
+
+
+def has_ids(path: str | PathLike[str]) -> bool:
+    """Whether the first line of the file carries an id."""
+    with jsonlines.open(Path(path)) as reader:
+        for raw in reader.iter(skip_empty=True, skip_invalid=True):
+            return isinstance(raw, dict) and raw.get("id") is not None
+    return False
+
+
+def _line(
+    path: str | PathLike[str], number: int, raw: Any, model: type[RecordT], seen: dict[str, int], default_id: str | None
+) -> Line[RecordT]:
+    where = f"{path}:{number}"
+    if not isinstance(raw, dict):
+        return Line(number, None, f"{where}: a {type(raw).__name__}; expected one JSON object")
+    if default_id and raw.get("id") is None:
+        raw = {**raw, "id": default_id}
+    try:
+        record = model.model_validate(raw)
+    except ValidationError as error:
+        return Line(number, None, f"{where}: {explain(error)}")
+    key = getattr(record, "id", None)
+    if key is not None and key in seen:
+        return Line(number, None, f"{where}: id: {key!r} stands in line {seen[key]} already; ids must be unique")
+    if key is not None:
+        seen[key] = number
+    return Line(number, record, None)
+
+
+def explain(error: ValidationError) -> str:
+    """The first problem of a validation error, in one line: `field: what is wrong; what was expected`."""
+    first = error.errors(include_url=False)[0]
+    field = ""
+    for part in first["loc"]:
+        if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
+            continue  # pydantic's own words for a step inside a field
+        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else str(part)
+    if first["type"] == "enum":
+        expected = first.get("ctx", {}).get("expected", "")
+        names = expected.replace("' or '", ", ").replace("', '", ", ").strip("'")
+        return f"{field}: unknown label {str(first['input'])[:80]!r}; one of: {names}"
+    message = first["msg"].removeprefix("Value error, ")
+    more = f" ({error.error_count() - 1} more in this line)" if error.error_count() > 1 else ""
+    return (f"{field}: {message}" if field else message) + more
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:120]
