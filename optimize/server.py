@@ -1,0 +1,28 @@
+"""The MLflow UI on the loopback address, against the store that the compiles were logged to."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from optimize.tracking import open_store, tracking_uri
+
+# Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
+OFFLINE = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
+
+
+def serve(root: Path, port: int) -> int:
+    """Run the server until it ends; its exit code. Raises ValueError where MLFLOW_TRACKING_URI names a server already."""
+    uri = tracking_uri(root)
+    if uri.startswith("http"):
+        raise ValueError(f"MLFLOW_TRACKING_URI is a server already ({uri.split('@')[-1]}): open that address")
+    open_store(root)
+    command = [
+        *(sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri),
+        *("--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
+    ]
+    return subprocess.run(command, env={**os.environ, **OFFLINE}, check=False).returncode

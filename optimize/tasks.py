@@ -1,0 +1,147 @@
+"""A task is one value: everything in `optimize/` is written against `Task` and knows no track."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import dspy
+
+from metrics import official
+from metrics.official import Tally
+from programs import labels
+from programs.citation import CitationJudge, complete
+from programs.claim import ClaimJudge
+from programs.records import (
+    Citation,
+    CitationPrediction,
+    CitationRecord,
+    ClaimPrediction,
+    ClaimRecord,
+    Record,
+)
+from programs.retrieval import rank
+
+Answer = Any  # list[str] for Track 1, Citation for Track 2
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one task consists of.
+
+    answer: what a program's prediction says, in the form that `tally` and `line` take;
+    problem: what the official evaluator would refuse in an answer to a record, or None;
+    fallback: the track's commonest answer, for whoever asks to have a failed record filled in;
+    option_types: the options of its program and their types.
+    """
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    definitions: Mapping[str, str]
+    record: type[Record]
+    prediction: type[ClaimPrediction] | type[CitationPrediction]
+    program: Callable[..., dspy.Module]
+    option_types: Mapping[str, type]
+    answer: Callable[[dspy.Prediction], Answer]
+    tally: Callable[[Sequence[Any], Sequence[Answer | None]], Tally]
+    line: Callable[[Answer], dict[str, Any]]
+    problem: Callable[[Any, Answer], str | None]
+    feedback: Callable[[Any, Answer], str]
+    said: Callable[[Any], list[str]]
+    fallback: Callable[[Any], Answer]
+    submission_file: str
+
+    def build(self, options: Options) -> dspy.Module:
+        """The uncompiled program. Raises ValueError for an option that it does not have."""
+        unknown = set(options) - set(self.option_types)
+        if unknown:
+            raise ValueError(f"{self.name} has no option {sorted(unknown)[0]!r}; it has {', '.join(self.option_types)}")
+        for name, value in options.items():
+            wanted = self.option_types[name]
+            if not isinstance(value, wanted):
+                raise ValueError(f"option {name} is {value!r}; expected {wanted.__name__}")
+        return self.program(**options)
+
+
+def _claim_answer(prediction: dspy.Prediction) -> list[str]:
+    return [str(label) for label in prediction.sentence_labels]
+
+
+def _citation_answer(prediction: dspy.Prediction) -> Citation:
+    return Citation(str(prediction.label), list(prediction.evidence_para_ids))
+
+
+def _claim_problem(record: ClaimRecord, answer: list[str]) -> str | None:
+    wanted = len(record.sentences)
+    return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
+
+
+def _citation_problem(record: CitationRecord, answer: Citation) -> str | None:
+    unknown = [key for key in answer.evidence_para_ids if key not in record.paragraphs]
+    return f"evidence_para_ids: {unknown[0]!r} is no paragraph of the cited paper" if unknown else None
+
+
+def _citation_fallback(record: CitationRecord) -> Citation:
+    label = str(labels.CitationLabel.SUPPORTED)
+    return Citation(label, complete(label, [], rank(record.claim_text, record.paragraphs)))
+
+
+def _claim_feedback(gold: Sequence[Sequence[str]], answer: Sequence[str]) -> str:
+    """One sentence for each wrong label, for an optimizer that reflects."""
+    wrong = [
+        f"Sentence {k}: said {label}; right is {' or '.join(types)} ({labels.CLAIM_DEFINITIONS[types[0]]})."
+        for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
+        if label not in types
+    ]
+    return " ".join(wrong) or "Every sentence is labelled right."
+
+
+def _citation_feedback(gold: Citation, answer: Citation) -> str:
+    if answer.label != gold.label:
+        return f"Said {answer.label}; right is {gold.label} ({labels.CITATION_DEFINITIONS[gold.label]})."
+    if gold.evidence_para_ids and not set(gold.evidence_para_ids) & set(answer.evidence_para_ids):
+        return f"The label is right, but the deciding paragraphs are {', '.join(gold.evidence_para_ids)}."
+    if not gold.evidence_para_ids and answer.evidence_para_ids:
+        return "The label is right, but no paragraph is evidence here: the list should be empty."
+    return "Label and evidence are right."
+
+
+TRACK1 = Task(
+    name="track1",
+    title="Claim-Level Faithfulness to Experimental Results",
+    labels=official.CLAIM_LABELS,
+    definitions=MappingProxyType(labels.CLAIM_DEFINITIONS),
+    record=ClaimRecord,
+    prediction=ClaimPrediction,
+    program=ClaimJudge,
+    option_types=MappingProxyType({"unit": str}),
+    answer=_claim_answer,
+    tally=official.tally_claims,
+    line=lambda answer: {"labels": list(answer)},
+    problem=_claim_problem,
+    feedback=_claim_feedback,
+    said=lambda gold: [types[0] for types in gold],
+    fallback=lambda record: [str(labels.ClaimLabel.SUPPORTED)] * len(record.sentences),
+    submission_file="track1_pred.jsonl",
+)
+TRACK2 = Task(
+    name="track2",
+    title="Citation-Level Faithfulness to External Evidence",
+    labels=official.CITATION_LABELS,
+    definitions=MappingProxyType(labels.CITATION_DEFINITIONS),
+    record=CitationRecord,
+    prediction=CitationPrediction,
+    program=CitationJudge,
+    option_types=MappingProxyType({"context_tokens": int}),
+    answer=_citation_answer,
+    tally=official.tally_citations,
+    line=lambda answer: {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)},
+    problem=_citation_problem,
+    feedback=_citation_feedback,
+    said=lambda gold: [gold.label],
+    fallback=_citation_fallback,
+    submission_file="track2_pred.jsonl",
+)
+TASKS: Mapping[str, Task] = MappingProxyType({task.name: task for task in (TRACK1, TRACK2)})
