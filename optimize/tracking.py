@@ -5,8 +5,11 @@ A version here carries `program.json` and a model file that serves it (`optimize
 the JSON alone and checks it against the digest in the version's tags.
 """
 
+import io
 import os
 import tempfile
+import warnings
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,17 +71,9 @@ def track(root: Path, compiled: Compiled) -> Tracked:
         for step, contender in enumerate(compiled.choice.contenders):
             mlflow.log_metric("candidate_dev_score", contender.dev.score.score, step=step)
         for split, path in compiled.data.items():
-            mlflow.log_input(_dataset(mlflow, split, path, compiled.manifest["data"][split]), context=split)
+            mlflow.log_input(_dataset(path, compiled.manifest["data"][split]), context=split)
         mlflow.log_artifacts(str(compiled.folder), "artifact")
-        model = mlflow.pyfunc.log_model(
-            name="program",
-            python_model=str(Path(__file__).with_name("serving.py")),
-            artifacts={"program": str(compiled.folder / "program.json")},
-            registered_model_name=model_name(compiled.task),
-            pip_requirements=[f"{name}=={version}" for name, version in compiled.manifest["versions"].items()
-                              if name in ("dspy", "litellm", "mlflow", "pydantic")],
-        )  # fmt: skip
-    version = str(model.registered_model_version)
+        version = _register(mlflow, compiled)
     _alias(mlflow.MlflowClient(), compiled, version)
     return Tracked(run.info.run_id, model_name(compiled.task), version)
 
@@ -132,6 +127,22 @@ def open_store(root: Path) -> Any:
         with FileLock(_store(root) / "create.lock"):
             mlflow.MlflowClient().search_experiments(max_results=1)
     return mlflow
+
+
+def _register(mlflow: Any, compiled: Compiled) -> str:
+    """Log the champion as a model of the current run and register it; the number of the version."""
+    versions = compiled.manifest["versions"]
+    # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        model = mlflow.pyfunc.log_model(
+            name="program",
+            python_model=str(Path(__file__).with_name("serving.py")),
+            artifacts={"program": str(compiled.folder / "program.json")},
+            registered_model_name=model_name(compiled.task),
+            pip_requirements=[f"{name}=={versions[name]}" for name in ("dspy", "litellm", "mlflow", "pydantic")],
+        )
+    return str(model.registered_model_version)
 
 
 def _store(root: Path) -> Path:
@@ -194,13 +205,13 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
     return metrics
 
 
-def _dataset(mlflow: Any, split: str, path: Path, about: dict[str, Any]) -> Any:
-    """A dataset entry by name and digest; the records themselves stay where they are (they may not be redistributed)."""
-    import pandas as pd
+def _dataset(path: Path, about: dict[str, Any]) -> Any:
+    """A dataset entry by name and digest alone: task data may not be redistributed, so no record is stored."""
+    from mlflow.data.code_dataset_source import CodeDatasetSource
+    from mlflow.data.meta_dataset import MetaDataset
 
-    frame = pd.DataFrame({"records": [about["records"]]})
-    return mlflow.data.from_pandas(frame, source=path.name, name=f"{path.parent.name}/{path.name}",
-                                   digest=about["digest"])  # fmt: skip
+    source = CodeDatasetSource(tags={"file": path.name, "records": str(about["records"])})
+    return MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=about["digest"])
 
 
 def _alias(client: Any, compiled: Compiled, version: str) -> None:
