@@ -41,5 +41,3 @@ def linearise(baseline: Tally) -> Credit:
     totals = baseline.counts.sum(axis=0)
     n = (totals[TP] + totals[FN]) / max(len(baseline), 1)
     return Credit(t=f1_scores(totals), n=n.astype(np.float64))
-
-

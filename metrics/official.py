@@ -164,4 +164,6 @@ def _known(column: dict[str, int], label: str | None, row: int) -> int:
 
 
 def _ratio(top: NDArray[Any], bottom: NDArray[Any]) -> NDArray[np.float64]:
-    return np.divide(top, bottom, out=np.zeros(np.shape(bottom), dtype=np.float64), where=bottom != 0)
+    ratio: NDArray[np.float64] = np.zeros(np.shape(bottom), dtype=np.float64)
+    np.divide(top, bottom, out=ratio, where=bottom != 0)
+    return ratio

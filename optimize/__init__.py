@@ -1,1 +1,1 @@
-"""What turns programs and scores into artifacts: LMs, splits, optimizers, champion, tracking, prediction, the command."""
+"""What turns programs and scores into artifacts: LMs, optimizers, champion, tracking, prediction, the command."""

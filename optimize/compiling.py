@@ -15,7 +15,7 @@ from optimize import artifact, digests, prompt
 from optimize.champion import Choice, Contender, Result, choose, measure
 from optimize.judging import judge_all
 from optimize.lm import OpenLM
-from optimize.objective import objective
+from optimize.objective import Objective, objective
 from optimize.optimizers import Compilation, Settings, compile_candidates
 from optimize.tasks import Task
 from programs.records import read
@@ -64,14 +64,19 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
     began = time.monotonic()
     student = plan.task.build(plan.options)
     splits = {name: _examples(plan, name, student) for name in plan.data}
-    watcher.stage(f"baseline: the uncompiled program on {len(splits['train'])} records of train")
-    outcomes = judge_all(plan.task, student, splits["train"], lm, watcher.judged)
-    target = objective(plan.task, splits["train"], outcomes)
+    train, dev = splits["train"], splits["dev"]
+
+    def baseline() -> Objective:
+        watcher.stage(f"baseline: the uncompiled program on {len(train)} records of train")
+        made = objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
+        watcher.stage(f"{plan.optimizer}: trying programs on {len(dev)} records of dev")
+        return made
+
     watcher.stage(f"{plan.optimizer}: looking for better programs")
-    work = Compilation(student, splits["train"], splits["dev"], target, plan.settings, lm)
+    work = Compilation(student, train, dev, baseline, plan.settings, lm)
     candidates = compile_candidates(plan.optimizer, work)
-    watcher.stage(f"champion: {len(candidates)} candidates on {len(splits['dev'])} records of dev")
-    choice = choose(plan.task, candidates, splits["dev"], lm, watcher.scored)
+    watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
+    choice = choose(plan.task, candidates, dev, lm, watcher.scored)
     test = None
     if "test" in splits:
         watcher.stage(f"test: {choice.champion.name} on {len(splits['test'])} records that chose nothing")
@@ -95,7 +100,7 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
 
 def labelled(task: Task, program: dspy.Module, path: Path, limit: int | None = None) -> list[dspy.Example]:
     """The records of a file as examples with gold. Raises ValueError where one has no labels or there are none."""
-    examples = []
+    examples: list[dspy.Example] = []
     for record in read(path, task.record, task.name):
         if limit is not None and len(examples) == limit:
             break

@@ -85,3 +85,32 @@ def percent(value: float) -> str:
 
 def note(text: str) -> None:
     console.print(text, markup=False)
+
+
+def say_champion(made: Any) -> None:
+    """What a compile found."""
+    champion = made.choice.champion
+    better = "no better than uncompiled" if champion.gain.low <= 0 else "better than uncompiled"
+    note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    note(f"  difference from the uncompiled program on dev: {champion.gain}: {better}")
+    if made.test:
+        note(f"  on test: {made.test.interval}")
+        say_failures(made.test.failures)
+
+
+def say_failures(failures: dict[str, str]) -> None:
+    """The failed records, the first ten with their reasons."""
+    for key, reason in list(failures.items())[:10]:
+        note(f"  failed: {key}: {reason}")
+    if failures:
+        note(f"{len(failures)} records failed")
+
+
+def say_spend(lm: Any) -> None:
+    """What the LM calls of this command came to."""
+    spend = lm.ledger.spend
+    price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
+    note(
+        f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
+        f"{spend.completion_tokens} completion tokens, {price}"
+    )

@@ -1,9 +1,9 @@
 """The embedded model as a DSPy engine: answers under a JSON schema, with labels scored instead of generated.
 
-An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list of
-a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature 0)
-or one is drawn. Everything else is generated under the schema. With `logprobs`, the response carries one entry a scored
-slot, whose alternatives are whole labels.
+An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
+of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature
+0) or one is drawn. Everything else is generated under the schema. With `logprobs`, the response carries one entry a
+scored slot, whose alternatives are whole labels.
 """
 
 import json

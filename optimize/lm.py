@@ -29,7 +29,7 @@ class LMUnavailable(ValueError):
     """The language model that was asked for cannot be used as things stand."""
 
 
-class LedgerLM(dspy.LM):  # type: ignore[misc]  # dspy is untyped
+class LedgerLM(dspy.LM):
     """A `dspy.LM` that enters each call into a ledger and keeps no history (pictures would fill the memory)."""
 
     def __init__(self, model: str, *, ledger: Ledger, price_model: str | None, **kwargs: Any) -> None:

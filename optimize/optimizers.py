@@ -5,6 +5,7 @@ import io
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import dspy
@@ -31,14 +32,21 @@ class Settings:
 
 @dataclass(frozen=True)
 class Compilation:
-    """What an optimizer works on. Examples carry `gold` beside their fields."""
+    """What an optimizer works on. Examples carry `gold` beside their fields.
+
+    baseline: makes the objective; it is called, and its LM calls are made, only if the optimizer looks at scores.
+    """
 
     student: dspy.Module
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
-    objective: Objective
+    baseline: Callable[[], Objective]
     settings: Settings
     lm: OpenLM
+
+    @cached_property
+    def objective(self) -> Objective:
+        return self.baseline()
 
 
 def labeled(work: Compilation) -> list[dspy.Module]:
@@ -119,9 +127,7 @@ def gepa(work: Compilation) -> list[dspy.Module]:
         track_stats=True,
         seed=work.settings.seed,
     )
-    best = optimizer.compile(
-        work.student, trainset=_shuffled(work.train, work.settings.seed), valset=list(work.dev)
-    )
+    best = optimizer.compile(work.student, trainset=_shuffled(work.train, work.settings.seed), valset=list(work.dev))
     return [*best.detailed_results.candidates]
 
 

@@ -1,7 +1,7 @@
 """Predicting a file of records: streamed, resumable, every record accounted for.
 
-The predictions file has one line a record, in the order of the input: the official fields, or `{"id", "failed"}` with the
-reason. Lines are appended as records finish, so that a kill loses what is in flight and nothing else. Beside it,
+The predictions file has one line a record, in the order of the input: the official fields, or `{"id", "failed"}` with
+the reason. Lines are appended as records finish, so that a kill loses what is in flight and nothing else. Beside it,
 `<file>.run.json` says which program, LM and input made it; a run with others is refused.
 """
 
@@ -61,9 +61,7 @@ def predict(
     return summary
 
 
-def _run(
-    task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM, done: Callable[[bool], None]
-) -> Summary:
+def _run(task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM, done: Callable[[bool], None]) -> Summary:
     finished = _keep_finished(out)
     records = judged = 0
     failures: dict[str, str] = {}

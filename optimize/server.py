@@ -16,7 +16,7 @@ OFFLINE = {
 
 
 def serve(root: Path, port: int) -> int:
-    """Run the server until it ends; its exit code. Raises ValueError where MLFLOW_TRACKING_URI names a server already."""
+    """Run the server until it ends; its exit code. Raises ValueError where MLFLOW_TRACKING_URI is a server already."""
     uri = tracking_uri(root)
     if uri.startswith("http"):
         raise ValueError(f"MLFLOW_TRACKING_URI is a server already ({uri.split('@')[-1]}): open that address")

@@ -17,7 +17,7 @@ from optimize.lm import open_lm
 from programs.records import explain
 
 
-class Judge(mlflow.pyfunc.PythonModel):  # type: ignore[misc]  # mlflow's base is untyped
+class Judge(mlflow.pyfunc.PythonModel):
     """A compiled program behind MLflow's `predict`."""
 
     def load_context(self, context: Any) -> None:
@@ -34,7 +34,8 @@ class Judge(mlflow.pyfunc.PythonModel):  # type: ignore[misc]  # mlflow's base i
             try:
                 record = task.record.model_validate({"id": f"{task.name}-{number:06d}", **raw})
             except ValidationError as error:
-                raise mlflow.MlflowException.invalid_parameter_value(f"inputs[{number - 1}]: {explain(error)}") from error
+                message = f"inputs[{number - 1}]: {explain(error)}"
+                raise mlflow.MlflowException.invalid_parameter_value(message) from error
             outcome = judge(task, program, program.prepare(record), self.lm)
             said = task.line(outcome.answer) if outcome.failure is None else {"failed": outcome.failure}
             lines.append({"id": record.id, **said})

@@ -1,8 +1,8 @@
 """Compiles as MLflow runs, champions as model versions with an alias.
 
-MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key inside, and loading it executes what it holds.
-A version here carries `program.json` and a model file that serves it (`optimize/serving.py`); our own prediction reads
-the JSON alone and checks it against the digest in the version's tags.
+MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key inside, and loading it executes what it
+holds. A version here carries `program.json` and a model file that serves it (`optimize/serving.py`); our own prediction
+reads the JSON alone and checks it against the digest in the version's tags.
 """
 
 import io

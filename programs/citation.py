@@ -1,5 +1,7 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
+from typing import Any
+
 import dspy
 
 from programs import retrieval
@@ -41,7 +43,7 @@ class CitationJudge(dspy.Module):
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids); where it is
         labelled, also `label`, `evidence_ids` (the gold ones that are shown) and `gold`."""
         found = retrieval.passages(record.claim_text, record.paragraphs, self.context_tokens)
-        fields = {
+        fields: dict[str, Any] = {
             "id": record.id,
             "passages": found.text,
             "claim": record.claim_text,

@@ -1,6 +1,6 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import dspy
 
@@ -64,7 +64,8 @@ class ClaimJudge(dspy.Module):
     def prepare(self, record: ClaimRecord) -> dspy.Example:
         """The record as an example: inputs `evidence` and `sentences`; where it is labelled, also `sentence_labels`
         (the primary ones) and `gold` (all of them)."""
-        fields = {"id": record.id, "evidence": evidence.render(record.evidence_bundle), "sentences": record.sentences}
+        fields: dict[str, Any] = {"id": record.id, "sentences": record.sentences}
+        fields["evidence"] = evidence.render(record.evidence_bundle)
         if record.gold is not None:
             fields |= {"gold": record.gold, "sentence_labels": [types[0] for types in record.gold]}
         return dspy.Example(**fields).with_inputs("evidence", "sentences")

@@ -1,0 +1,217 @@
+"""The commands that run programs: compile, evaluate, predict; and the UI on what they logged."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optimize.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    ApiBase,
+    Jsonl,
+    LMSpec,
+    ProgramName,
+    Root,
+    Schema,
+    TaskName,
+    Threads,
+    chosen_task,
+)
+
+if TYPE_CHECKING:
+    from optimize.lm import OpenLM
+    from optimize.tasks import Task
+
+
+def compile_(
+    task: TaskName,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
+    ] = None,
+    optimizer: Annotated[str, typer.Option(help="labeled, bootstrap, random-search, mipro or gepa.")] = "random-search",
+    name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    threads: Threads = None,
+    demos: Annotated[int, typer.Option(min=0, help="Most few-shot examples in a prompt.")] = 4,
+    candidates: Annotated[int, typer.Option(min=1, help="How many programs the optimizer may try.")] = 4,
+    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
+    unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
+    context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
+    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
+    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
+    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
+    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Compile a program against the ranking score; save the champion and register it."""
+    _prepare(artifacts)
+    from optimize import artifact, compiling, display
+    from optimize.optimizers import OPTIMIZERS, Settings
+
+    chosen = chosen_task(task)
+    if optimizer not in OPTIMIZERS:
+        raise ValueError(f"--optimizer {optimizer!r}; one of: {', '.join(OPTIMIZERS)}")
+    opened = _open(lm, api_base, schema, threads)
+    folder = data or Path("data/sample") / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    if not files["test"].exists():
+        del files["test"]
+    options = {key: value for key, value in {"unit": unit, "context_tokens": context_tokens}.items() if value}
+    plan = compiling.Plan(
+        task=chosen,
+        name=artifact.check_name(name or optimizer),
+        optimizer=optimizer,
+        settings=Settings(demos=demos, candidates=candidates, seed=seed),
+        options=options,
+        data=files,
+        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
+        command=_command(),
+    )
+    display.note(
+        f"compiling {chosen.name} on {folder} with {optimizer} and {lm} into {artifacts / chosen.name / plan.name}/"
+    )
+    with display.live(opened.ledger) as shown:
+        watcher = compiling.Watcher(
+            shown.stage,
+            shown.judged,
+            lambda contender: shown.say(f"    {contender.name}: {contender.dev.interval} on dev"),
+        )
+        made = compiling.compile_program(plan, opened, artifacts, watcher)
+        display.say_champion(made)
+        if track:
+            shown.stage("MLflow: logging the run and registering the champion")
+            _track(artifacts, plan, made)
+    display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
+    display.say_spend(opened)
+
+
+def evaluate(
+    task: TaskName,
+    program: ProgramName,
+    data: Jsonl,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    threads: Threads = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Score a compiled program on labelled records, with a 95 % interval."""
+    _prepare(artifacts)
+    from optimize import artifact, compiling, display
+    from optimize.champion import measure
+
+    chosen = chosen_task(task)
+    loaded = _load(chosen, program, artifacts)
+    opened = _open(lm, api_base, schema, threads)
+    examples = compiling.labelled(chosen, loaded.program, data, limit)
+    display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(examples)} records of {data}")
+    with display.live(opened.ledger) as shown:
+        found = measure(chosen, loaded.program, examples, opened, shown.judged)
+    display.score_table(f"{chosen.name} on {data}", found.report())
+    display.say_failures(found.failures)
+    display.say_spend(opened)
+    if output:
+        artifact.write_whole(output, artifact.as_json(found.report()))
+        display.note(f"wrote {output}")
+    raise typer.Exit(RECORDS_FAILED if found.failures else 0)
+
+
+def predict(
+    task: TaskName,
+    program: ProgramName,
+    data: Jsonl,
+    out: Annotated[
+        Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
+    ],
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    threads: Threads = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Predict a file of records. Exits 1 where records failed; the same command tries those again."""
+    _prepare(artifacts)
+    from optimize import display
+    from optimize.predict import predict as run
+
+    chosen = chosen_task(task)
+    loaded = _load(chosen, program, artifacts)
+    opened = _open(lm, api_base, schema, threads)
+    display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
+    identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.lm.model}
+    with display.live(opened.ledger) as shown:
+        summary = run(chosen, loaded.program, data, out, opened, identity, lambda judged: shown.judged())
+    kept = summary.records - summary.judged
+    display.note(f"wrote {out}: {summary.records} records" + (f", {kept} of them from an earlier run" if kept else ""))
+    display.say_failures(summary.failures)
+    display.say_spend(opened)
+    raise typer.Exit(RECORDS_FAILED if summary.failures else 0)
+
+
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Open the MLflow UI on the store of the compiles, on this machine only."""
+    from optimize.display import note
+    from optimize.server import serve
+
+    note(f"MLflow UI on http://127.0.0.1:{port} in about 20 seconds; Ctrl-C ends it")
+    raise typer.Exit(serve(artifacts, port))
+
+
+def _prepare(artifacts: Path) -> None:
+    """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
+    import logging
+
+    os.environ.setdefault("DSPY_CACHEDIR", str(artifacts.resolve() / ".cache"))
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    logging.getLogger("dspy").setLevel(logging.ERROR)
+
+
+def _open(lm: str, api_base: str | None, schema: bool, threads: int | None) -> "OpenLM":
+    from optimize.lm import open_lm
+
+    return open_lm(lm, api_base=api_base, schema=schema, threads=threads)
+
+
+def _load(task: "Task", program: str, artifacts: Path) -> Any:
+    from optimize import artifact, tracking
+
+    registered = program.startswith(tracking.MODEL_SCHEME)
+    loaded = tracking.load_registered(artifacts, program) if registered else artifact.load(Path(program))
+    if loaded.task is not task:
+        raise ValueError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
+    return loaded
+
+
+def _command() -> str:
+    """The command line as a manifest records it: without the address of a server, which can hold a key."""
+    words = ["aisr", *sys.argv[1:]]
+    hidden = [
+        "--api-base=…" if word.startswith("--api-base=") else "…" if k and words[k - 1] == "--api-base" else word
+        for k, word in enumerate(words)
+    ]
+    return shlex.join(hidden).replace("'…'", "…")
+
+
+def _track(artifacts: Path, plan: Any, made: Any) -> None:
+    from datetime import datetime
+
+    from optimize import tracking
+    from optimize.display import note
+
+    lm = made.manifest["lm"]["spec"]
+    title = f"{plan.task.name} · {plan.optimizer} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
+    tracked = tracking.track(
+        artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
+    )
+    note(f"registered models:/{tracked.model}@{tracking.ALIAS} (version {tracked.version}) · run {tracked.run_id}")

@@ -1,0 +1,40 @@
+"""The options that several commands share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from optimize.tasks import Task
+
+TaskName = Annotated[str, typer.Option("--task", help="track1 or track2.", show_default=False)]
+LMSpec = Annotated[
+    str, typer.Option("--lm", envvar="AISR_LM", help="`embedded`, or PROVIDER/MODEL such as openai/gpt-4o-mini.")
+]
+ApiBase = Annotated[
+    str | None,
+    typer.Option(envvar="AISR_API_BASE", help="Address of an OpenAI-compatible server for --lm openai/MODEL."),
+]
+Schema = Annotated[bool, typer.Option(help="Whether the server at --api-base takes a JSON schema.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="LM calls at a time. Default: 8; the embedded model takes 1.")]
+Root = Annotated[
+    Path, typer.Option("--artifacts", envvar="AISR_ARTIFACTS", help="Where artifacts, cache and MLflow store are.")
+]
+ProgramName = Annotated[
+    str, typer.Option("--program", help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.", show_default=False)
+]
+Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False)]
+ARTIFACTS = Path("artifacts")
+
+RECORDS_FAILED = 1  # exit code: the command went through, some records did not
+REFUSED = 2  # exit code: bad input, nothing was done
+
+
+def chosen_task(name: str) -> "Task":
+    """The task of --task. Raises ValueError for any other name."""
+    from optimize.tasks import TASKS
+
+    if name not in TASKS:
+        raise ValueError(f"--task {name!r}; one of: {', '.join(TASKS)}")
+    return TASKS[name]
