@@ -20,6 +20,7 @@ def check(
     from programs.records import scan
 
     chosen = chosen_task(task)
+    note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
     for line in scan(file, chosen.record, chosen.name):
@@ -97,8 +98,9 @@ def score(
     from optimize.scoring import score_files
 
     chosen = chosen_task(task)
+    display.note(f"scoring {predicted} against {gold} as {chosen.name}")
     report = score_files(chosen, gold, predicted)
-    display.score_table(f"{chosen.name}: {predicted} against {gold}", report)
+    display.score_table("by label", report)
     if output:
         write_whole(output, as_json(report))
         display.note(f"wrote {output}")

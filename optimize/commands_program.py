@@ -115,7 +115,7 @@ def evaluate(
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(examples)} records of {data}")
     with display.live(opened.ledger) as shown:
         found = measure(chosen, loaded.program, examples, opened, shown.judged)
-    display.score_table(f"{chosen.name} on {data}", found.report())
+    display.score_table("by label", found.report())
     display.say_failures(found.failures)
     display.say_spend(opened)
     if output:

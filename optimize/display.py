@@ -1,5 +1,6 @@
 """What the command shows while it works and when it is done."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,7 +10,8 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-console = Console(highlight=False, soft_wrap=True)
+# Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
 class Calls(ProgressColumn):
@@ -66,7 +68,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 
 def score_table(title: str, report: dict[str, Any]) -> None:
     """A score report: the ranking score with its parts, then each label."""
-    exact = "pem" if "pem" in report else "joint_at_3"
+    exact = exact_part(report)
     name = {"pem": "paragraph exact match", "joint_at_3": "Joint@3"}[exact]
     interval = report.get("interval")
     suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
@@ -77,6 +79,11 @@ def score_table(title: str, report: dict[str, Any]) -> None:
         for label, part in report["per_label"].items()
     ]
     table(title, ["label", "precision", "recall", "F1", "gold"], rows)
+
+
+def exact_part(report: dict[str, Any]) -> str:
+    """The name of the part beside macro-F1 in a score report."""
+    return "pem" if "pem" in report else "joint_at_3"
 
 
 def percent(value: float) -> str:

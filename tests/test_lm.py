@@ -1,0 +1,182 @@
+"""One spec string, one language model: what is refused, what is sent, what is counted."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import dspy
+import pytest
+from scripted import claim, corpus, requests, right, scripted
+
+from optimize.budget import Ledger, Spend
+from optimize.lm import LedgerLM, LMUnavailable, OpenLM, open_lm
+from optimize.tasks import TRACK1
+
+if TYPE_CHECKING:
+    from loopback import Loopback
+
+KEY = "sk-planted-0123456789"
+RECORD = claim("Supported", "Contradiction")
+
+
+def judge(lm: OpenLM) -> list[str]:
+    program = TRACK1.build({})
+    with lm.context():
+        return program(**program.prepare(RECORD).inputs()).sentence_labels
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable"), [("openai/gpt-4o-mini", "OPENAI_API_KEY"), ("anthropic/claude-3-haiku", "ANTHROPIC_API_KEY")]
+)
+def test_a_missing_key_is_named_with_what_helps(spec: str, variable: str) -> None:
+    with pytest.raises(LMUnavailable) as refused:
+        open_lm(spec)
+    for said in (spec, f"export {variable}=", "--api-base", "--lm embedded"):
+        assert said in str(refused.value)
+
+
+def test_an_unknown_provider_is_refused() -> None:
+    with pytest.raises(LMUnavailable, match="no provider is called 'nosuch'.*--api-base"):
+        open_lm("nosuch/model")
+
+
+@pytest.mark.parametrize("spec", ["gpt-4o-mini", "", "openai/", "Embedded"])
+def test_a_bad_spec_is_refused_with_an_example(spec: str) -> None:
+    with pytest.raises(LMUnavailable, match="expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini"):
+        open_lm(spec)
+
+
+def test_an_address_does_not_go_with_the_embedded_model() -> None:
+    with pytest.raises(LMUnavailable, match="--api-base goes with a model string"):
+        open_lm("embedded", api_base="http://127.0.0.1:1/v1")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8000", "ftp://127.0.0.1", "localhost/v1"])
+def test_an_address_must_be_one_of_the_web(address: str) -> None:
+    with pytest.raises(LMUnavailable, match="expected an address that begins with http"):
+        open_lm("openai/local", api_base=address)
+
+
+def test_an_endpoint_gets_the_json_schema(loopback: "Loopback") -> None:
+    lm = open_lm("openai/local", api_base=loopback.url)
+    assert judge(lm) == ["Supported", "Supported"]
+    body = loopback.asked[0].body
+    schema = body["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["sentence_labels"]["items"]["enum"] == list(TRACK1.labels)
+    assert isinstance(lm.adapter, dspy.JSONAdapter)
+    assert (body["model"], body["temperature"]) == ("local", 0)
+
+
+def test_an_endpoint_without_schemas_is_asked_for_marked_fields(loopback: "Loopback") -> None:
+    lm = open_lm("openai/local", api_base=loopback.url, schema=False)
+    assert judge(lm) == ["Supported", "Supported"]
+    assert len(loopback.asked) == 1
+    assert "response_format" not in loopback.asked[0].body
+    assert "[[ ## completed ## ]]" in loopback.asked[0].question
+
+
+def test_an_endpoint_that_fails_to_parse_twice_is_not_asked_a_third_time(loopback: "Loopback") -> None:
+    loopback.reply = lambda asked: "no labels at all"
+    for schema in (True, False):
+        loopback.asked.clear()
+        with pytest.raises(ValueError, match="unusable answer"):
+            judge(open_lm("openai/local", api_base=loopback.url, schema=schema))
+        assert len(loopback.asked) == 2
+
+
+@pytest.mark.parametrize(("key", "sent"), [(KEY, f"Bearer {KEY}"), (None, "Bearer none")])
+def test_the_key_goes_into_the_header_and_nowhere_else(
+    loopback: "Loopback", monkeypatch: pytest.MonkeyPatch, key: str | None, sent: str
+) -> None:
+    if key:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+    lm = open_lm("openai/local", api_base=loopback.url)
+    judge(lm)
+    assert loopback.asked[0].authorization == sent
+    assert KEY not in str(loopback.asked[0].body)
+    assert KEY not in str(lm.describe())
+    assert KEY not in repr(lm)
+    assert loopback.url not in str(lm.describe())
+
+
+def test_two_servers_never_share_cached_answers(loopback: "Loopback") -> None:
+    from loopback import serve
+
+    judge(open_lm("openai/local", api_base=loopback.url))
+    with serve() as other:
+        judge(open_lm("openai/local", api_base=other.url))
+        assert len(other.asked) == 1
+    assert len(loopback.asked) == 1
+
+
+def test_the_ledger_counts_calls_tokens_and_cache_hits(loopback: "Loopback") -> None:
+    lm = open_lm("openai/gpt-4o-mini", api_base=loopback.url)
+    judge(lm)
+    judge(lm)
+    usd = 200 * 0.15e-6 + 20 * 0.6e-6  # OpenAI's price for a million tokens: 0.15 and 0.60 USD
+    assert lm.ledger.spend == Spend(1, 1, 200, 20, pytest.approx(usd))
+    assert len(loopback.asked) == 1
+
+
+def test_an_unknown_price_is_none_and_stays_none(loopback: "Loopback") -> None:
+    lm = open_lm("openai/a-model-of-my-own", api_base=loopback.url)
+    judge(lm)
+    assert lm.ledger.spend == Spend(1, 0, 200, 20, None)
+
+
+def test_what_the_embedded_way_costs_is_nothing() -> None:
+    lm = scripted(right)
+    judge(lm)
+    assert lm.ledger.spend == Spend(1, 0, 100, 10, 0.0)
+
+
+@pytest.mark.parametrize("copied", [lambda lm: lm.copy(temperature=1.0), lambda lm: lm.deepcopy()])
+def test_copies_of_an_lm_share_its_ledger(copied: Callable[[LedgerLM], LedgerLM]) -> None:
+    lm = scripted(lambda request: "said")
+    copied(lm.lm)("hello")
+    assert lm.ledger.spend.calls == 1
+    assert len(requests(lm)) == 1
+
+
+def test_the_ledger_is_right_under_threads() -> None:
+    from optimize.judging import judge_all
+
+    lm = scripted(right, threads=8)
+    program = TRACK1.build({})
+    records = [record.model_copy(update={"id": f"{k}"}) for record in corpus(TRACK1) for k in range(5)]
+    judge_all(TRACK1, program, [program.prepare(record) for record in records], lm)
+    spend = lm.ledger.spend
+    assert spend.calls + spend.cached_calls == 60
+    assert spend.prompt_tokens == 100 * spend.calls
+    assert spend.calls >= 12
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier", "between"),
+    [
+        (Spend(5, 3, 50, 5, 0.5), Spend(2, 1, 20, 2, 0.2), Spend(3, 2, 30, 3, pytest.approx(0.3))),
+        (Spend(5, 0, 50, 5, None), Spend(2, 0, 20, 2, 0.2), Spend(3, 0, 30, 3, None)),
+    ],
+)
+def test_what_was_spent_between_two_readings(later: Spend, earlier: Spend, between: Spend) -> None:
+    assert later - earlier == between
+
+
+def test_one_unknown_price_makes_the_sum_unknown() -> None:
+    ledger = Ledger()
+    for usd in (0.5, None, 0.5):
+        ledger.sent({"prompt_tokens": 1, "completion_tokens": None}, usd)
+    assert ledger.spend == Spend(3, 0, 3, 0, None)
+
+
+def test_no_history_is_kept() -> None:
+    lm = scripted(right)
+    judge(lm)
+    assert lm.lm.history == []
+
+
+def test_a_server_error_is_an_lm_error(loopback: "Loopback") -> None:
+    loopback.reply = lambda asked: (400, '{"error": {"message": "the context is too long", "type": "bad"}}')
+    with pytest.raises(dspy.LMError, match="the context is too long"):
+        judge(open_lm("openai/local", api_base=loopback.url))
+
+
