@@ -170,16 +170,16 @@ def ui(
 
 def _prepare(artifacts: Path) -> None:
     """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
-    import logging
-
     os.environ.setdefault("DSPY_CACHEDIR", str(artifacts.resolve() / ".cache"))
     os.environ.setdefault("TQDM_DISABLE", "1")
-    logging.getLogger("dspy").setLevel(logging.ERROR)
 
 
 def _open(lm: str, api_base: str | None, schema: bool, threads: int | None) -> "OpenLM":
+    import logging
+
     from optimize.lm import open_lm
 
+    logging.getLogger("dspy").setLevel(logging.ERROR)  # after its import, which sets a level of its own
     return open_lm(lm, api_base=api_base, schema=schema, threads=threads)
 
 

@@ -1,5 +1,6 @@
 """An OpenAI-compatible server on the loopback address: real HTTP, answers by rule, faults on demand."""
 
+import itertools
 import json
 import re
 import threading
@@ -11,6 +12,7 @@ from typing import Any
 
 import scripted
 
+_numbers = itertools.count()
 Reply = str | tuple[int, str]  # the text of an answer; or a status and a body, sent as they stand
 
 
@@ -76,7 +78,8 @@ def serve() -> Iterator[Loopback]:
             """A client that was killed leaves a broken pipe; that is no fault of the server."""
 
     server = Server(("127.0.0.1", 0), Handler)
-    loopback.url = f"http://127.0.0.1:{server.server_port}/v1"
+    # A path of its own: ports are given out again, and the response cache knows a server by its address.
+    loopback.url = f"http://127.0.0.1:{server.server_port}/{next(_numbers)}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

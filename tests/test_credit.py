@@ -40,7 +40,9 @@ def changes(gold: Gold, before: Said, after: Said) -> tuple[float, float]:
 def test_setting_one_sentence_right_adds_as_much_credit_as_score(label: str, others_wrong: int) -> None:
     gold, said = balanced_baseline()
     wrong = [[k for k in range(5) if said[row][k] not in gold[row][k]] for row in range(600)]
-    moves = [(row, k) for row, ks in enumerate(wrong) if len(ks) == 1 + others_wrong for k in ks if gold[row][k] == [label]]
+    moves = [
+        (row, k) for row, ks in enumerate(wrong) if len(ks) == 1 + others_wrong for k in ks if gold[row][k] == [label]
+    ]
     assert moves
     for row, k in moves[:10]:
         after = [list(labels) for labels in said]
@@ -63,7 +65,9 @@ def test_a_new_mistake_takes_as_much_credit_as_score(label: str) -> None:
 
 def test_the_rarer_the_label_the_more_a_hit_is_worth() -> None:
     gold: Gold = [[[S]]] * 80 + [[[SCOPE]]] * 15 + [[[CONTRA]]] * 5
-    worth = linearise(tally_claims(gold, [[S]] * 100))(tally_claims([[[S]], [[SCOPE]], [[CONTRA]]], [[S], [SCOPE], [CONTRA]]))
+    worth = linearise(tally_claims(gold, [[S]] * 100))(
+        tally_claims([[[S]], [[SCOPE]], [[CONTRA]]], [[S], [SCOPE], [CONTRA]])
+    )
     assert worth[0] < worth[1] < worth[2]
 
 
@@ -89,7 +93,9 @@ def pool(seed: int) -> tuple[Tally, list[Tally]]:
     gold = draw_claims(rng, 400, supported=0.8)
 
     def candidate(spread: float) -> Tally:
-        right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS} | {S: 0.9 + rng.uniform(-spread, spread) / 4}
+        right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS} | {
+            S: 0.9 + rng.uniform(-spread, spread) / 4
+        }
         return tally_claims(gold, judge_claims(rng, gold, right, said=0.7))
 
     return candidate(0), [candidate(0.25) for _ in range(60)]
@@ -110,7 +116,9 @@ def test_mean_credit_ranks_candidates_as_the_ranking_score_does(seed: int) -> No
 def test_a_citation_set_right_adds_as_much_credit_as_score(label: str) -> None:
     rng = Random(4)
     gold = draw_citations(rng, 800)
-    said = [Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, shuffled_in_part(rng, gold), strict=True)]
+    said = [
+        Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, shuffled_in_part(rng, gold), strict=True)
+    ]
     row = next(k for k in range(800) if gold[k].label == label != said[k].label)
     after = [*said[:row], gold[row], *said[row + 1 :]]
     old, new = tally_citations(gold, said), tally_citations(gold, after)

@@ -1,5 +1,6 @@
 """One spec string, one language model: what is refused, what is sent, what is counted."""
 
+import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -129,7 +130,7 @@ def test_what_the_embedded_way_costs_is_nothing() -> None:
     assert lm.ledger.spend == Spend(1, 0, 100, 10, 0.0)
 
 
-@pytest.mark.parametrize("copied", [lambda lm: lm.copy(temperature=1.0), lambda lm: lm.deepcopy()])
+@pytest.mark.parametrize("copied", [lambda lm: lm.copy(temperature=1.0), copy.deepcopy])
 def test_copies_of_an_lm_share_its_ledger(copied: Callable[[LedgerLM], LedgerLM]) -> None:
     lm = scripted(lambda request: "said")
     copied(lm.lm)("hello")

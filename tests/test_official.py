@@ -39,7 +39,9 @@ def golden_tally(corpus: Corpus) -> Tally:
     if corpus["track"] == 1:
         types = [[sentence["types"] for sentence in row["sentence_label"]] for row in gold]
         return tally_claims(types, [row["labels"] for row in rows])
-    return tally_citations(*([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows)))
+    return tally_citations(
+        *([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows))
+    )
 
 
 def claims_score(gold: list[list[list[str]]], said: list[Any]) -> Score:
@@ -70,7 +72,9 @@ def test_macro_f1_agrees_with_scikit_learn(seed: int) -> None:
     rng = Random(seed)
     gold = [[[*types, CONTRA] if rng.random() < 0.1 else types for types in row] for row in draw_claims(rng, 30)]
     said = judge_claims(rng, gold, dict.fromkeys(CLAIM_LABELS, 0.6), said=0.5)
-    pairs = [(t, label) for types, labels in zip(gold, said, strict=True) for t, label in zip(types, labels, strict=True)]
+    pairs = [
+        (t, label) for types, labels in zip(gold, said, strict=True) for t, label in zip(types, labels, strict=True)
+    ]
     truth = [label if label in types else types[0] for types, label in pairs]
     second = f1_score(truth, [label for _, label in pairs], labels=CLAIM_LABELS, average="macro", zero_division=0)
     assert claims_score(gold, said).macro_f1 == pytest.approx(second, abs=1e-12)
@@ -165,9 +169,7 @@ def test_record_order_does_not_matter(gold: list[list[list[str]]], data: st.Data
 
 @settings(deadline=None, max_examples=60)
 @given(pairs=citation_pairs, data=st.data())
-def test_record_order_does_not_matter_in_track_2(
-    pairs: list[tuple[Citation, Citation]], data: st.DataObject
-) -> None:
+def test_record_order_does_not_matter_in_track_2(pairs: list[tuple[Citation, Citation]], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(pairs))
     assert citations_score(*map(list, zip(*shuffled, strict=True))) == citations_score(
         *map(list, zip(*pairs, strict=True))

@@ -259,6 +259,8 @@ def test_the_evidence_is_shown_one_line_an_item_and_pictures_by_their_captions()
         (labels.CitationLabel, labels.CitationLiteral, labels.CITATION_DEFINITIONS),
     ],
 )
-def test_every_label_is_offered_and_defined_in_the_same_order(enum: Any, literal: Any, meanings: dict[str, str]) -> None:
+def test_every_label_is_offered_and_defined_in_the_same_order(
+    enum: Any, literal: Any, meanings: dict[str, str]
+) -> None:
     assert [str(label) for label in enum] == list(get_args(literal)) == [str(label) for label in meanings]
     assert all(f"{label} = " in labels.definitions(meanings) for label in enum)
