@@ -52,7 +52,7 @@ class Tracked:
 def tracking_uri(root: Path) -> str:
     """MLFLOW_TRACKING_URI, or a SQLite file below the artifacts folder (by absolute path: MLflow would otherwise put it
     wherever the command happens to run)."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or f"sqlite:///{_store(root) / 'mlflow.db'}"
+    return os.environ.get("MLFLOW_TRACKING_URI") or _own_uri(root)
 
 
 def model_name(task: Task) -> str:
@@ -120,9 +120,12 @@ def open_store(root: Path) -> Any:
 
     logging.getLogger("alembic").setLevel(logging.WARNING)  # a fresh database logs each of its migrations
     logging.getLogger("mlflow").setLevel(logging.ERROR)
-    mlflow.set_tracking_uri(tracking_uri(root))
-    mlflow.set_registry_uri(tracking_uri(root))
-    if "MLFLOW_TRACKING_URI" not in os.environ:
+    uri, chosen = tracking_uri(root), os.environ.get("MLFLOW_TRACKING_URI")
+    mlflow.set_tracking_uri(uri)
+    mlflow.set_registry_uri(uri)
+    if chosen is None:  # MLflow sets the variable; left there, it would pass for the user's choice
+        os.environ.pop("MLFLOW_TRACKING_URI", None)
+    if tracking_uri(root) == _own_uri(root):
         _store(root).mkdir(parents=True, exist_ok=True)
         with FileLock(_store(root) / "create.lock"):
             mlflow.MlflowClient().search_experiments(max_results=1)
@@ -149,12 +152,16 @@ def _store(root: Path) -> Path:
     return root.resolve() / STORE
 
 
+def _own_uri(root: Path) -> str:
+    return f"sqlite:///{_store(root) / 'mlflow.db'}"
+
+
 def _experiment(mlflow: Any, root: Path, task: Task) -> str:
     name = f"aisr {task.name}"
     found = mlflow.get_experiment_by_name(name)
     if found is not None:
         return str(found.experiment_id)
-    location = None if "MLFLOW_TRACKING_URI" in os.environ else (_store(root) / "files").as_uri()
+    location = (_store(root) / "files").as_uri() if tracking_uri(root) == _own_uri(root) else None
     return str(mlflow.create_experiment(name, artifact_location=location))
 
 
