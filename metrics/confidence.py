@@ -60,5 +60,7 @@ def _scores(tally: Tally, weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _interval(values: NDArray[np.float64]) -> Interval:
+    value = float(values[0])
     low, high = np.percentile(values[1:], [2.5, 97.5])
-    return Interval(float(values[0]), float(low), float(high))
+    # On a handful of records the percentiles can pass the value itself by.
+    return Interval(value, min(float(low), value), max(float(high), value))

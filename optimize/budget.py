@@ -1,8 +1,12 @@
-"""What the language model calls of a command came to."""
+"""What the language model calls of a command came to, and the most that they may come to."""
 
 import threading
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from dspy.lm15 import BillingError, Request, Response
 
 
 @dataclass(frozen=True)
@@ -21,21 +25,23 @@ class Spend:
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
 
-    def __sub__(self, other: "Spend") -> "Spend":
-        usd = None if self.usd is None or other.usd is None else self.usd - other.usd
-        return Spend(
-            self.calls - other.calls,
-            self.cached_calls - other.cached_calls,
-            self.prompt_tokens - other.prompt_tokens,
-            self.completion_tokens - other.completion_tokens,
-            usd,
-        )
+
+@dataclass(frozen=True)
+class Limits:
+    """Hard upper bounds; None is no bound. usd: US dollars; minutes: wall time since the ledger was opened."""
+
+    usd: float | None = None
+    calls: int | None = None
+    minutes: float | None = None
 
 
 class Ledger:
     """Adds up the calls of any number of threads. Copies of an LM share the ledger of the original."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits or Limits()
+        self._clock = clock
+        self._opened = clock()
         self._lock = threading.Lock()
         self._spend = Spend()
 
@@ -47,20 +53,45 @@ class Ledger:
         with self._lock:
             return self._spend
 
+    def spent_out(self) -> str | None:
+        """Which limit is reached, in words; None while there is room for a call."""
+        spend, limits = self.spend, self.limits
+        if limits.calls is not None and spend.calls >= limits.calls:
+            return f"{spend.calls} LM calls were sent and --max-calls is {limits.calls}"
+        if limits.usd is not None and (spend.usd is None or spend.usd >= limits.usd):
+            return f"{spend.usd or 0:.4f} USD are spent and --max-usd is {limits.usd}"
+        minutes = (self._clock() - self._opened) / 60
+        if limits.minutes is not None and minutes >= limits.minutes:
+            return f"{minutes:.1f} minutes have passed and --max-minutes is {limits.minutes:g}"
+        return None
+
     def sent(self, usage: dict[str, Any], usd: float | None) -> None:
         """One call that reached the LM."""
         with self._lock:
             old = self._spend
-            self._spend = Spend(
-                old.calls + 1,
-                old.cached_calls,
-                old.prompt_tokens + int(usage.get("prompt_tokens") or 0),
-                old.completion_tokens + int(usage.get("completion_tokens") or 0),
-                None if usd is None or old.usd is None else old.usd + usd,
+            self._spend = replace(
+                old,
+                calls=old.calls + 1,
+                prompt_tokens=old.prompt_tokens + int(usage.get("prompt_tokens") or 0),
+                completion_tokens=old.completion_tokens + int(usage.get("completion_tokens") or 0),
+                usd=None if usd is None or old.usd is None else old.usd + usd,
             )
 
     def from_cache(self) -> None:
         """One call that the cache answered."""
         with self._lock:
-            old = self._spend
-            self._spend = Spend(old.calls, old.cached_calls + 1, old.prompt_tokens, old.completion_tokens, old.usd)
+            self._spend = replace(self._spend, cached_calls=self._spend.cached_calls + 1)
+
+
+class Refusal:
+    """An engine that sends nothing. An LM whose limit is reached is given it: what the cache holds is still answered,
+    and any other call ends here."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def complete(self, request: Request) -> Response:
+        raise BillingError(f"the budget is spent: {self.reason}")
+
+    def close(self) -> None:
+        """Nothing to close."""

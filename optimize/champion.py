@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import LMBillingError
 
 from metrics.confidence import Interval, difference_interval, score_interval
 from metrics.official import Score, Tally, score
@@ -45,10 +46,12 @@ class Contender:
 
 @dataclass(frozen=True)
 class Choice:
-    """The champion and all contenders, the uncompiled program first."""
+    """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
+    unscored."""
 
     champion: Contender
     contenders: list[Contender]
+    unscored: list[str]
 
 
 def measure(
@@ -83,13 +86,21 @@ def choose(
 ) -> Choice:
     """Score every candidate on dev and take the best; of equals the first, so that ties go to the uncompiled program.
 
-    Calls that an optimizer made already come from the cache.
+    Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
+    cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
     """
     contenders: list[Contender] = []
+    unscored = []
     for name, program in candidates:
-        found = measure(task, program, dev, lm)
+        try:
+            found = measure(task, program, dev, lm)
+        except LMBillingError:
+            if not contenders or lm.ledger.spent_out() is None:
+                raise
+            unscored.append(name)
+            continue
         baseline = contenders[0].dev if contenders else found
         contenders.append(Contender(name, program, found, difference_interval(found.tally, baseline.tally)))
         done(contenders[-1])
     champion = max(contenders, key=lambda contender: contender.dev.score.score)
-    return Choice(champion, contenders)
+    return Choice(champion, contenders, unscored)

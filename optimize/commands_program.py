@@ -23,6 +23,7 @@ from optimize.options import (
 )
 
 if TYPE_CHECKING:
+    from optimize.budget import Limits
     from optimize.lm import OpenLM
     from optimize.tasks import Task
 
@@ -46,18 +47,26 @@ def compile_(
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
+    max_usd: Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")] = None,
+    price: Annotated[
+        str | None, typer.Option(help="USD a million prompt,completion tokens, where LiteLLM's list lacks the model.")
+    ] = None,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
     _prepare(artifacts)
     from optimize import artifact, compiling, display
+    from optimize.budget import Limits
     from optimize.optimizers import OPTIMIZERS, Settings
 
     chosen = chosen_task(task)
     if optimizer not in OPTIMIZERS:
         raise ValueError(f"--optimizer {optimizer!r}; one of: {', '.join(OPTIMIZERS)}")
-    opened = _open(lm, api_base, schema, threads)
+    budget = Limits(max_usd, max_calls, max_minutes)
+    opened = _open(lm, api_base, schema, threads, budget, price)
     folder = data or Path("data/sample") / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -174,13 +183,21 @@ def _prepare(artifacts: Path) -> None:
     os.environ.setdefault("TQDM_DISABLE", "1")
 
 
-def _open(lm: str, api_base: str | None, schema: bool, threads: int | None) -> "OpenLM":
+def _open(
+    lm: str,
+    api_base: str | None,
+    schema: bool,
+    threads: int | None,
+    limits: "Limits | None" = None,
+    price: str | None = None,
+) -> "OpenLM":
     import logging
 
-    from optimize.lm import open_lm
+    from optimize.lm import Price, open_lm
 
     logging.getLogger("dspy").setLevel(logging.ERROR)  # after its import, which sets a level of its own
-    return open_lm(lm, api_base=api_base, schema=schema, threads=threads)
+    known = Price.parse(price) if price else None
+    return open_lm(lm, api_base=api_base, schema=schema, threads=threads, limits=limits, price=known)
 
 
 def _load(task: "Task", program: str, artifacts: Path) -> Any:

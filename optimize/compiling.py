@@ -1,5 +1,6 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
+import json
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+from dspy.utils.exceptions import LMBillingError
 
 from optimize import artifact, digests, prompt
 from optimize.champion import Choice, Contender, Result, choose, measure
@@ -65,6 +67,17 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
     student = plan.task.build(plan.options)
     splits = {name: _examples(plan, name, student) for name in plan.data}
     train, dev = splits["train"], splits["dev"]
+    folder = root / plan.task.name / plan.name
+    _claim(folder, plan, lm, student)
+    watcher.stage(f"uncompiled program on {len(dev)} records of dev")
+    try:
+        measure(plan.task, student, dev, lm, watcher.judged)  # first, so that every later end has a champion
+    except LMBillingError as error:
+        if lm.ledger.spent_out() is None:
+            raise
+        raise ValueError(
+            f"{error}; not even the uncompiled program could be scored on dev. Nothing was saved"
+        ) from error
 
     def baseline() -> Objective:
         watcher.stage(f"baseline: the uncompiled program on {len(train)} records of train")
@@ -77,14 +90,10 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
     candidates = compile_candidates(plan.optimizer, work)
     watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
     choice = choose(plan.task, candidates, dev, lm, watcher.scored)
-    test = None
-    if "test" in splits:
-        watcher.stage(f"test: {choice.champion.name} on {len(splits['test'])} records that chose nothing")
-        test = measure(plan.task, choice.champion.program, splits["test"], lm, watcher.judged)
+    test = _test(plan, choice, splits["test"], lm, watcher) if "test" in splits else None
     text = artifact.program_text(plan.task, choice.champion.program, plan.options)
     sizes = {name: len(examples) for name, examples in splits.items()}
     manifest = _manifest(plan, lm, choice, test, digests.of_text(text), sizes, time.monotonic() - began)
-    folder = root / plan.task.name / plan.name
     artifact.save(
         folder,
         {
@@ -96,6 +105,43 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
     )
     artifact.write_index(root)
     return Made(folder, manifest, choice, test)
+
+
+def _test(plan: Plan, choice: Choice, examples: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Result | None:
+    """The champion on test; None where the budget does not reach that far."""
+    watcher.stage(f"test: {choice.champion.name} on {len(examples)} records that chose nothing")
+    try:
+        return measure(plan.task, choice.champion.program, examples, lm, watcher.judged)
+    except LMBillingError:
+        if lm.ledger.spent_out() is None:
+            raise
+        watcher.stage("test: not scored, the budget is spent")
+        return None
+
+
+def _claim(folder: Path, plan: Plan, lm: OpenLM, student: dspy.Module) -> None:
+    """Write down what is compiled into a folder, or refuse another compile of the same name.
+
+    The same compile may run again: what it sent before comes from the cache.
+    """
+    identity = {
+        "task": plan.task.name,
+        "optimizer": f"{plan.optimizer} {asdict(plan.settings)}",
+        "program": digests.of_text(artifact.program_text(plan.task, student, plan.options)),
+        "lm": lm.lm.model,
+        "limits": str(plan.limits),
+        **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
+    }
+    beside = folder / "compile.json"
+    if beside.exists():
+        earlier = json.loads(beside.read_text(encoding="utf-8"))
+        for key in identity:
+            if earlier.get(key) != identity[key]:
+                raise ValueError(
+                    f"{folder} was begun with another {key}: {earlier.get(key)} then, {identity[key]} now; choose "
+                    "another --name, or remove the folder to start anew"
+                )
+    artifact.write_whole(beside, artifact.as_json(identity))
 
 
 def labelled(task: Task, program: dspy.Module, path: Path, limit: int | None = None) -> list[dspy.Example]:
@@ -151,6 +197,7 @@ def _manifest(
         },
         "gain_on_dev": list(choice.champion.gain),
         "spend": lm.ledger.spend.as_dict(),
+        "stopped_early": lm.ledger.spent_out(),
         "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in ("aisr", *PACKAGES)}},
     }
@@ -161,5 +208,5 @@ def _report(choice: Choice, test: Result | None) -> dict[str, Any]:
         {"name": contender.name, "dev": contender.dev.report(), "gain": list(contender.gain)}
         for contender in choice.contenders
     ]
-    champion = {"champion": choice.champion.name, "candidates": contenders}
+    champion = {"champion": choice.champion.name, "candidates": contenders, "unscored": choice.unscored}
     return champion | ({"test": test.report()} if test else {})

@@ -6,6 +6,7 @@ Each step is a fresh `aisr` process, so that the predictions come from what was 
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -56,6 +57,7 @@ def _walk(task: str, root: Path) -> tuple[Path, dict[str, Any]]:
     predictions, report = work / "predictions.jsonl", work / "score.json"
     for old in (predictions, Path(f"{predictions}.run.json")):
         old.unlink(missing_ok=True)
+    shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
     limit = ["--limit-test", str(TEST_RECORDS)]
     _aisr("compile", *at, *COMPILE[task], *limit, "--name", NAME)

@@ -100,6 +100,10 @@ def say_champion(made: Any) -> None:
     better = "no better than uncompiled" if champion.gain.low <= 0 else "better than uncompiled"
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
     note(f"  difference from the uncompiled program on dev: {champion.gain}: {better}")
+    if made.choice.unscored:
+        note(f"  the budget left unscored: {', '.join(made.choice.unscored)}")
+    if made.manifest["stopped_early"]:
+        note(f"  stopped early: {made.manifest['stopped_early']}")
     if made.test:
         note(f"  on test: {made.test.interval}")
         say_failures(made.test.failures)

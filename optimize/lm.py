@@ -3,9 +3,13 @@
 Keys come from the environment only and are written nowhere.
 """
 
+import json
 import os
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import dspy
 from dspy.lm15 import (
@@ -17,7 +21,7 @@ from dspy.lm15 import (
 )
 
 from optimize import digests, llama
-from optimize.budget import Ledger
+from optimize.budget import Ledger, Limits, Refusal
 from optimize.embedded import EmbeddedEngine
 
 EMBEDDED = "embedded"
@@ -29,17 +33,48 @@ class LMUnavailable(ValueError):
     """The language model that was asked for cannot be used as things stand."""
 
 
-class LedgerLM(dspy.LM):
-    """A `dspy.LM` that enters each call into a ledger and keeps no history (pictures would fill the memory)."""
+class Price(NamedTuple):
+    """US dollars a million tokens."""
 
-    def __init__(self, model: str, *, ledger: Ledger, price_model: str | None, **kwargs: Any) -> None:
+    prompt: float
+    completion: float
+
+    @classmethod
+    def parse(cls, text: str) -> "Price":
+        """From "0.15,0.60". Raises ValueError for anything but two numbers that are not negative."""
+        try:
+            prompt, completion = (float(part) for part in text.split(","))
+        except ValueError:
+            prompt = completion = -1.0
+        if not (prompt >= 0 and completion >= 0):
+            raise ValueError(
+                f"--price {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
+            )
+        return cls(prompt, completion)
+
+
+class LedgerLM(dspy.LM):
+    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, and keeps
+    no history (pictures would fill the memory)."""
+
+    def __init__(self, model: str, *, ledger: Ledger, price: Price | None, **kwargs: Any) -> None:
         super().__init__(model, **kwargs)
         self.ledger = ledger
-        self.price_model = price_model
+        self.price = price
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return super(LedgerLM, self._within_budget()).__call__(*args, **kwargs)
+
+    async def acall(self, *args: Any, **kwargs: Any) -> Any:
+        return await super(LedgerLM, self._within_budget()).acall(*args, **kwargs)
+
+    def _within_budget(self) -> "LedgerLM":
+        reason = self.ledger.spent_out()
+        return self if reason is None else self.copy(engine=Refusal(reason))
 
     def update_history(self, entry: dict[str, Any]) -> None:
         if entry["usage"]:
-            self.ledger.sent(entry["usage"], _price(self.price_model, entry))
+            self.ledger.sent(entry["usage"], _usd(self.price, entry["usage"]))
         else:
             self.ledger.from_cache()
 
@@ -73,32 +108,43 @@ class OpenLM:
 
 
 def open_lm(
-    spec: str = EMBEDDED, *, api_base: str | None = None, schema: bool = True, threads: int | None = None
+    spec: str = EMBEDDED,
+    *,
+    api_base: str | None = None,
+    schema: bool = True,
+    threads: int | None = None,
+    limits: Limits | None = None,
+    price: Price | None = None,
 ) -> OpenLM:
     """The language model of a spec string.
 
     api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
-    as response format (most do); without, answers are asked for in DSPy's marked fields.
-    Raises `LMUnavailable`, saying which variable or command helps.
+    as response format (most do); without, answers are asked for in DSPy's marked fields. limits: what it may spend.
+    price: where LiteLLM's list does not have it. Raises `LMUnavailable`, saying which variable or command helps.
     """
     if spec == EMBEDDED:
-        return _open_embedded(api_base)
+        return _open_embedded(api_base, Ledger(limits))
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or ollama_chat/llama3.2"
         )
+    price = price or listed_price(spec)
+    if limits and limits.usd is not None and price is None:
+        raise LMUnavailable(
+            f"--max-usd: the price of {spec} is unknown; give it by --price PROMPT,COMPLETION in USD a million tokens"
+        )
     if api_base:
-        return _open_endpoint(spec, api_base, schema, threads)
+        return _open_endpoint(spec, api_base, schema, threads, Ledger(limits), price)
     _require_key(spec)
     settings: dict[str, Any] = {"temperature": None if _reasons(spec) else TEMPERATURE}
     if not _reasons(spec):
         settings["max_tokens"] = MAX_TOKENS
-    lm = LedgerLM(spec, ledger=Ledger(), price_model=spec, **settings)
+    lm = LedgerLM(spec, ledger=Ledger(limits), price=price, **settings)
     adapter = dspy.JSONAdapter() if lm.supports_response_schema else _chat_adapter()
     return OpenLM(lm, adapter, spec, None, threads or 8)
 
 
-def _open_embedded(api_base: str | None) -> OpenLM:
+def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
     if api_base:
         raise LMUnavailable("--api-base goes with a model string such as openai/MODEL, not with --lm embedded")
     try:
@@ -110,11 +156,13 @@ def _open_embedded(api_base: str | None) -> OpenLM:
         ) from error
     # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
     name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
-    lm = LedgerLM(name, ledger=Ledger(), price_model=None, engine=EmbeddedEngine(), temperature=TEMPERATURE)
+    lm = LedgerLM(name, ledger=ledger, price=Price(0.0, 0.0), engine=EmbeddedEngine(), temperature=TEMPERATURE)
     return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1)
 
 
-def _open_endpoint(spec: str, api_base: str, schema: bool, threads: int | None) -> OpenLM:
+def _open_endpoint(
+    spec: str, api_base: str, schema: bool, threads: int | None, ledger: Ledger, price: Price | None
+) -> OpenLM:
     if not api_base.startswith(("http://", "https://")):
         raise LMUnavailable(f"--api-base {api_base!r}: expected an address that begins with http:// or https://")
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
@@ -130,9 +178,7 @@ def _open_endpoint(spec: str, api_base: str, schema: bool, threads: int | None) 
         replace=True,
     )
     _, _, model = spec.partition("/")
-    lm = LedgerLM(
-        f"{provider}/{model}", ledger=Ledger(), price_model=spec, temperature=TEMPERATURE, max_tokens=MAX_TOKENS
-    )
+    lm = LedgerLM(f"{provider}/{model}", ledger=ledger, price=price, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
     return OpenLM(lm, dspy.JSONAdapter() if schema else _chat_adapter(), spec, digest, threads or 8)
 
 
@@ -159,21 +205,28 @@ def _require_key(spec: str) -> None:
         ) from error
 
 
-def _price(model: str | None, entry: dict[str, Any]) -> float | None:
-    """US dollars of one call by LiteLLM's local price list; 0 for the embedded model, None where unknown."""
-    if model is None:
-        return 0.0
-    litellm, usage = _litellm(), entry["usage"]
-    try:
-        prompt, completion = litellm.cost_per_token(
-            model=model,
-            prompt_tokens=usage.get("prompt_tokens") or 0,
-            completion_tokens=usage.get("completion_tokens") or 0,
-            cache_read_input_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
-        )
-    except Exception:  # LiteLLM raises plain Exception for a model that it does not know
+def listed_price(model: str) -> Price | None:
+    """The price of a model in LiteLLM's list (the one inside the package); None where it is not listed."""
+    prices = _price_list()
+    about = prices.get(model) or prices.get(model.partition("/")[2]) or {}
+    prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
+    return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+@lru_cache(maxsize=1)
+def _price_list() -> dict[str, dict[str, Any]]:
+    """Read from the file, since importing LiteLLM takes up to ten seconds."""
+    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
+    prices: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
+    return prices
+
+
+def _usd(price: Price | None, usage: dict[str, Any]) -> float | None:
+    """US dollars of one call, None where the price is unknown. Cached prompt tokens count as full: never too little."""
+    if price is None:
         return None
-    return float(prompt + completion)
+    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    return (prompt * price.prompt + completion * price.completion) / 1e6
 
 
 def _reasons(spec: str) -> bool:

@@ -146,8 +146,13 @@ def compile_candidates(optimizer: str, work: Compilation) -> list[Candidate]:
     Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
     """
     random.seed(work.settings.seed)  # some of DSPy's optimizers draw from the global generator
+    programs = []
     with work.lm.context(), contextlib.redirect_stdout(io.StringIO()):
-        programs = OPTIMIZERS[optimizer](work)
+        try:
+            programs = OPTIMIZERS[optimizer](work)
+        except Exception:
+            if work.lm.ledger.spent_out() is None:
+                raise  # a spent budget may end an optimizer anywhere; any other error is one
     candidates = [Candidate("uncompiled", work.student)]
     seen = {_identity(work.student)}
     for program in programs:

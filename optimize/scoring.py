@@ -6,7 +6,7 @@ from typing import Any
 from metrics.matching import Mismatch, match
 from metrics.official import score
 from optimize.tasks import Task
-from programs.records import has_ids, read
+from programs.records import BadLine, read, scan
 
 
 def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
@@ -14,17 +14,23 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
 
     Raises BadLine or Mismatch for what the official evaluator refuses, naming file and line.
     """
-    numbered = not has_ids(gold)
-    ids, right = [], []
-    for record in read(gold, task.record, task.name):
-        answer = getattr(record, "gold", None)
+    ids, right, numbered = [], [], set()
+    for line in scan(gold, task.record, task.name):
+        if line.record is None:
+            raise BadLine(str(line.problem))
+        answer = getattr(line.record, "gold", None)
         if answer is None:
-            raise Mismatch(f"{gold}: {record.id} has no labels; the first file must be the labelled one")
-        ids.append(record.id)
+            raise Mismatch(f"{gold}: {line.record.id} has no labels; the first file must be the labelled one")
+        ids.append(line.record.id)
         right.append(answer)
-    lines = list(read(predicted, task.prediction))
-    matched = match(ids, lines, [line.id for line in lines], numbered=numbered)
+        numbered.add(line.numbered)
+        if len(numbered) > 1:
+            raise Mismatch(
+                f"{gold}:{line.number}: some records have an id, others have none; give one to all or to none"
+            )
+    predictions = list(read(predicted, task.prediction))
+    matched = match(ids, predictions, [prediction.id for prediction in predictions], numbered=numbered == {True})
     try:
-        return score(task.tally(right, [line.answer for line in matched])).report()
+        return score(task.tally(right, [prediction.answer for prediction in matched])).report()
     except ValueError as error:
         raise Mismatch(f"{predicted} against {gold}: {error}") from error

@@ -5,6 +5,7 @@ side as a whole: in a random split 32 % of Track 1 records share a picture with 
 becomes 50 on test.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
-from optimize import digests
+from optimize.sharing import groups, shared
 from optimize.tasks import Task
-from programs.records import CitationRecord, ClaimRecord, Record, read
+from programs.records import BadLine, Record, scan
+
+SIDES = ("train", "dev", "test")
 
 
 @dataclass(frozen=True)
@@ -46,31 +48,6 @@ class Parts(NamedTuple):
         return cls(*map(int, fields))
 
 
-def shared(record: Record) -> set[str]:
-    """What another record must not have in common with this one across a split: pictures, the paper, the claim."""
-    keys = {"claim:" + " ".join(record.claim_text.lower().split())}
-    if isinstance(record, ClaimRecord):
-        keys |= {f"picture:{item.img_path}" for item in record.evidence_bundle if item.img_path}
-    if isinstance(record, CitationRecord):
-        whole = "\n".join(record.paragraphs.values())
-        keys.add(f"paper:{digests.of_text(whole)}")
-    return keys
-
-
-def groups(keys: Sequence[set[str]]) -> list[int]:
-    """The number of the group of each record, given what each shares."""
-    columns = {key: k for k, key in enumerate(dict.fromkeys(key for own in keys for key in sorted(own)))}
-    rows, cols = [], []
-    for row, own in enumerate(keys):
-        for key in own:
-            rows.append(row)
-            cols.append(len(keys) + columns[key])
-    size = len(keys) + len(columns)
-    graph = coo_array((np.ones(len(rows)), (rows, cols)), shape=(size, size))
-    _, component = connected_components(graph, directed=False)
-    return [int(number) for number in component[: len(keys)]]
-
-
 def split(task: Task, strata: Sequence[str], keys: Sequence[set[str]], parts: Parts, seed: int) -> Split:
     """A seeded split, disjoint by group and stratified.
 
@@ -84,14 +61,21 @@ def split(task: Task, strata: Sequence[str], keys: Sequence[set[str]], parts: Pa
             f"{len(strata)} records of {task.name} form {len(set(group))} groups that share no picture, paper or "
             f"claim; {folds} are needed for parts {parts.train}:{parts.dev}:{parts.test}"
         )
-    rare = {stratum for stratum in strata if list(strata).count(stratum) < folds}
-    kept = ["(rare)" if stratum in rare else stratum for stratum in strata]
-    splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
-    fold_of = np.empty(len(strata), dtype=int)
-    for fold, (_, rows) in enumerate(splitter.split(kept, kept, group)):
-        fold_of[rows] = fold
+    fold_of = _fold_of(strata, group, folds, seed)
     test, dev = fold_of < parts.test, (fold_of >= parts.test) & (fold_of < parts.test + parts.dev)
     return Split(*(np.flatnonzero(side).tolist() for side in (~(test | dev), dev, test)))
+
+
+def _fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each record. A stratum that cannot be in every fold goes with the commonest one."""
+    counts = Counter(strata)
+    commonest = counts.most_common(1)[0][0]
+    kept = [stratum if counts[stratum] >= folds else commonest for stratum in strata]
+    splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
+    fold_of = np.empty(len(strata), dtype=np.int64)
+    for fold, (_, rows) in enumerate(splitter.split(kept, kept, group)):
+        fold_of[rows] = fold
+    return fold_of
 
 
 def stratum(task: Task, record: Record) -> str:
@@ -108,19 +92,22 @@ def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> di
 
     The file is read twice and never held whole. Raises ValueError where one of the three is there already.
     """
-    there = [name for name in ("train", "dev", "test") if (out / f"{name}.jsonl").exists()]
+    there = [name for name in SIDES if (out / f"{name}.jsonl").exists()]
     if there:
         raise ValueError(f"{out / there[0]}.jsonl is there already; choose another --out or remove it")
-    strata, keys = [], []
-    for record in read(file, task.record, task.name):
-        strata.append(stratum(task, record))
-        keys.append(shared(record))
+    strata, keys, numbers = [], [], []
+    for line in scan(file, task.record, task.name):
+        if line.record is None:
+            raise BadLine(str(line.problem))
+        strata.append(stratum(task, line.record))
+        keys.append(shared(line.record))
+        numbers.append(line.number)
     made = split(task, strata, keys, parts, seed)
-    side = {row: name for name in ("train", "dev", "test") for row in getattr(made, name)}
+    side = {numbers[row]: name for name in SIDES for row in getattr(made, name)}
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        files = {name: stack.enter_context((out / f"{name}.jsonl").open("wb")) for name in ("train", "dev", "test")}
-        lines = (line for line in stack.enter_context(file.open("rb")) if line.strip())
-        for row, line in enumerate(lines):
-            files[side[row]].write(line.rstrip(b"\r\n") + b"\n")
-    return {name: len(getattr(made, name)) for name in ("train", "dev", "test")}
+        files = {name: stack.enter_context((out / f"{name}.jsonl").open("wb")) for name in SIDES}
+        for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
+            if number in side:
+                files[side[number]].write(text.rstrip(b"\r\n") + b"\n")
+    return {name: len(getattr(made, name)) for name in SIDES}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from optimize.tasks import TASKS, Answer, Task
-from programs.records import explain, read
+from programs.records import explain, read, scan
 
 # Entries of a zip carry a date; a fixed one makes the same predictions give the same file.
 DATE = (2026, 1, 1, 0, 0, 0)
@@ -66,32 +66,30 @@ def pack(task: Task, lines: list[dict[str, Any]], out: Path) -> None:
     unfinished.replace(out)
 
 
+class _Line(BaseModel):
+    """Any JSON object. What it says is looked at afterwards: a failed record has other fields than a judged one."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: Any = None
+
+
 def _given(task: Task, predictions: Path) -> tuple[dict[str, Answer | str], list[str]]:
     """Record id -> answer, or the reason of a failed one; and what is wrong with the lines."""
     given: dict[str, Answer | str] = {}
     problems = []
-    with predictions.open(encoding="utf-8", errors="replace") as file:
-        for number, text in enumerate(file, start=1):
-            if not text.strip():
-                continue
-            where = f"{predictions}:{number}"
+    for number, line, problem, _ in scan(predictions, _Line):
+        content = line.model_dump() if line else {}
+        where = f"{predictions}:{number}"
+        if problem:
+            problems.append(problem)
+        elif not isinstance(content.get("id"), str):
+            problems.append(f"{where}: id: missing; every prediction names its record")
+        elif isinstance(content.get("failed"), str):
+            given[content["id"]] = content["failed"]
+        else:
             try:
-                content = json.loads(text)
-                if isinstance(content, dict) and isinstance(content.get("failed"), str):
-                    key, answer = content.get("id"), content["failed"]
-                else:
-                    line = task.prediction.model_validate(content)
-                    key, answer = line.id, line.answer
+                given[content["id"]] = task.prediction.model_validate(content).answer
             except ValidationError as error:
                 problems.append(f"{where}: {explain(error)}")
-                continue
-            except ValueError as error:
-                problems.append(f"{where}: not JSON ({error})")
-                continue
-            if not isinstance(key, str):
-                problems.append(f"{where}: id: missing; every prediction names its record")
-            elif key in given:
-                problems.append(f"{where}: id: {key!r} has a prediction already")
-            else:
-                given[key] = answer
     return given, problems

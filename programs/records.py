@@ -6,7 +6,6 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 import itertools
 from collections.abc import Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 import jsonlines
@@ -110,6 +109,10 @@ class CitationRecord(Record):
         if len(ids) != len(set(ids)):
             twice = sorted({key for key in ids if ids.count(key) > 1})
             raise ValueError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
+        if self.label is not None and self.evidence_para_ids is None:
+            raise ValueError(
+                "evidence_para_ids: missing beside a label; expected a list, empty where nothing is evidence"
+            )
         unknown = [key for key in self.evidence_para_ids or () if key not in set(ids)]
         if unknown:
             raise ValueError(f"evidence_para_ids: {unknown[0]!r} is no paragraph of cited_paper_full_text")
@@ -161,11 +164,12 @@ class BadLine(ValueError):
 
 
 class Line(NamedTuple, Generic[RecordT]):
-    """One line of a file: its number (from 1), and the record or what is wrong with it."""
+    """One line of a file: its number (from 1, blank lines counted), and the record or what is wrong with it."""
 
     number: int
     record: RecordT | None
     problem: str | None
+    numbered: bool = False  # the record had no id and was given one
 
 
 def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = None) -> Iterator[Line[RecordT]]:
@@ -201,32 +205,25 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
         yield line.record
 
 
-def has_ids(path: str | PathLike[str]) -> bool:
-    """Whether the first line of the file carries an id."""
-    with jsonlines.open(Path(path)) as reader:
-        for raw in reader.iter(skip_empty=True, skip_invalid=True):
-            return isinstance(raw, dict) and raw.get("id") is not None
-    return False
-
-
 def _line(
     path: str | PathLike[str], number: int, raw: Any, model: type[RecordT], seen: dict[str, int], default_id: str | None
 ) -> Line[RecordT]:
     where = f"{path}:{number}"
     if not isinstance(raw, dict):
         return Line(number, None, f"{where}: a {type(raw).__name__}; expected one JSON object")
-    if default_id and raw.get("id") is None:
+    numbered = bool(default_id) and raw.get("id") is None
+    if numbered:
         raw = {**raw, "id": default_id}
     try:
         record = model.model_validate(raw)
     except ValidationError as error:
         return Line(number, None, f"{where}: {explain(error)}")
     key = getattr(record, "id", None)
-    if key is not None and key in seen:
+    if isinstance(key, str) and key in seen:
         return Line(number, None, f"{where}: id: {key!r} stands in line {seen[key]} already; ids must be unique")
-    if key is not None:
+    if isinstance(key, str):
         seen[key] = number
-    return Line(number, record, None)
+    return Line(number, record, None, numbered)
 
 
 def explain(error: ValidationError) -> str:

@@ -35,7 +35,7 @@ def passages(claim: str, paragraphs: Mapping[str, str], context_tokens: int) -> 
     chosen: set[str] = set()
     left = context_tokens
     for key in ranking:
-        cost = tokens(f"[{key}] {paragraphs[key]}")
+        cost = tokens(f"[{key}] {paragraphs[key]}\n")
         if cost <= left or not chosen:
             chosen.add(key)
             left -= cost

@@ -11,7 +11,7 @@ import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
 from optimize.budget import Ledger
-from optimize.lm import LedgerLM, OpenLM
+from optimize.lm import LedgerLM, OpenLM, Price
 from optimize.tasks import TASKS, Task
 from programs.records import CitationRecord, ClaimRecord
 
@@ -59,7 +59,7 @@ def scripted(answers: Answers, *, adapter: str = "json", threads: int = 1) -> Op
     lm = LedgerLM(
         f"scripted/{next(_numbers)}",
         ledger=Ledger(),
-        price_model=None,
+        price=Price(0.0, 0.0),
         engine=ScriptedEngine(answers),
         temperature=0.0,
         num_retries=0,

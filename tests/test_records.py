@@ -18,7 +18,6 @@ from programs.records import (
     ClaimPrediction,
     ClaimRecord,
     EvidenceItem,
-    has_ids,
     read,
     scan,
 )
@@ -101,7 +100,6 @@ def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -
 def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", [b"\xef\xbb\xbf" + json.dumps(claim([S], id="a")).encode() + b"\r"])
     assert [record.id for record in read(path, ClaimRecord)] == ["a"]
-    assert has_ids(path)
 
 
 @pytest.mark.parametrize(("caption", "shown"), [("Table 1: F1.", "Table 1: F1."), (None, ""), (["a", "b"], "a b")])
@@ -197,12 +195,9 @@ def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
         assert next(records).id == "track1-000002"
 
 
-@pytest.mark.parametrize(
-    ("lines", "there"),
-    [([claim([S], id="a")], True), (["", claim([S], id="a")], True), ([claim([S])], False), ([], False)],
-)
-def test_whether_a_file_has_ids(lines: list[Any], there: bool, tmp_path: Path) -> None:
-    assert has_ids(write(tmp_path / "x.jsonl", lines)) == there
+def test_a_record_that_was_given_its_id_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [claim([S], id="a"), "", claim([S])])
+    assert [(line.number, line.numbered) for line in scan(path, ClaimRecord, "track1")] == [(1, False), (3, True)]
 
 
 def test_predictions_of_both_tracks_are_read(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from metrics.official import Score, score
-from optimize.splits import shared
+from optimize.sharing import shared
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
 from programs.citation import complete
 from programs.records import Citation, ClaimRecord, read

@@ -88,7 +88,6 @@ def test_files_about_different_records_are_refused(
         (TEST, [NAMED[0], {"id": "b", "labels": ["Suported"]}], "pred.jsonl:2: labels[0]: unknown label 'Suported'"),
         ([TEST[0], TEST[0]], NAMED, "gold.jsonl:2: id: 'a' stands in line 1 already"),
         ([TEST[0], "{"], NAMED, "gold.jsonl:2: not JSON"),
-        # Fails: `has_ids` reads the file as text, so that a byte which is not UTF-8 is a bare UnicodeDecodeError.
         ([TEST[0], b'{"id": "\xff"}'], NAMED, "gold.jsonl:2: not JSON (line is not valid utf-8"),
     ],
 )
@@ -97,3 +96,8 @@ def test_a_bad_line_is_refused_with_file_line_and_field(
 ) -> None:
     with pytest.raises(BadLine, match=re.escape(words)):
         scored(tmp_path, gold, said)
+
+
+def test_gold_ids_on_some_lines_only_are_refused(tmp_path: Path) -> None:
+    with pytest.raises((Mismatch, BadLine)):
+        scored(tmp_path, [GOLD[0], TEST[1]], [{"id": "b", "labels": [S, S]}, {"id": "a", "labels": [S]}])

@@ -10,7 +10,8 @@ from corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimize.splits import Parts, Split, groups, shared, split, split_file, stratum
+from optimize.sharing import groups, shared
+from optimize.splits import Parts, Split, split, split_file, stratum
 from optimize.tasks import TRACK1, TRACK2
 from programs.records import CitationRecord, ClaimRecord, Record, read
 
@@ -113,8 +114,6 @@ def test_too_few_groups_are_an_error_that_says_how_many_are_needed() -> None:
         split_records(claims(12, shares=3), Parts(3, 1, 1))
 
 
-# Fails: optimize/splits.py `split` pools the strata that are too rare into "(rare)", which is then too rare itself, and
-# scikit-learn warns ("The least populated class in y has only 3 members, which is less than n_splits=5").
 @pytest.mark.parametrize("rare", [1, 3, 4])
 def test_a_rare_label_splits_without_a_warning(rare: int) -> None:
     strata = [CONTRA] * rare + [S] * 20
@@ -187,8 +186,6 @@ def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-# Fails: the reader passes over a line of Unicode spaces, `split_file` (bytes.strip) takes it for a record: each later
-# line then goes to the side of the record before it, and the last one is a KeyError.
 def test_a_line_of_unicode_spaces_is_as_blank_to_the_splitter_as_to_the_reader(tmp_path: Path) -> None:
     file = write(tmp_path / "all.jsonl", ["\u3000", *odd_lines(12)])
     counts = split_file(TRACK1, file, tmp_path / "out", ANY, seed=0)

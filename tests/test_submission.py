@@ -43,7 +43,7 @@ def test_good_predictions_become_lines_in_the_order_of_the_inputs(task: Task, go
     [
         (None, ["c: no prediction"]),
         ({"id": "d", "labels": [S]}, ["c: no prediction", "d: not among the test inputs"]),
-        ({"id": "a", "labels": [S, S]}, ["line 3: id: 'a' has a prediction already", "c: no prediction"]),
+        ({"id": "a", "labels": [S, S]}, ["line 3: id: 'a' stands in line 1 already; ids must be unique", "c: no prediction"]),
         ({"labels": [S, S, S]}, ["line 3: id: missing; every prediction names its record", "c: no prediction"]),
         ({"id": "c", "labels": [S, S]}, ["c: 2 labels for 3 sentences; one label a sentence"]),
         (
@@ -103,13 +103,11 @@ def test_filling_in_does_not_hide_a_missing_record(tmp_path: Path) -> None:
     assert (found.problems, found.filled) == (["c: no prediction"], [])
 
 
-# Fails: the reader (and so `aisr score`) accepts a byte order mark; optimize/submission.py `_given` says "not JSON".
 def test_predictions_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     first, *rest = GOOD_CLAIMS
     assert checked(tmp_path, [b"\xef\xbb\xbf" + json.dumps(first).encode(), *rest]).problems == []
 
 
-# Fails: `_given` lets json's RecursionError through, where the reader says "not JSON" and goes on.
 def test_a_line_nested_without_end_is_listed(tmp_path: Path) -> None:
     assert "line 4: not JSON" in checked(tmp_path, [*GOOD_CLAIMS, "[" * 100_000]).problems[0]
 
