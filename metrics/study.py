@@ -1,38 +1,45 @@
 """`python -m metrics.study`: how far may the objectives that an optimizer can maximise be trusted? No LM is called.
 
-Pools of simulated candidate programs (metrics.simulation) are ranked by each objective on a sample of records, and the
-ranking is compared with the official score, on the same sample and in truth (20,000 records of the same world).
-`--full` prints every size, spread and objective; the answer is the same on every run.
+Pools of 60 simulated candidate programs (metrics.simulation) are ranked by each objective on a sample of records. The
+ranking is compared with the official score, of the same sample and in truth (20,000 records of the same world). The
+credit is linearised at a program of the worse half of the pool, as the uncompiled one is, on 400 records that stand in
+no sample. `--full` prints every size, objective and spread. The answer is the same on every run.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from metrics.credit import linearise
+from metrics.credit import Credit, linearise
 from metrics.official import FN, FP, TP, Tally, f1_scores, score
 from metrics.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 Floats = NDArray[np.float64]
 
-SIZES = (35, 100, 200, 400, 1000)
 SHOWN_SIZES = (35, 200, 400, 1000)
-SEEDS = 5
-DRAWS = 20  # samples of each size for each pool; a seed's value is their mean
-TRAIN = 400  # records that the credit is linearised on; they are in no sample
-TRUTH = 20_000
-CANDIDATES = 60
 PAIRS = (0.01, 0.10)  # true difference of the pairs of which the better is to be chosen
-GOAL_SPEARMAN, GOAL_SPEARMAN_SIZE = 0.95, 200
-GOAL_REGRET, GOAL_REGRET_SIZE = 0.5, 400  # points
+GOAL_SPEARMAN, AT_SPEARMAN = 0.95, 200
+GOAL_EXTRA, AT_EXTRA = 0.5, 400  # points, records
+
+
+class Plan(NamedTuple):
+    """How much is simulated. Each seed has `pools` pools, each of them `draws` samples of each size and of train."""
+
+    sizes: tuple[int, ...] = (35, 100, 200, 400, 1000)
+    seeds: int = 5
+    pools: int = 4
+    draws: int = 5
+    candidates: int = 60
+    train: int = 400
+    truth: int = 20_000
 
 
 class Sample(NamedTuple):
-    """What an optimizer sees: each candidate's tally of a sample and of train, and which candidate is the baseline."""
+    """Each candidate's tally of a sample and of train, and which candidate is the baseline."""
 
     tallies: Sequence[Tally]
     train: Sequence[Tally]
@@ -40,9 +47,12 @@ class Sample(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """same, truth: Spearman with the official score of the sample, and with the true one; better: probability of
-    choosing the better of two; regret: true score below the best candidate's, and below that of the candidate which
-    the official score of the same sample chooses (both in points)."""
+    """How an objective agrees with the official score.
+
+    same, truth: Spearman with that of the same sample, and with the true one; better: probability of choosing the
+    better of two; regret: points that the chosen candidate truly is below the best one; extra: points that it truly is
+    below the one which the official score of the same sample chooses (what is lost to the objective, not to chance).
+    """
 
     same: float
     truth: float
@@ -51,30 +61,54 @@ class Agreement(NamedTuple):
     extra: float
 
 
-Objective = Callable[[Sample], Floats]
-Results = dict[tuple[str, int, str], NDArray[np.float64]]  # (world, size, objective) -> (seeds, len(Agreement))
+class Measured(NamedTuple):
+    """Mean over seeds of an agreement, and its standard deviation from seed to seed."""
+
+    mean: Agreement
+    spread: Agreement
+
+
+Results = dict[tuple[str, int, str], Measured]  # by world, size and objective
 
 
 def accuracy(sample: Sample) -> Floats:
     """Mean over records of the share of sentences (claims) that are right."""
-    counts = np.stack([tally.counts for tally in sample.tallies]).sum(axis=3)
-    return np.asarray((counts[:, :, TP] / (counts[:, :, TP] + counts[:, :, FN])).mean(axis=1))
+    counts = np.stack([tally.counts.sum(axis=2) for tally in sample.tallies])
+    return np.asarray((counts[..., TP] / (counts[..., TP] + counts[..., FN])).mean(axis=1))
 
 
-def accuracy_exact(sample: Sample) -> Floats:
+def accuracy_and_exact(sample: Sample) -> Floats:
     """Mean of accuracy and exact match."""
     return (accuracy(sample) + np.array([tally.exact.mean() for tally in sample.tallies])) / 2
 
 
 def credit(sample: Sample) -> Floats:
-    """Mean credit (metrics.credit), linearised at the baseline's train tally."""
-    return _credit(sample.tallies, sample.train[sample.baseline])
+    """Mean credit, linearised at the baseline's train tally."""
+    return _means(linearise(sample.train[sample.baseline]), sample.tallies)
 
 
-def credit_again(sample: Sample) -> Floats:
+def relinearised(sample: Sample) -> Floats:
     """Mean credit, linearised at the train tally of the candidate with most credit on train."""
-    best = int(_credit(sample.train, sample.train[sample.baseline]).argmax())
-    return _credit(sample.tallies, sample.train[best])
+    best = _means(linearise(sample.train[sample.baseline]), sample.train).argmax()
+    return _means(linearise(sample.train[best]), sample.tallies)
+
+
+def averaged(sample: Sample) -> Floats:
+    """Mean of the credits at the baseline and at the candidate with most credit on train."""
+    return (credit(sample) + relinearised(sample)) / 2
+
+
+def shrunk(sample: Sample) -> Floats:
+    """As credit, but each t_k is drawn half way to 1/2: a label that the baseline never hits has a price too."""
+    totals = sample.train[sample.baseline].counts.mean(axis=0)
+    return _means(Credit(t=(f1_scores(totals) + 0.5) / 2, n=totals[TP] + totals[FN]), sample.tallies)
+
+
+def exact_gradient(sample: Sample) -> Floats:
+    """As credit, but with the baseline's own denominator TP + FP + n in the place of 2 n."""
+    totals = sample.train[sample.baseline].counts.mean(axis=0)
+    own = 2 * totals[TP] + totals[FP] + totals[FN]
+    return _means(Credit(t=f1_scores(totals), n=own / 2), sample.tallies)
 
 
 def corpus_score(sample: Sample) -> Floats:
@@ -82,152 +116,152 @@ def corpus_score(sample: Sample) -> Floats:
     return np.array([score(tally).score for tally in sample.tallies])
 
 
-def exact_gradient(sample: Sample) -> Floats:
-    """As credit, but with the baseline's own denominator 2 TP + FP + FN in the place of 2 n."""
-    return _linear(sample.tallies, _gradient(sample.train[sample.baseline]))
-
-
-def exact_again(sample: Sample) -> Floats:
-    """As credit, re-linearised, with the exact gradient."""
-    best = int(_linear(sample.train, _gradient(sample.train[sample.baseline])).argmax())
-    return _linear(sample.tallies, _gradient(sample.train[best]))
-
-def _perfect(tally):
-    c = tally.counts.copy(); c[:,TP]+=c[:,FN]; c[:,FP:]=0
-    return Tally(tally.labels,c,tally.exact,tally.exact_name)
-
-def midpoint(sample: Sample) -> Floats:
-    b=sample.train[sample.baseline]
-    return _linear(sample.tallies, (_gradient(b)+_gradient(_perfect(b)))/2)
-
-def credit_third(sample):
-    at=sample.baseline
-    for _ in range(3): at=int(_credit(sample.train, sample.train[at]).argmax())
-    return _credit(sample.tallies, sample.train[at])
-
-def two_point(sample):
-    b=sample.train[sample.baseline]
-    best = int(_credit(sample.train, b).argmax())
-    return (_credit(sample.tallies,b)+_credit(sample.tallies,sample.train[best]))/2
-
-def pool_mean(sample):
-    return np.mean([_credit(sample.tallies,t) for t in sample.train[::6]],axis=0)
-def pool_mean_exact(sample):
-    return _linear(sample.tallies,np.mean([_gradient(t) for t in sample.train[::6]],axis=0))
-def true_best(sample):
-    best=int(np.argmax([score(t).score for t in sample.train]))
-    return _credit(sample.tallies, sample.train[best])
-def true_best_exact(sample):
-    best=int(np.argmax([score(t).score for t in sample.train]))
-    return _linear(sample.tallies, _gradient(sample.train[best]))
-def half_t(sample):
-    b=sample.train[sample.baseline]; from metrics.credit import Credit
-    c=linearise(b); c=Credit(t=np.full_like(c.t,.5),n=c.n)
-    return np.array([c(t).mean() for t in sample.tallies])
-def smooth_t(sample):
-    b=sample.train[sample.baseline]; from metrics.credit import Credit
-    c=linearise(b); c=Credit(t=(c.t+.5)/2,n=c.n)
-    return np.array([c(t).mean() for t in sample.tallies])
-def midn(sample):
-    """denominator = mean of own and 2n"""
-    b=sample.train[sample.baseline]
-    tot=b.counts.sum(0)/len(b); n=tot[TP]+tot[FN]; D=tot[TP]+tot[FP]+n; D=(D+2*n)/2; t=f1_scores(tot)
-    w=np.stack([2-t,-t,0*t])/np.where(D>0,D,1)/2/len(t)
-    return _linear(sample.tallies,w)
-
-
-OBJECTIVES: dict[str, Objective] = {
+OBJECTIVES: dict[str, Callable[[Sample], Floats]] = {
     "accuracy": accuracy,
-    "accuracy + exact": accuracy_exact,
+    "accuracy + exact": accuracy_and_exact,
     "credit": credit,
-    "credit, re-linearised": credit_again,
+    "credit, re-linearised": relinearised,
+    "credit, t shrunk": shrunk,
+    "credit, averaged": averaged,
+    "credit, exact gradient": exact_gradient,
     "corpus score": corpus_score,
-    "exact gradient": exact_gradient,
-    "exact again": exact_again,
-    "midpoint": midpoint,
-    "credit third": credit_third,
-    "two point": two_point,
-    "pool mean": pool_mean,
-    "pool mean exact": pool_mean_exact,
-    "trainbest": true_best,
-    "trainbest exact": true_best_exact,
-    "t=.5": half_t,
-    "smooth t": smooth_t,
-    "midn": midn,
 }
+ONLY_FULL = ("credit, averaged", "credit, exact gradient")
 
 
-def study(worlds=WORLDS, sizes=SIZES, seeds=SEEDS, draws=DRAWS, truth=TRUTH) -> Results:
-    found = {}
+def study(plan: Plan = Plan(), worlds: Sequence[World] = WORLDS) -> Results:
+    """Every objective in every world at every size."""
+    found: dict[tuple[str, int, str], list[list[Agreement]]] = {}
     for world in worlds:
-        for seed in range(seeds):
-            for key, agreements in _pool(world, seed, sizes, draws, truth).items():
-                found.setdefault((world.name, *key), []).append(np.mean(agreements, axis=0))
-    return {key: np.array(rows) for key, rows in found.items()}
-
-
-def _pool(world, seed, sizes, draws, truth):
-    rng = np.random.default_rng([seed, len(world.name)])
-    block = TRAIN + max(sizes)
-    corpus = draw_corpus(world, truth + draws * block, rng)
-    true, seen = [], []
-    for candidate in draw_pool(world, CANDIDATES, rng):
-        whole = judge(world, corpus, candidate, rng)
-        true.append(score(part(whole, 0, truth)).score)
-        seen.append(part(whole, truth, draws * block))
-    true = np.array(true)
-    found = {}
-    for draw in range(draws):
-        baseline = int(rng.choice(np.argsort(true)[: CANDIDATES // 2]))
-        train = [part(t, draw * block, TRAIN) for t in seen]
-        for size in sizes:
-            sample = Sample([part(t, draw * block + TRAIN, size) for t in seen], train, baseline)
-            official = corpus_score(sample)
-            for name, objective in OBJECTIVES.items():
-                found.setdefault((size, name), []).append(agreement(objective(sample), official, true))
-    return found
+        for seed in range(plan.seeds):
+            for pool in range(plan.pools):
+                rng = np.random.default_rng([seed, pool, *world.name.encode()])
+                for size, name, measured in _pool(world, plan, rng):
+                    seeds = found.setdefault((world.name, size, name), [[] for _ in range(plan.seeds)])
+                    seeds[seed].append(measured)
+    return {key: _over_seeds(np.array(seeds)) for key, seeds in found.items()}
 
 
 def agreement(values: Floats, official: Floats, true: Floats) -> Agreement:
+    """How `values` of candidates agree with their `official` score on the same sample and their `true` one (0-1)."""
     gap = true[:, None] - true
     pairs = (gap >= PAIRS[0]) & (gap <= PAIRS[1])
-    ahead = np.sign(values[:, None] - values)[pairs]
+    ahead = np.sign(values[:, None] - values)[pairs]  # 0 for a tie, which a coin decides
     chosen = true[values.argmax()]
     return Agreement(
-        spearmanr(values, official).statistic,
-        spearmanr(values, true).statistic,
-        float((1 + ahead.mean()) / 2),
-        100 * (true.max() - chosen),
-        100 * (true[official.argmax()] - chosen),
+        same=float(spearmanr(values, official).statistic),
+        truth=float(spearmanr(values, true).statistic),
+        better=float((1 + ahead.mean()) / 2),
+        regret=float(100 * (true.max() - chosen)),
+        extra=float(100 * (true[official.argmax()] - chosen)),
     )
 
 
-def _credit(tallies: Sequence[Tally], at: Tally) -> Floats:
-    per_record = linearise(at)
+def _pool(world: World, plan: Plan, rng: np.random.Generator) -> Iterator[tuple[int, str, Agreement]]:
+    """One pool: size, objective and agreement of each sample."""
+    block = plan.train + max(plan.sizes)
+    corpus = draw_corpus(world, plan.truth + plan.draws * block, rng)
+    scores, seen = [], []
+    for candidate in draw_pool(world, plan.candidates, rng):
+        tally = judge(world, corpus, candidate, rng)
+        scores.append(score(part(tally, 0, plan.truth)).score)
+        seen.append(part(tally, plan.truth, plan.draws * block))
+    true = np.array(scores)
+    worse_half = true.argsort()[: len(true) // 2]
+    for draw in range(plan.draws):
+        baseline = int(rng.choice(worse_half))
+        train = [part(tally, draw * block, plan.train) for tally in seen]
+        for size in plan.sizes:
+            sample = Sample([part(tally, draw * block + plan.train, size) for tally in seen], train, baseline)
+            official = corpus_score(sample)
+            for name, objective in OBJECTIVES.items():
+                yield size, name, agreement(objective(sample), official, true)
+
+
+def _over_seeds(values: Floats) -> Measured:
+    """`values` has shape (seeds, samples, parts of an agreement)."""
+    means = values.mean(axis=1)
+    spread = means.std(axis=0, ddof=1) if len(means) > 1 else np.zeros(means.shape[1])
+    return Measured(Agreement(*means.mean(axis=0)), Agreement(*spread))
+
+
+def _means(per_record: Credit, tallies: Sequence[Tally]) -> Floats:
     return np.array([per_record(tally).mean() for tally in tallies])
 
 
-def _gradient(at: Tally) -> Floats:
-    """d score / d (TP, FP, FN), each a mean over records: shape (3, labels)."""
-    totals = at.counts.sum(axis=0) / len(at)
-    t = f1_scores(totals)
-    bottom = 2 * totals[TP] + totals[FP] + totals[FN]
-    top = np.stack([2 - 2 * t, -t, -t])
-    return np.asarray(np.divide(top, 2 * len(t) * bottom, out=np.zeros_like(top), where=bottom > 0))
+def summary(results: Results) -> str:
+    """One line a world and objective; the values of a cell are those of the sample sizes in the heading."""
+    sizes = [size for size in SHOWN_SIZES if any(key[1] == size for key in results)]
+    lines = [
+        f"At {' / '.join(map(str, sizes))} records:",
+        "",
+        "| world | objective | Spearman, same sample | Spearman, truth | chooses the better | regret, points "
+        "| of it lost to the objective |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for world in dict.fromkeys(key[0] for key in results):
+        for name in OBJECTIVES:
+            if name not in ONLY_FULL:
+                rows = zip(*(results[world, size, name].mean for size in sizes), strict=True)
+                cells = [" / ".join(map(form, row)) for form, row in zip(FORMS, rows, strict=True)]
+                lines.append(f"| {' | '.join([world, name, *cells])} |")
+    return "\n".join(lines)
 
 
-def _linear(tallies: Sequence[Tally], weights: Floats) -> Floats:
-    return np.array([(tally.counts.mean(axis=0) * weights).sum() + tally.exact.mean() / 2 for tally in tallies])
+def full(results: Results) -> str:
+    """One line a world, size and objective: means over seeds ± standard deviation from seed to seed."""
+    lines = [f"| world | records | objective | {' | '.join(Agreement._fields)} |", "|---|---|---|---|---|---|---|---|"]
+    for (world, size, name), found in results.items():
+        values = zip(FORMS, found.mean, found.spread, strict=True)
+        cells = [f"{form(mean)} ± {form(spread)}" for form, mean, spread in values]
+        lines.append(f"| {' | '.join([world, str(size), name, *cells])} |")
+    return "\n".join(lines)
+
+
+def goals(results: Results) -> str:
+    """Each goal, whether the credit meets it in all worlds, and the numbers (± standard deviation over seeds)."""
+    lines = []
+    for name in (name for name in OBJECTIVES if name.startswith("credit")):
+        same = {w: found for (w, size, n), found in results.items() if (size, n) == (AT_SPEARMAN, name)}
+        extra = {w: found for (w, size, n), found in results.items() if (size, n) == (AT_EXTRA, name)}
+        met = all(found.mean.same >= GOAL_SPEARMAN for found in same.values())
+        close = all(found.mean.extra < GOAL_EXTRA for found in extra.values())
+        ranks = ", ".join(f"{found.mean.same:.3f} ± {found.spread.same:.3f}" for found in same.values())
+        lost = ", ".join(f"{found.mean.extra:.2f} ± {found.spread.extra:.2f}" for found in extra.values())
+        lines.append(f"| {name} | {ranks} | {_met(met)} | {lost} | {_met(close)} |")
+    worlds = ", ".join(dict.fromkeys(key[0] for key in results))
+    heading = (
+        f"Goals ({worlds}):\n\n"
+        f"| objective | Spearman, same sample, {AT_SPEARMAN} records: >= {GOAL_SPEARMAN} | "
+        f"| points lost to the objective, {AT_EXTRA} records: < {GOAL_EXTRA} | |\n|---|---|---|---|---|"
+    )
+    return "\n".join([heading, *lines])
+
+
+def _met(met: bool) -> str:
+    return "met" if met else "missed"
+
+
+def _share(value: float) -> str:
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+def _points(value: float) -> str:
+    return f"{value:.1f}"
+
+
+FORMS = (_share, _share, _share, _points, _points)  # of the parts of an Agreement
+
+
+def main(argv: Sequence[str] | None = None, plan: Plan = Plan()) -> None:
+    """Print the tables to stdout."""
+    parser = argparse.ArgumentParser(prog="python -m metrics.study", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--full", action="store_true", help="every sample size, objective and spread")
+    asked = parser.parse_args(argv)
+    results = study(plan)
+    print(full(results) if asked.full else summary(results))
+    print(f"\n{goals(results)}")
 
 
 if __name__ == "__main__":
-    import sys, time
-    t0 = time.time()
-    r = study(seeds=int(sys.argv[1]), draws=int(sys.argv[2]))
-    for w in WORLDS:
-        for size in SIZES:
-            for name in OBJECTIVES:
-                a = r[w.name, size, name]
-                m, s = a.mean(0), a.std(0)
-                print(f"{w.name:20} {size:5} {name:22} same {m[0]:.3f}±{s[0]:.3f} true {m[1]:.3f} better {m[2]:.3f} regret {m[3]:.2f} extra {m[4]:.2f}±{s[4]:.2f}")
-    print(time.time() - t0)
+    main()

@@ -1,11 +1,14 @@
 """The commands that read and write record files: check, split, submit, score. They need no language model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from optimize.options import REFUSED, TaskName, chosen_task
+
+if TYPE_CHECKING:
+    from optimize.splits import Labelled, Split
 
 
 def check(
@@ -46,17 +49,55 @@ def split(
     task: TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(help="train:dev:test, in whole parts.")] = "3:1:1",
+    folds: Annotated[int | None, typer.Option(min=2, help="Instead: that many folders for cross-validation.")] = None,
+    shape_like: Annotated[
+        Path | None, typer.Option(help="track1: resample dev and test to the lengths of this (unlabelled) test file.")
+    ] = None,
+    error_share: Annotated[
+        float,
+        typer.Option(help="With --shape-like: share of paragraphs with an error. The test phases have about .82."),
+    ] = 0.82,
     seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 0,
 ) -> None:
-    """Split labelled records into train, dev and test that share no picture, paper or claim."""
-    from optimize import splits
+    """Split labelled records so that no picture, paper or (nearly) equal claim stands on two sides."""
+    from optimize import shape, splits
     from optimize.display import note
+    from programs.records import read
 
     chosen = chosen_task(task)
-    note(f"splitting {file} {parts} (seed {seed}) into {out}/")
-    written = splits.split_file(chosen, file, out, splits.Parts.parse(parts), seed)
-    for name, count in written.items():
-        note(f"  {out / name}.jsonl: {count} records")
+    if shape_like and chosen.name != "track1":
+        raise ValueError("--shape-like goes by sentences a paragraph; a claim of track2 is one sentence")
+    note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
+    found = splits.survey(chosen, file)
+    if folds:
+        made = {f"fold-{k}": s for k, s in enumerate(splits.split_folds(found.strata, found.keys, folds, seed), 1)}
+    else:
+        made = {"": splits.split(chosen, found.strata, found.keys, splits.Parts.parse(parts), seed)}
+    _say_leak(found, next(iter(made.values())), seed)
+    if shape_like:
+        lengths = [len(getattr(record, "sentences", [])) for record in read(shape_like, chosen.record, chosen.name)]
+        like = shape.shape_of(lengths, error_share)
+        made = {name: splits.shaped(sides, found, like, seed) for name, sides in made.items()}
+    for name, sides in made.items():
+        for side, count in splits.write(sides, found, file, out / name).items():
+            errors = sum(found.strata[row] != "Supported" for row in getattr(sides, side))
+            note(f"  {out / name / side}.jsonl: {count} records, {errors} of them not all Supported")
+
+
+def _say_leak(found: "Labelled", made: "Split", seed: int) -> None:
+    """What a plain random split of the same sizes would have leaked."""
+    import random
+
+    from optimize.display import note
+    from optimize.sharing import groups, leak
+
+    rows = list(range(len(found.keys)))
+    plain = leak(found.keys, random.Random(seed).sample(rows, len(made.train)))
+    kinds = ", ".join(f"{count} a {kind}" for kind, count in sorted(plain.by_kind.items())) or "nothing"
+    note(
+        f"  {len(rows)} records in {len(set(groups(found.keys)))} groups; a plain random split would share with train: "
+        f"{plain.any_kind} of {plain.records} records ({kinds}); this one: {leak(found.keys, made.train).any_kind}"
+    )
 
 
 def submit(

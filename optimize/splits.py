@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
-from optimize.sharing import groups, shared
+from optimize.shape import Shape, resample
+from optimize.sharing import groups, shared, with_near_duplicates
 from optimize.tasks import Task
 from programs.records import BadLine, Record, scan
 
@@ -87,27 +88,69 @@ def stratum(task: Task, record: Record) -> str:
     return unusual[0] if unusual else "Supported"
 
 
-def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> dict[str, int]:
-    """Split a file into out/train.jsonl, dev.jsonl and test.jsonl, line by line as they stand; records a side.
+class Labelled(NamedTuple):
+    """What a split needs to know of a labelled file, a row a record. lines: their numbers in the file, from 1."""
 
-    The file is read twice and never held whole. Raises ValueError where one of the three is there already.
+    lines: list[int]
+    strata: list[str]
+    keys: list[set[str]]
+    sentences: list[int]
+
+
+def survey(task: Task, file: Path) -> Labelled:
+    """Read a labelled file once, a record at a time; only claims and digests are held.
+
+    Raises `BadLine` for a bad record and ValueError for one without labels.
     """
-    there = [name for name in SIDES if (out / f"{name}.jsonl").exists()]
-    if there:
-        raise ValueError(f"{out / there[0]}.jsonl is there already; choose another --out or remove it")
-    strata, keys, numbers = [], [], []
+    lines, strata, keys, claims, sentences = [], [], [], [], []
     for line in scan(file, task.record, task.name):
         if line.record is None:
             raise BadLine(str(line.problem))
+        lines.append(line.number)
         strata.append(stratum(task, line.record))
         keys.append(shared(line.record))
-        numbers.append(line.number)
-    made = split(task, strata, keys, parts, seed)
-    side = {numbers[row]: name for name in SIDES for row in getattr(made, name)}
+        claims.append(line.record.claim_text)
+        sentences.append(len(getattr(line.record, "sentences", [""])))
+    return Labelled(lines, strata, with_near_duplicates(keys, claims), sentences)
+
+
+def split_folds(strata: Sequence[str], keys: Sequence[set[str]], folds: int, seed: int) -> list[Split]:
+    """`folds` splits for cross-validation, each with another part as dev and no test.
+
+    Raises ValueError where there are fewer groups than folds.
+    """
+    group = groups(keys)
+    if len(set(group)) < folds:
+        raise ValueError(f"{len(strata)} records form {len(set(group))} groups; --folds {folds} needs as many")
+    fold_of = _fold_of(strata, group, folds, seed)
+    return [
+        Split(np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist(), [])
+        for fold in range(folds)
+    ]
+
+
+def shaped(made: Split, found: Labelled, like: Shape, seed: int) -> Split:
+    """The split with dev and test resampled to a shape; train stays as it is."""
+
+    def side(rows: list[int]) -> list[int]:
+        lengths, errors = [found.sentences[row] for row in rows], [found.strata[row] != "Supported" for row in rows]
+        return [rows[k] for k in resample(lengths, errors, like, seed)]
+
+    return Split(made.train, side(made.dev), side(made.test))
+
+
+def write(made: Split, found: Labelled, file: Path, out: Path) -> dict[str, int]:
+    """Write out/train.jsonl, dev.jsonl and test.jsonl (those that have records), line by line as they stand in `file`;
+    records a side. Raises ValueError where one of them is there already."""
+    sides = [name for name in SIDES if getattr(made, name)]
+    there = [name for name in SIDES if (out / f"{name}.jsonl").exists()]
+    if there:
+        raise ValueError(f"{out / there[0]}.jsonl is there already; choose another --out or remove it")
+    side = {found.lines[row]: name for name in sides for row in getattr(made, name)}
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        files = {name: stack.enter_context((out / f"{name}.jsonl").open("wb")) for name in SIDES}
+        files = {name: stack.enter_context((out / f"{name}.jsonl").open("wb")) for name in sides}
         for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
             if number in side:
                 files[side[number]].write(text.rstrip(b"\r\n") + b"\n")
-    return {name: len(getattr(made, name)) for name in SIDES}
+    return {name: len(getattr(made, name)) for name in sides}

@@ -1,12 +1,15 @@
 """What several tests need: a plain environment, a response cache of their own, a loopback LM, an MLflow store."""
 
+import io
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from unittest import mock
 
 import pytest
 
@@ -17,18 +20,22 @@ if TYPE_CHECKING:
 CACHE = tempfile.mkdtemp(prefix="aisr-tests-")
 os.environ["DSPY_CACHEDIR"] = CACHE
 os.environ["TQDM_DISABLE"] = "1"
-OURS = ("AISR_LM", "AISR_API_BASE", "AISR_ARTIFACTS", "MLFLOW_TRACKING_URI", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+# No test depends on the settings of whoever runs it.
+for _name in ("AISR_LM", "AISR_API_BASE", "AISR_ARTIFACTS", "MLFLOW_TRACKING_URI", "OPENAI_API_KEY"):
+    os.environ.pop(_name, None)
+
+THIRD_PARTY = (
+    "ignore:The ``noload`` loader strategy is deprecated:DeprecationWarning",  # MLflow 3.17 on SQLAlchemy 2.1
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in THIRD_PARTY:
+        config.addinivalue_line("filterwarnings", line)
 
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(CACHE, ignore_errors=True)
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test depends on the settings of whoever runs it."""
-    for name in OURS:
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -41,24 +48,25 @@ def loopback() -> Iterator["Loopback"]:
 
 
 @pytest.fixture(scope="session")
-def _fresh_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An MLflow database with no experiments of ours: creating one takes seconds, copying it does not."""
+def fresh_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Makes an artifacts folder with an MLflow store that nothing was logged to. Creating a database takes seconds,
+    so it is done once and copied."""
     from optimize.tracking import open_store
 
-    root = tmp_path_factory.mktemp("store")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
-        patch.chdir(root)
-        open_store(root)
-    return root / ".mlflow"
+    template = tmp_path_factory.mktemp("store")
+    open_store(template)
+
+    def make(root: Path) -> Path:
+        shutil.copytree(template / ".mlflow", root / ".mlflow")
+        return root
+
+    return make
 
 
 @pytest.fixture
-def artifacts(_fresh_store: Path, tmp_path: Path) -> Path:
-    """An artifacts folder with an MLflow store that nothing was logged to."""
-    root = tmp_path / "artifacts"
-    shutil.copytree(_fresh_store, root / ".mlflow")
-    return root
+def artifacts(fresh_store: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """An artifacts folder of the test's own, see `fresh_store`."""
+    return fresh_store(tmp_path / "artifacts")
 
 
 class Finished(NamedTuple):
@@ -69,20 +77,22 @@ class Finished(NamedTuple):
     err: str
 
 
-@pytest.fixture
-def aisr(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Finished]:
-    """Run an `aisr` command in this process; starting one costs seconds of imports."""
+@pytest.fixture(scope="session")
+def aisr() -> Callable[..., Finished]:
+    """Runs an `aisr` command in this process; starting one of its own costs seconds of imports."""
     from optimize.cli import main
 
     def run(*words: object) -> Finished:
-        monkeypatch.setattr(sys, "argv", ["aisr", *map(str, words)])
-        capfd.readouterr()
-        try:
-            main()
-            code: object = 0
-        except SystemExit as end:
-            code = end.code
-        said = capfd.readouterr()
-        return Finished(code if isinstance(code, int) else 0 if code is None else 1, said.out, said.err)
+        with (
+            mock.patch.object(sys, "argv", ["aisr", *map(str, words)]),
+            redirect_stdout(io.StringIO()) as out,
+            redirect_stderr(io.StringIO()) as err,
+        ):
+            try:
+                main()
+                code: object = 0
+            except SystemExit as end:
+                code = end.code or 0
+        return Finished(code if isinstance(code, int) else 1, out.getvalue(), err.getvalue())
 
     return run

@@ -28,7 +28,8 @@ def judge(lm: OpenLM) -> list[str]:
 @pytest.mark.parametrize(
     ("spec", "variable"), [("openai/gpt-4o-mini", "OPENAI_API_KEY"), ("anthropic/claude-3-haiku", "ANTHROPIC_API_KEY")]
 )
-def test_a_missing_key_is_named_with_what_helps(spec: str, variable: str) -> None:
+def test_a_missing_key_is_named_with_what_helps(spec: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(variable, raising=False)
     with pytest.raises(LMUnavailable) as refused:
         open_lm(spec)
     for said in (spec, f"export {variable}=", "--api-base", "--lm embedded"):

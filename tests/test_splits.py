@@ -10,12 +10,19 @@ from corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimize.sharing import groups, shared
-from optimize.splits import Parts, Split, split, split_file, stratum
-from optimize.tasks import TRACK1, TRACK2
+from optimize import splits
+from optimize.shape import Shape, bin_of, resample, shape_of
+from optimize.sharing import groups, leak, near_duplicates, shared
+from optimize.splits import Parts, Split, split, split_folds, stratum, survey
+from optimize.tasks import TRACK1, TRACK2, Task
 from programs.records import CitationRecord, ClaimRecord, Record, read
 
 ANY = Parts(1, 1, 1)
+
+
+def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> dict[str, int]:
+    found = survey(task, file)
+    return splits.write(split(task, found.strata, found.keys, parts, seed), found, file, out)
 
 
 def sides(made: Split) -> list[list[int]]:
@@ -190,3 +197,60 @@ def test_a_line_of_unicode_spaces_is_as_blank_to_the_splitter_as_to_the_reader(t
     file = write(tmp_path / "all.jsonl", ["\u3000", *odd_lines(12)])
     counts = split_file(TRACK1, file, tmp_path / "out", ANY, seed=0)
     assert sum(counts.values()) == 12
+
+
+def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -> None:
+    claims = [
+        "Oriole improves accuracy by 4 points on MarlQA over the baseline of last year.",
+        "Oriole improves accuracy by 4 points on MarlQA over every baseline of last year.",
+        "Kestrel needs half the memory of Oriole when the context is long.",
+        "",
+    ]
+    assert list(near_duplicates(claims)) == [(0, 1)]
+    assert list(near_duplicates(["", "…"])) == []
+
+
+def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:
+    texts = [f"System {chr(97 + k)}{k} gains {k} points on corpus {k * 7} thanks to a larger beam." for k in range(20)]
+    rows = [claim([S], claim_text=text, evidence_bundle=[]) for text in texts]
+    rows += [{**row, "claim_text": row["claim_text"].replace("larger", "wider")} for row in rows]
+    found = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
+    made = split(TRACK1, found.strata, found.keys, Parts(), 0)
+    sides = {row: name for name in splits.SIDES for row in getattr(made, name)}
+    assert all(sides[k] == sides[k + 20] for k in range(20))
+
+
+def test_the_leak_of_a_plain_split_is_counted_by_kind() -> None:
+    keys = [{"picture:a", "claim:1"}, {"picture:a", "claim:2"}, {"picture:b", "claim:1"}, {"claim:3"}]
+    assert leak(keys, [0]) == ({"picture": 1, "claim": 1}, 2, 3)
+    assert leak(keys, [0, 1, 2]).any_kind == 0
+
+
+def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
+    keys = [{f"paper:{k // 3}"} for k in range(30)]
+    made = split_folds(["Supported"] * 30, keys, 5, seed=1)
+    assert sorted(row for fold in made for row in fold.dev) == list(range(30))
+    assert all(leak(keys, fold.train).any_kind == 0 for fold in made)
+    with pytest.raises(ValueError, match="10 groups; --folds 11"):
+        split_folds(["Supported"] * 30, keys, 11, seed=1)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.2, 0.9))
+def test_a_resampled_split_has_the_stated_shape(seed: int, share: float) -> None:
+    draw = Random(seed)
+    sentences = [draw.choice([2, 3, 4, 5, 6]) for _ in range(600)]
+    errors = [draw.random() < 0.33 for _ in range(600)]
+    wanted = Shape({2: 0.1, 4: 0.3, 6: 0.6}, share)
+    rows = resample(sentences, errors, wanted, seed)
+    assert len(set(rows)) == len(rows) > 20
+    lengths = Counter(bin_of(sentences[row]) for row in rows)
+    assert {length: count / len(rows) for length, count in lengths.items()} == pytest.approx(wanted.lengths, abs=0.05)
+    assert sum(errors[row] for row in rows) / len(rows) == pytest.approx(share, abs=0.05)
+
+
+def test_a_shape_needs_records_of_each_kind() -> None:
+    with pytest.raises(ValueError, match="without an error"):
+        resample([3, 3], [True, True], shape_of([3], 0.5), 0)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        shape_of([3], 82)

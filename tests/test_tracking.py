@@ -1,0 +1,223 @@
+"""Compiles as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from loopback import Loopback, serve
+
+from optimize import artifact, digests
+from optimize.artifact import BadArtifact
+from optimize.tracking import load_registered, open_store
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "data" / "sample" / "track1"
+KEY = "sk-planted-7f3a91"
+PASSWORD = "planted-sw0rdfish"
+FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+
+
+class Logged(NamedTuple):
+    """An artifacts folder with two compiles of Track 1, `first` and `second`, logged one after the other."""
+
+    root: Path
+    client: Any
+    runs: dict[str, Any]  # artifact name -> MLflow run
+
+    def folder(self, name: str) -> Path:
+        return self.root / "track1" / name
+
+    def json(self, name: str, file: str) -> dict[str, Any]:
+        return json.loads((self.folder(name) / file).read_text(encoding="utf-8"))
+
+
+def compile_words(server: Loopback, root: Path, name: str, optimizer: str) -> list[object]:
+    """`aisr compile` on a few sample records, with a key in the environment and a password in the address."""
+    address = server.url.replace("http://", f"http://user:{PASSWORD}@")
+    words = ["compile", "--task", "track1", "--data", SAMPLE, "--optimizer", optimizer, "--name", name, *FEW]
+    return [*words, "--lm", "openai/gpt-4o-mini", "--api-base", address, "--artifacts", root]
+
+
+@pytest.fixture(scope="module")
+def logged(
+    tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Callable[..., Any]
+) -> Logged:
+    root = fresh_store(tmp_path_factory.mktemp("logged") / "artifacts")
+    with serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.chdir(root.parent)
+        for name, optimizer in (("first", "labeled"), ("second", "bootstrap")):
+            finished = aisr(*compile_words(server, root, name, optimizer))
+            assert finished.code == 0, finished.err
+    client = open_store(root).MlflowClient()
+    (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
+    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
+    return Logged(root, client, dict(zip(("first", "second"), runs, strict=True)))
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_a_run_has_the_parameters_of_its_compile(logged: Logged, name: str) -> None:
+    manifest, params = logged.json(name, "manifest.json"), logged.runs[name].data.params
+    assert params["optimizer"] == {"first": "labeled", "second": "bootstrap"}[name]
+    assert params["optimizer.seed"] == "0"
+    assert params["lm.spec"] == "openai/gpt-4o-mini"
+    assert params["lm.adapter"] == "JSONAdapter"
+    for split in ("train", "dev", "test"):
+        assert params[f"data.{split}"] == digests.of_file(SAMPLE / f"{split}.jsonl")
+        assert manifest["data"][split]["digest"] == params[f"data.{split}"]
+
+
+def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> None:
+    manifest, metrics = logged.json("first", "manifest.json"), logged.runs["first"].data.metrics
+    for split in ("dev", "test", "uncompiled_dev"):
+        scores = manifest["scores"][split]
+        assert metrics[f"{split}_score"] == pytest.approx(scores["score"])
+        assert [metrics[f"{split}_score_low"], metrics[f"{split}_score_high"]] == pytest.approx(scores["interval"])
+        assert metrics[f"{split}_pem"] == pytest.approx(scores["pem"])
+    assert metrics["lm_calls"] == manifest["spend"]["calls"] > 0
+    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"])
+    assert metrics["usd"] > 0
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_every_candidate_is_a_step(logged: Logged, name: str) -> None:
+    history = logged.client.get_metric_history(logged.runs[name].info.run_id, "candidate_dev_score")
+    candidates = logged.json(name, "report.json")["candidates"]
+    assert len(candidates) > 1
+    assert [point.step for point in sorted(history, key=lambda p: p.step)] == list(range(len(candidates)))
+    assert {p.step: p.value for p in history} == pytest.approx(
+        {step: candidate["dev"]["score"] for step, candidate in enumerate(candidates)}
+    )
+
+
+def test_the_datasets_are_known_by_digest_and_not_stored(logged: Logged) -> None:
+    inputs = logged.runs["first"].inputs.dataset_inputs
+    found = {i.tags[0].value: i.dataset.digest for i in inputs}
+    assert found == {split: digests.of_file(SAMPLE / f"{split}.jsonl") for split in ("train", "dev", "test")}
+    assert "sentence_label" not in str([i.dataset.source + str(i.dataset.profile) for i in inputs])
+
+
+def test_the_run_holds_the_artifact_as_it_is(logged: Logged, tmp_path: Path) -> None:
+    names = {"program.json", "manifest.json", "report.json", "PROMPT.md"}
+    run_id = logged.runs["second"].info.run_id
+    assert {Path(f.path).name for f in logged.client.list_artifacts(run_id, "artifact")} == names
+    fetched = Path(logged.client.download_artifacts(run_id, "artifact", str(tmp_path)))
+    for name in names:
+        assert (fetched / name).read_bytes() == (logged.folder("second") / name).read_bytes()
+
+
+def test_the_champion_is_the_latest_and_the_former_one_is_kept(logged: Logged) -> None:
+    for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
+        found = logged.client.get_model_version_by_alias("aisr-track1", alias)
+        assert found.version == version
+        assert found.tags["aisr.digest"] == logged.json(name, "manifest.json")["digest"]
+        assert found.tags["aisr.artifact"] == name
+        assert found.run_id == logged.runs[name].info.run_id
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("models:/aisr-track1@champion", "second"),
+        ("models:/aisr-track1@previous", "first"),
+        ("models:/aisr-track1/1", "first"),
+    ],
+)
+def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str, name: str) -> None:
+    registered, in_folder = load_registered(logged.root, uri), artifact.load(logged.folder(name))
+    assert registered.digest == in_folder.digest
+    assert registered.task is in_folder.task
+    assert registered.program.dump_state() == in_folder.program.dump_state()
+
+
+def test_a_changed_stored_file_is_refused(logged: Logged) -> None:
+    stored = [file for file in (logged.root / ".mlflow" / "files").rglob("program.json") if "models" in file.parts]
+    assert len(stored) == 2
+    before = {file: file.read_text(encoding="utf-8") for file in stored}
+    try:
+        for file, text in before.items():
+            file.write_text(text.replace("Judge whether", "Say whether"), encoding="utf-8")
+        with pytest.raises(BadArtifact) as refused:
+            load_registered(logged.root, "models:/aisr-track1@champion")
+    finally:
+        for file, text in before.items():
+            file.write_text(text, encoding="utf-8")
+    assert logged.json("second", "manifest.json")["digest"] in str(refused.value)
+    assert "changed" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "models:/aisr-track2@champion",
+        "models:/aisr-track1@nosuch",
+        "models:/aisr-track1/99",
+        "models:/aisr-track1",
+        "models:/",
+    ],
+)
+def test_a_version_that_is_not_there_is_refused(logged: Logged, uri: str) -> None:
+    with pytest.raises(BadArtifact, match=r"expected models:/NAME@champion or models:/NAME/VERSION"):
+        load_registered(logged.root, uri)
+
+
+def test_nothing_is_written_outside_the_artifacts_folder(logged: Logged) -> None:
+    """Not even MLflow's own ./mlruns in the working folder."""
+    assert [entry.name for entry in logged.root.parent.iterdir()] == ["artifacts"]
+
+
+def test_a_store_of_ones_own_is_honoured(
+    logged: Logged, tmp_path: Path, fresh_store: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLFLOW_TRACKING_URI says where to look, whatever the artifacts folder holds."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{logged.root / '.mlflow' / 'mlflow.db'}")
+    empty = fresh_store(tmp_path / "artifacts")
+    assert load_registered(empty, "models:/aisr-track1@champion").digest == digests.of_file(
+        logged.folder("second") / "program.json"
+    )
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    with pytest.raises(BadArtifact):
+        load_registered(empty, "models:/aisr-track1@champion")
+
+
+def test_nothing_holds_the_key_or_a_pickle(logged: Logged) -> None:
+    assert_clean(logged.root)
+
+
+@pytest.mark.slow
+def test_a_compile_of_a_fresh_process_leaves_no_key_either(loopback: Loopback, artifacts: Path, tmp_path: Path) -> None:
+    """With the response cache where it is for a user: below the artifacts folder."""
+    environment = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
+    words = [sys.executable, "-m", "optimize.cli", *compile_words(loopback, artifacts, "mine", "random-search")]
+    done = subprocess.run(
+        [*map(str, words)],
+        env={**environment, "OPENAI_API_KEY": KEY},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert loopback.asked
+    assert any((artifacts / ".cache").rglob("*"))
+    assert KEY not in done.stdout + done.stderr
+    assert PASSWORD not in done.stdout + done.stderr
+    assert_clean(artifacts)
+
+
+def assert_clean(root: Path) -> None:
+    """No file below `root` holds the key or the password, and none is a pickle."""
+    files = [file for file in root.rglob("*") if file.is_file()]
+    assert {"mlflow.db", "program.json", "manifest.json", "MLmodel"} <= {file.name for file in files}
+    for file in files:
+        content = file.read_bytes()
+        assert KEY.encode() not in content, file
+        assert PASSWORD.encode() not in content, file
+        assert file.suffix not in (".pkl", ".pickle", ".joblib"), file
+        assert not content.startswith((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")), file
