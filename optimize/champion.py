@@ -9,6 +9,7 @@ from dspy.utils.exceptions import LMBillingError
 
 from metrics.confidence import Interval, difference_interval, score_interval
 from metrics.official import Score, Tally, score
+from metrics.racing import nested, rungs, survivors
 from optimize.judging import Outcome, judge_all
 from optimize.lm import OpenLM
 from optimize.objective import tally
@@ -36,12 +37,16 @@ class Result:
 
 @dataclass(frozen=True)
 class Contender:
-    """A candidate with its result on dev and the paired difference from the uncompiled program."""
+    """A candidate with its result on dev and the paired difference from the uncompiled program on the same records.
+
+    finished: whether it ran to the end; otherwise the race dropped it, and its result is on a part of dev.
+    """
 
     name: str
     program: dspy.Module
     dev: Result
     gain: Interval
+    finished: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,23 +89,37 @@ def choose(
     lm: OpenLM,
     done: Callable[[Contender], None] = lambda contender: None,
 ) -> Choice:
-    """Score every candidate on dev and take the best; of equals the first, so that ties go to the uncompiled program.
+    """Race the candidates on dev (see `metrics.racing`) and take the best of those that ran to the end; of equals the
+    first, so that ties go to the uncompiled program, which always runs to the end.
 
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
     """
-    contenders: list[Contender] = []
-    unscored = []
-    for name, program in candidates:
-        try:
-            found = measure(task, program, dev, lm)
-        except LMBillingError:
-            if not contenders or lm.ledger.spent_out() is None:
-                raise
-            unscored.append(name)
+    order = [dev[row] for row in nested([" ".join(sorted(set(task.said(example.gold)))) for example in dev])]
+    outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
+    running, unscored = list(outcomes), []
+    for size in rungs(len(order)):
+        for k in list(running):
+            try:
+                fresh = judge_all(task, candidates[k].program, order[len(outcomes[k]) : size], lm)
+            except LMBillingError:
+                if k == 0 or lm.ledger.spent_out() is None:
+                    raise
+                running.remove(k)
+                unscored.append(candidates[k].name)
+                continue
+            outcomes[k] += fresh
+        if size < len(order):
+            tallies = [tally(task, order[:size], outcomes[k]) for k in running]
+            running = [running[place] for place in survivors(tallies)]
+    contenders = []
+    for k, (name, program) in enumerate(candidates):
+        if name in unscored:
             continue
-        baseline = contenders[0].dev if contenders else found
-        contenders.append(Contender(name, program, found, difference_interval(found.tally, baseline.tally)))
+        judged = order[: len(outcomes[k])]
+        found = result(task, judged, outcomes[k])
+        baseline = tally(task, judged, outcomes[0][: len(judged)])
+        contenders.append(Contender(name, program, found, difference_interval(found.tally, baseline), k in running))
         done(contenders[-1])
-    champion = max(contenders, key=lambda contender: contender.dev.score.score)
+    champion = max((c for c in contenders if c.finished), key=lambda contender: contender.dev.score.score)
     return Choice(champion, contenders, unscored)

@@ -23,7 +23,7 @@ from optimize.options import (
 )
 
 if TYPE_CHECKING:
-    from optimize.budget import Limits
+    from optimize.budget import Ledger
     from optimize.lm import OpenLM
     from optimize.tasks import Task
 
@@ -33,12 +33,18 @@ def compile_(
     data: Annotated[
         Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
     ] = None,
-    optimizer: Annotated[str, typer.Option(help="labeled, bootstrap, random-search, mipro or gepa.")] = "random-search",
+    optimizer: Annotated[
+        str,
+        typer.Option(help="labeled, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
+    ] = "random-search",
     name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
     threads: Threads = None,
+    teacher_lm: Annotated[
+        str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
+    ] = None,
     demos: Annotated[int, typer.Option(min=0, help="Most few-shot examples in a prompt.")] = 4,
     candidates: Annotated[int, typer.Option(min=1, help="How many programs the optimizer may try.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
@@ -59,14 +65,17 @@ def compile_(
     """Compile a program against the ranking score; save the champion and register it."""
     _prepare(artifacts)
     from optimize import artifact, compiling, display
-    from optimize.budget import Limits
+    from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
 
     chosen = chosen_task(task)
-    if optimizer not in OPTIMIZERS:
-        raise ValueError(f"--optimizer {optimizer!r}; one of: {', '.join(OPTIMIZERS)}")
-    budget = Limits(max_usd, max_calls, max_minutes)
-    opened = _open(lm, api_base, schema, threads, budget, price)
+    chain = [step.strip() for step in optimizer.split(",")]
+    for step in chain:
+        if step not in OPTIMIZERS:
+            raise ValueError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    opened = _open(lm, api_base, schema, threads, ledger, price)
+    teacher = _open(teacher_lm, None, True, threads, ledger) if teacher_lm else opened
     folder = data or Path("data/sample") / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -74,8 +83,8 @@ def compile_(
     options = {key: value for key, value in {"unit": unit, "context_tokens": context_tokens}.items() if value}
     plan = compiling.Plan(
         task=chosen,
-        name=artifact.check_name(name or optimizer),
-        optimizer=optimizer,
+        name=artifact.check_name(name or "-".join(chain)),
+        optimizers=chain,
         settings=Settings(demos=demos, candidates=candidates, seed=seed),
         options=options,
         data=files,
@@ -89,9 +98,9 @@ def compile_(
         watcher = compiling.Watcher(
             shown.stage,
             shown.judged,
-            lambda contender: shown.say(f"    {contender.name}: {contender.dev.interval} on dev"),
+            lambda contender: shown.say(display.contender_line(contender)),
         )
-        made = compiling.compile_program(plan, opened, artifacts, watcher)
+        made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
         display.say_champion(made)
         if track:
             shown.stage("MLflow: logging the run and registering the champion")
@@ -188,7 +197,7 @@ def _open(
     api_base: str | None,
     schema: bool,
     threads: int | None,
-    limits: "Limits | None" = None,
+    ledger: "Ledger | None" = None,
     price: str | None = None,
 ) -> "OpenLM":
     import logging
@@ -197,7 +206,7 @@ def _open(
 
     logging.getLogger("dspy").setLevel(logging.ERROR)  # after its import, which sets a level of its own
     known = Price.parse(price) if price else None
-    return open_lm(lm, api_base=api_base, schema=schema, threads=threads, limits=limits, price=known)
+    return open_lm(lm, api_base=api_base, schema=schema, threads=threads, ledger=ledger, price=known)
 
 
 def _load(task: "Task", program: str, artifacts: Path) -> Any:
@@ -227,7 +236,7 @@ def _track(artifacts: Path, plan: Any, made: Any) -> None:
     from optimize.display import note
 
     lm = made.manifest["lm"]["spec"]
-    title = f"{plan.task.name} · {plan.optimizer} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
+    title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
     tracked = tracking.track(
         artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
     )

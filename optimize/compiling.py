@@ -18,7 +18,7 @@ from optimize.champion import Choice, Contender, Result, choose, measure
 from optimize.judging import judge_all
 from optimize.lm import OpenLM
 from optimize.objective import Objective, objective
-from optimize.optimizers import Compilation, Settings, compile_candidates
+from optimize.optimizers import Candidate, Compilation, Settings, compile_candidates
 from optimize.tasks import Task
 from programs.records import read
 
@@ -31,7 +31,7 @@ class Plan:
 
     task: Task
     name: str
-    optimizer: str
+    optimizers: list[str]  # run one after the other, each from the champion so far
     settings: Settings
     options: dict[str, Any]
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
@@ -58,7 +58,7 @@ class Made:
     test: Result | None
 
 
-def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Made:
+def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher: Watcher) -> Made:
     """Compile, choose the champion by the official score on dev, score it on test, and save the artifact.
 
     Raises ValueError where a split has no labelled records, and `BadLine` for a bad record.
@@ -68,7 +68,7 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
     splits = {name: _examples(plan, name, student) for name in plan.data}
     train, dev = splits["train"], splits["dev"]
     folder = root / plan.task.name / plan.name
-    _claim(folder, plan, lm, student)
+    _claim(folder, plan, lm, teacher, student)
     watcher.stage(f"uncompiled program on {len(dev)} records of dev")
     try:
         measure(plan.task, student, dev, lm, watcher.judged)  # first, so that every later end has a champion
@@ -79,21 +79,20 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
             f"{error}; not even the uncompiled program could be scored on dev. Nothing was saved"
         ) from error
 
-    def baseline() -> Objective:
-        watcher.stage(f"baseline: the uncompiled program on {len(train)} records of train")
-        made = objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
-        watcher.stage(f"{plan.optimizer}: trying programs on {len(dev)} records of dev")
-        return made
-
-    watcher.stage(f"{plan.optimizer}: looking for better programs")
-    work = Compilation(student, train, dev, baseline, plan.settings, lm)
-    candidates = compile_candidates(plan.optimizer, work)
-    watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
-    choice = choose(plan.task, candidates, dev, lm, watcher.scored)
+    candidates = [Candidate("uncompiled", student)]
+    champion = student
+    for optimizer in plan.optimizers:
+        watcher.stage(f"{optimizer}: looking for better programs")
+        target = _baseline(plan, champion, train, lm, watcher)
+        work = Compilation(champion, train, dev, target, plan.settings, lm, teacher)
+        candidates = compile_candidates(optimizer, work, candidates)
+        watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
+        choice = choose(plan.task, candidates, dev, lm, watcher.scored)
+        champion = _again(plan, choice.champion.program)
     test = _test(plan, choice, splits["test"], lm, watcher) if "test" in splits else None
     text = artifact.program_text(plan.task, choice.champion.program, plan.options)
     sizes = {name: len(examples) for name, examples in splits.items()}
-    manifest = _manifest(plan, lm, choice, test, digests.of_text(text), sizes, time.monotonic() - began)
+    manifest = _manifest(plan, lm, teacher, choice, test, digests.of_text(text), sizes, time.monotonic() - began)
     artifact.save(
         folder,
         {
@@ -105,6 +104,23 @@ def compile_program(plan: Plan, lm: OpenLM, root: Path, watcher: Watcher) -> Mad
     )
     artifact.write_index(root)
     return Made(folder, manifest, choice, test)
+
+
+def _baseline(
+    plan: Plan, program: dspy.Module, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+) -> Callable[[], Objective]:
+    """What makes the objective, linearised at `program`: anew for each optimizer of a chain."""
+
+    def made() -> Objective:
+        watcher.stage(f"baseline: {len(train)} records of train, to see where the ranking score is steep")
+        return objective(plan.task, train, judge_all(plan.task, program, train, lm, watcher.judged))
+
+    return made
+
+
+def _again(plan: Plan, program: dspy.Module) -> dspy.Module:
+    """The same program as if it came from its artifact: DSPy's optimizers refuse one that they compiled before."""
+    return artifact.parse(artifact.program_text(plan.task, program, plan.options), "the champion so far").program
 
 
 def _test(plan: Plan, choice: Choice, examples: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Result | None:
@@ -119,16 +135,17 @@ def _test(plan: Plan, choice: Choice, examples: Sequence[dspy.Example], lm: Open
         return None
 
 
-def _claim(folder: Path, plan: Plan, lm: OpenLM, student: dspy.Module) -> None:
+def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.Module) -> None:
     """Write down what is compiled into a folder, or refuse another compile of the same name.
 
     The same compile may run again: what it sent before comes from the cache.
     """
     identity = {
         "task": plan.task.name,
-        "optimizer": f"{plan.optimizer} {asdict(plan.settings)}",
+        "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
         "program": digests.of_text(artifact.program_text(plan.task, student, plan.options)),
         "lm": lm.lm.model,
+        "teacher": teacher.lm.model,
         "limits": str(plan.limits),
         **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
     }
@@ -164,7 +181,14 @@ def _examples(plan: Plan, split: str, student: dspy.Module) -> list[dspy.Example
 
 
 def _manifest(
-    plan: Plan, lm: OpenLM, choice: Choice, test: Result | None, program: str, sizes: dict[str, int], seconds: float
+    plan: Plan,
+    lm: OpenLM,
+    teacher: OpenLM,
+    choice: Choice,
+    test: Result | None,
+    program: str,
+    sizes: dict[str, int],
+    seconds: float,
 ) -> dict[str, Any]:
     results: Sequence[tuple[str, Result | None]] = (
         ("dev", choice.champion.dev), ("uncompiled_dev", choice.contenders[0].dev), ("test", test),
@@ -175,11 +199,12 @@ def _manifest(
         "digest": program,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": plan.command,
-        "optimizer": plan.optimizer,
+        "optimizer": ",".join(plan.optimizers),
         "settings": asdict(plan.settings),
         "options": plan.options,
         "champion": choice.champion.name,
         "lm": lm.describe(),
+        "teacher": None if teacher is lm else teacher.describe(),
         "data": {
             name: {"file": path.name, "digest": digests.of_file(path), "records": sizes[name]}
             for name, path in plan.data.items()
@@ -205,7 +230,12 @@ def _manifest(
 
 def _report(choice: Choice, test: Result | None) -> dict[str, Any]:
     contenders = [
-        {"name": contender.name, "dev": contender.dev.report(), "gain": list(contender.gain)}
+        {
+            "name": contender.name,
+            "finished": contender.finished,
+            "dev": contender.dev.report(),
+            "gain": list(contender.gain),
+        }
         for contender in choice.contenders
     ]
     champion = {"champion": choice.champion.name, "candidates": contenders, "unscored": choice.unscored}

@@ -94,6 +94,12 @@ def note(text: str) -> None:
     console.print(text, markup=False)
 
 
+def contender_line(contender: Any) -> str:
+    """A candidate's result on dev, in one line."""
+    dropped = "" if contender.finished else f", dropped after {len(contender.dev.tally)} records"
+    return f"    {contender.name}: {contender.dev.interval} on dev{dropped}"
+
+
 def say_champion(made: Any) -> None:
     """What a compile found."""
     champion = made.choice.champion

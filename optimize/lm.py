@@ -21,7 +21,7 @@ from dspy.lm15 import (
 )
 
 from optimize import digests, llama
-from optimize.budget import Ledger, Limits, Refusal
+from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
 
 EMBEDDED = "embedded"
@@ -113,33 +113,35 @@ def open_lm(
     api_base: str | None = None,
     schema: bool = True,
     threads: int | None = None,
-    limits: Limits | None = None,
+    ledger: Ledger | None = None,
     price: Price | None = None,
 ) -> OpenLM:
     """The language model of a spec string.
 
     api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
-    as response format (most do); without, answers are asked for in DSPy's marked fields. limits: what it may spend.
+    as response format (most do); without, answers are asked for in DSPy's marked fields. ledger: where its calls are
+    entered, with what they may come to.
     price: where LiteLLM's list does not have it. Raises `LMUnavailable`, saying which variable or command helps.
     """
+    ledger = ledger or Ledger()
     if spec == EMBEDDED:
-        return _open_embedded(api_base, Ledger(limits))
+        return _open_embedded(api_base, ledger)
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or ollama_chat/llama3.2"
         )
     price = price or listed_price(spec)
-    if limits and limits.usd is not None and price is None:
+    if ledger.limits.usd is not None and price is None:
         raise LMUnavailable(
             f"--max-usd: the price of {spec} is unknown; give it by --price PROMPT,COMPLETION in USD a million tokens"
         )
     if api_base:
-        return _open_endpoint(spec, api_base, schema, threads, Ledger(limits), price)
+        return _open_endpoint(spec, api_base, schema, threads, ledger, price)
     _require_key(spec)
     settings: dict[str, Any] = {"temperature": None if _reasons(spec) else TEMPERATURE}
     if not _reasons(spec):
         settings["max_tokens"] = MAX_TOKENS
-    lm = LedgerLM(spec, ledger=Ledger(limits), price=price, **settings)
+    lm = LedgerLM(spec, ledger=ledger, price=price, **settings)
     adapter = dspy.JSONAdapter() if lm.supports_response_schema else _chat_adapter()
     return OpenLM(lm, adapter, spec, None, threads or 8)
 

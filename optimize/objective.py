@@ -7,6 +7,7 @@ import dspy
 
 from metrics.credit import Credit, linearise
 from metrics.official import Tally
+from optimize.corpus import counts
 from optimize.judging import Outcome
 from optimize.tasks import Task
 
@@ -35,9 +36,13 @@ class Objective:
         pred_name: str | None = None,
         pred_trace: Any = None,
     ) -> dspy.Prediction:
-        """The credit, and what was wrong in words, for an optimizer that reflects (GEPA)."""
-        credit = float(self.credit(self._tally(example, prediction))[0])
-        return dspy.Prediction(score=credit, feedback=self.task.feedback(example.gold, self.task.answer(prediction)))
+        """The credit, what was wrong in words, and the official counts, for an optimizer that reflects (GEPA)."""
+        tally = self._tally(example, prediction)
+        return dspy.Prediction(
+            score=float(self.credit(tally)[0]),
+            feedback=self.task.feedback(example.gold, self.task.answer(prediction)),
+            objective_scores=counts(tally),
+        )
 
     def _tally(self, example: dspy.Example, prediction: dspy.Prediction) -> Tally:
         return self.task.tally([example.gold], [self.task.answer(prediction)])

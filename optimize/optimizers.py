@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import dspy
 
+from optimize.corpus import CorpusAcceptance, CorpusMIPRO
 from optimize.lm import OpenLM
 from optimize.objective import Objective
 
@@ -43,6 +44,7 @@ class Compilation:
     baseline: Callable[[], Objective]
     settings: Settings
     lm: OpenLM
+    teacher: OpenLM  # what writes demos and instructions; often the LM itself
 
     @cached_property
     def objective(self) -> Objective:
@@ -66,6 +68,7 @@ def bootstrap(work: Compilation) -> list[dspy.Module]:
         metric_threshold=1.0,
         max_bootstrapped_demos=work.settings.demos,
         max_labeled_demos=_labelled_beside(work),
+        teacher_settings=_teacher(work),
         max_errors=len(work.train) + 1,
     )
     return [optimizer.compile(work.student, trainset=_shuffled(work.train, work.settings.seed))]
@@ -79,6 +82,7 @@ def random_search(work: Compilation) -> list[dspy.Module]:
         max_bootstrapped_demos=work.settings.demos,
         max_labeled_demos=_labelled_beside(work),
         num_candidate_programs=work.settings.candidates,
+        teacher_settings=_teacher(work),
         num_threads=work.lm.threads,
         max_errors=len(work.train) + len(work.dev) + 1,
     )
@@ -90,8 +94,10 @@ def random_search(work: Compilation) -> list[dspy.Module]:
 
 
 def mipro(work: Compilation) -> list[dspy.Module]:
-    """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation."""
-    optimizer = dspy.MIPROv2(
+    """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
+    score itself."""
+    optimizer = CorpusMIPRO(
+        work.objective.task,
         metric=work.objective,
         metric_threshold=1.0,
         auto=None,
@@ -101,8 +107,9 @@ def mipro(work: Compilation) -> list[dspy.Module]:
         num_threads=work.lm.threads,
         max_errors=len(work.train) + len(work.dev) + 1,
         seed=work.settings.seed,
-        prompt_model=work.lm.lm,
+        prompt_model=work.teacher.lm,
         task_model=work.lm.lm,
+        teacher_settings=_teacher(work),
     )
     best = optimizer.compile(
         work.student,
@@ -116,13 +123,30 @@ def mipro(work: Compilation) -> list[dspy.Module]:
     return [best, *(candidate["program"] for candidate in tried)]
 
 
+def simba(work: Compilation) -> list[dspy.Module]:
+    """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
+    optimizer = dspy.SIMBA(
+        metric=work.objective,
+        bsize=min(32, len(work.train)),
+        num_candidates=work.settings.candidates,
+        max_steps=work.settings.candidates,
+        max_demos=work.settings.demos,
+        prompt_model=work.teacher.lm,
+        teacher_settings=_teacher(work),
+        num_threads=work.lm.threads,
+    )
+    best = optimizer.compile(work.student, trainset=list(work.train), seed=work.settings.seed)
+    return [best, *(candidate["program"] for candidate in best.candidate_programs)]
+
+
 def gepa(work: Compilation) -> list[dspy.Module]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
     optimizer = dspy.GEPA(
         metric=work.objective.with_feedback,
         max_metric_calls=work.settings.candidates * (len(work.dev) + 20),
         reflection_minibatch_size=10,  # the default of 3 is noise
-        reflection_lm=work.lm.lm.copy(temperature=1.0),
+        reflection_lm=work.teacher.lm.copy(temperature=1.0),
+        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.objective.task)},
         num_threads=work.lm.threads,
         track_stats=True,
         seed=work.settings.seed,
@@ -136,12 +160,13 @@ OPTIMIZERS: dict[str, Callable[[Compilation], list[dspy.Module]]] = {
     "bootstrap": bootstrap,
     "random-search": random_search,
     "mipro": mipro,
+    "simba": simba,
     "gepa": gepa,
 }
 
 
-def compile_candidates(optimizer: str, work: Compilation) -> list[Candidate]:
-    """The uncompiled program and every different program that the optimizer left, in a fixed order.
+def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candidate]) -> list[Candidate]:
+    """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
 
     Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
     """
@@ -153,8 +178,8 @@ def compile_candidates(optimizer: str, work: Compilation) -> list[Candidate]:
         except Exception:
             if work.lm.ledger.spent_out() is None:
                 raise  # a spent budget may end an optimizer anywhere; any other error is one
-    candidates = [Candidate("uncompiled", work.student)]
-    seen = {_identity(work.student)}
+    candidates = list(known)
+    seen = {_identity(candidate.program) for candidate in known}
     for program in programs:
         strip(program)
         if _identity(program) not in seen:
@@ -176,6 +201,10 @@ def strip(program: dspy.Module) -> None:
 
 def _identity(program: dspy.Module) -> str:
     return str([(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()])
+
+
+def _teacher(work: Compilation) -> dict[str, Any]:
+    return {} if work.teacher is work.lm else {"lm": work.teacher.lm, "adapter": work.teacher.adapter}
 
 
 def _labelled_beside(work: Compilation) -> int:

@@ -58,6 +58,13 @@ def test_an_address_must_be_one_of_the_web(address: str) -> None:
         open_lm("openai/local", api_base=address)
 
 
+def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
+    """DSPy's client takes `user:password@host` for the name of a host, and writes it into every error."""
+    with pytest.raises(LMUnavailable, match="OPENAI_API_KEY") as refused:
+        open_lm("openai/local", api_base="http://user:sw0rdfish@127.0.0.1:1/v1")
+    assert "sw0rdfish" not in str(refused.value)
+
+
 def test_an_endpoint_gets_the_json_schema(loopback: "Loopback") -> None:
     lm = open_lm("openai/local", api_base=loopback.url)
     assert judge(lm) == ["Supported", "Supported"]

@@ -1,0 +1,375 @@
+"""The walk from end to end, both tracks, against a real OpenAI-compatible server on the loopback address."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from corpora import SAMPLE, write
+from loopback import Loopback, serve
+
+from optimize.tasks import TASKS
+
+Aisr = Callable[..., Any]
+TRACK = pytest.mark.parametrize("track", list(TASKS))
+ROOT = Path(__file__).parents[1]
+FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+
+
+class Walk(NamedTuple):
+    """Both tracks compiled and registered, a few test records of each, and the server that judged them."""
+
+    root: Path
+    server: Loopback
+    compiled: dict[str, Any]  # track -> what the compile said
+
+    @property
+    def lm(self) -> list[object]:
+        return ["--lm", "openai/local", "--api-base", self.server.url, "--artifacts", self.root]
+
+    def program(self, track: str) -> list[object]:
+        return ["--task", track, "--program", self.root / track / "mine", *self.lm]
+
+    def gold(self, track: str) -> Path:
+        return self.root.parent / f"{track}-gold.jsonl"
+
+    def inputs(self, track: str) -> Path:
+        return self.root.parent / f"{track}-inputs.jsonl"
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Aisr) -> Iterator[Walk]:
+    root = fresh_store(tmp_path_factory.mktemp("walk") / "artifacts")
+    with serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "sk-test")
+        made = Walk(root, server, {})
+        for track in TASKS:
+            for file, name in ((made.gold(track), "test.jsonl"), (made.inputs(track), "test-inputs.jsonl")):
+                file.write_bytes(b"".join((SAMPLE / track / name).read_bytes().splitlines(keepends=True)[:6]))
+            words = ["--data", SAMPLE / track, "--optimizer", "labeled", "--name", "mine", *FEW, *made.lm]
+            made.compiled[track] = aisr("compile", "--task", track, *words)
+        yield made
+
+
+def predictions(walk: Walk, aisr: Aisr, track: str, folder: Path) -> Path:
+    """The predictions of the compiled program for the test inputs."""
+    out = folder / f"{track}.jsonl"
+    finished = aisr("predict", *walk.program(track), "--data", walk.inputs(track), "--out", out)
+    assert finished.code == 0, finished.err
+    return out
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+@TRACK
+def test_check_counts_records_and_labels(aisr: Aisr, track: str) -> None:
+    finished = aisr("check", SAMPLE / track / "dev.jsonl", "--task", track)
+    assert finished.code == 0
+    assert "100 good records, 0 bad lines" in finished.out
+    assert all(label in finished.out for label in TASKS[track].labels)
+
+
+@TRACK
+def test_check_takes_test_inputs(aisr: Aisr, track: str) -> None:
+    finished = aisr("check", SAMPLE / track / "test-inputs.jsonl", "--task", track)
+    assert finished.code == 0
+    assert "100  (withheld)" in finished.out
+
+
+def test_check_lists_every_bad_line_up_to_the_limit(aisr: Aisr, tmp_path: Path) -> None:
+    file = write(tmp_path / "bad.jsonl", ["{}", "not json", *["[]"] * 3])
+    finished = aisr("check", file, "--task", "track1", "--limit", 2)
+    assert finished.code == 2
+    assert f"{file}:1: " in finished.out
+    assert f"{file}:2: " in finished.out
+    assert f"{file}:3: " not in finished.out
+    assert "and 3 more" in finished.out
+    assert "0 good records, 5 bad lines" in finished.out
+
+
+@TRACK
+def test_split_writes_three_files_of_whole_lines(aisr: Aisr, track: str, tmp_path: Path) -> None:
+    source = SAMPLE / track / "train.jsonl"
+    finished = aisr("split", source, "--task", track, "--out", tmp_path / "split")
+    assert finished.code == 0
+    parts = {side: (tmp_path / "split" / f"{side}.jsonl").read_bytes() for side in ("train", "dev", "test")}
+    assert sorted(b"".join(parts.values()).splitlines()) == sorted(source.read_bytes().splitlines())
+    for side, content in parts.items():
+        assert f"{side}.jsonl: {len(content.splitlines())} records" in finished.out
+        assert content
+
+
+@TRACK
+def test_compile_saves_registers_and_says_so(walk: Walk, track: str) -> None:
+    finished, folder = walk.compiled[track], walk.root / track / "mine"
+    assert finished.code == 0, finished.err
+    for said in (f"compiling {track}", "champion: ", "on test: ", f"wrote {folder}/", f"models:/aisr-{track}@champion"):
+        assert said in finished.out
+    assert {"program.json", "manifest.json", "report.json", "PROMPT.md"} <= {file.name for file in folder.iterdir()}
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["digest"] in finished.out
+    assert manifest["data"]["train"]["records"] == 8
+    assert walk.server.url not in manifest["command"]
+    assert "--api-base …" in manifest["command"]
+    assert manifest["digest"] in (walk.root / "INDEX.md").read_text()
+
+
+def test_the_same_compile_gives_the_same_program(walk: Walk, aisr: Aisr) -> None:
+    words = ["--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "again", "--no-track", *FEW, *walk.lm]
+    finished = aisr("compile", "--task", "track1", *words)
+    assert finished.code == 0, finished.err
+    programs = [(walk.root / "track1" / name / "program.json").read_bytes() for name in ("mine", "again")]
+    assert programs[0] == programs[1]
+    assert "registered" not in finished.out
+
+
+@TRACK
+def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str, tmp_path: Path) -> None:
+    """The official score of a program is that of its predictions file."""
+    report = tmp_path / "report.json"
+    finished = aisr("evaluate", *walk.program(track), "--data", walk.gold(track), "--output", report)
+    assert finished.code == 0, finished.err
+    out = predictions(walk, aisr, track, tmp_path)
+    scored = aisr("score", walk.gold(track), out, "--task", track, "--output", tmp_path / "scores.json")
+    assert scored.code == 0, scored.err
+    evaluated, official = json.loads(report.read_text()), json.loads((tmp_path / "scores.json").read_text())
+    assert set(official) == {"macro_f1", "pem" if track == "track1" else "joint_at_3", "score", "per_label"}
+    assert {key: evaluated[key] for key in official} == official
+    assert evaluated["interval"][0] <= official["score"] <= evaluated["interval"][1]
+    assert f"ranking score {100 * official['score']:.1f}" in scored.out
+
+
+@TRACK
+def test_predictions_are_packed_into_one_flat_zip(walk: Walk, aisr: Aisr, track: str, tmp_path: Path) -> None:
+    out, pack = predictions(walk, aisr, track, tmp_path), tmp_path / "submission.zip"
+    words = ["--task", track, "--data", walk.inputs(track), "--predictions", out, "--out", pack]
+    assert aisr("submit", *words).code == 0
+    first = pack.read_bytes()
+    assert aisr("submit", *words).code == 0
+    assert pack.read_bytes() == first
+    with zipfile.ZipFile(pack) as content:
+        assert content.namelist() == [TASKS[track].submission_file]
+        packed = content.read(TASKS[track].submission_file).decode().splitlines()
+    assert [json.loads(line) for line in packed] == lines(out)
+    assert [line["id"] for line in lines(out)] == [row["id"] for row in lines(walk.inputs(track))]
+
+
+def test_submit_with_problems_lists_them_and_writes_nothing(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
+    ids = [row["id"] for row in lines(walk.inputs("track2"))]
+    fine = {"label": "Irrelevant", "evidence_para_ids": []}
+    rows = [
+        {"id": ids[0], "failed": "no answer"},
+        {"id": ids[1], "label": "Supported", "evidence_para_ids": ["P999"]},
+        {"id": ids[2], "label": "Suported", "evidence_para_ids": []},
+        {"id": ids[3], **fine},
+        {"id": ids[3], **fine},
+        {"id": "unheard-of", **fine},
+        {"id": ids[4], **fine},
+    ]
+    pack = tmp_path / "submission.zip"
+    words = ["--data", walk.inputs("track2"), "--predictions", write(tmp_path / "bad.jsonl", rows), "--out", pack]
+    finished = aisr("submit", "--task", "track2", *words)
+    assert finished.code == 2
+    assert not pack.exists()
+    for said in (
+        f"{ids[0]}: failed (no answer)",
+        f"{ids[1]}: evidence_para_ids: 'P999' is no paragraph",
+        "unknown label 'Suported'",
+        f"id: '{ids[3]}' has a prediction already",
+        f"{ids[5]}: no prediction",
+        "unheard-of: not among the test inputs",
+    ):
+        assert said in finished.out
+    assert finished.err.startswith("error: ")
+    assert "nothing was written" in finished.err
+
+
+@TRACK
+def test_failed_records_are_filled_in_only_where_that_is_asked_for(
+    walk: Walk, aisr: Aisr, track: str, tmp_path: Path
+) -> None:
+    ids = [row["id"] for row in lines(walk.inputs(track))]
+    out = write(tmp_path / "failed.jsonl", [{"id": key, "failed": "no answer"} for key in ids])
+    words = ["--task", track, "--data", walk.inputs(track), "--predictions", out, "--out", tmp_path / "a.zip"]
+    assert aisr("submit", *words).code == 2
+    finished = aisr("submit", *words, "--on-failure", "fallback")
+    assert finished.code == 0
+    assert all(f"{key}: failed; filled in" in finished.out for key in ids)
+
+
+def test_one_zip_holds_both_tracks(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
+    pack = tmp_path / "both.zip"
+    for track in TASKS:
+        out = predictions(walk, aisr, track, tmp_path)
+        words = ["--data", walk.inputs(track), "--predictions", out, "--out", pack]
+        assert aisr("submit", "--task", track, *words).code == 0
+    with zipfile.ZipFile(pack) as content:
+        assert content.namelist() == ["track1_pred.jsonl", "track2_pred.jsonl"]
+
+
+def test_failed_records_make_the_exit_code_say_so(walk: Walk, aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
+    loopback.reply = lambda asked: "garbage"
+    words = ["--task", "track1", "--program", walk.root / "track1" / "mine", "--lm", "openai/local"]
+    words += ["--api-base", loopback.url, "--artifacts", walk.root]
+    finished = aisr("predict", *words, "--data", walk.inputs("track1"), "--out", tmp_path / "out.jsonl")
+    assert finished.code == 1
+    assert "6 records failed" in finished.out
+    assert all("failed" in line for line in lines(tmp_path / "out.jsonl"))
+    assert aisr("evaluate", *words, "--data", walk.gold("track1")).code == 1
+
+
+@TRACK
+def test_the_registered_model_answers_as_mlflow_serves_it(
+    walk: Walk, aisr: Aisr, track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from optimize.tracking import open_store
+
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", walk.server.url)
+    mlflow = open_store(walk.root)
+    model = mlflow.pyfunc.load_model(f"models:/aisr-{track}@champion")
+    said = model.predict(lines(walk.inputs(track))[:2])
+    assert said == lines(predictions(walk, aisr, track, tmp_path))[:2]
+    with pytest.raises(mlflow.MlflowException, match=r"inputs\[0\]: "):
+        model.predict([{"claim_text": "A claim without a paper or evidence."}])
+
+
+@pytest.mark.slow
+@TRACK
+def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Walk, track: str, tmp_path: Path) -> None:
+    written = []
+    for k, program in enumerate((walk.root / track / "mine", f"models:/aisr-{track}@champion")):
+        out = tmp_path / f"{k}.jsonl"
+        words = ["predict", "--task", track, "--program", program, "--data", walk.inputs(track), "--out", out, *walk.lm]
+        done = subprocess.run(
+            [sys.executable, "-m", "optimize.cli", *map(str, words)],
+            env={**os.environ, "DSPY_CACHEDIR": str(tmp_path / f"cache {k}")},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        written.append(out.read_bytes())
+    assert written[0] == written[1]
+    assert len(written[0].splitlines()) == 6
+
+
+def test_a_program_of_the_other_track_is_refused(walk: Walk, aisr: Aisr) -> None:
+    words = ["--program", walk.root / "track2" / "mine", *walk.lm, "--data", walk.gold("track1")]
+    finished = aisr("evaluate", "--task", "track1", *words)
+    assert finished.code == 2
+    assert "is compiled for track2, not for track1" in finished.err
+
+
+MISSING = "/nowhere/records.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["check", MISSING, "--task", "track1"], f"{MISSING}: No such file or directory"),
+        (["check", MISSING, "--task", "track3"], "--task 'track3'; one of: track1, track2"),
+        (["split", MISSING, "--task", "track1", "--out", "/nowhere", "--parts", "3:1"], "--parts '3:1'"),
+        (["score", MISSING, MISSING, "--task", "track1"], "No such file"),
+        (["compile", "--task", "track1", "--optimizer", "magic", "--lm", "embedded"], "--optimizer 'magic'; one of: "),
+        (["compile", "--task", "track1", "--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
+        (["compile", "--task", "track1", "--lm", "openai/gpt-4o-mini"], "export OPENAI_API_KEY="),
+        (["compile", "--task", "track1", "--name", "../up", "--lm", "openai/x", "--api-base", "http://h"], "--name"),
+        (
+            ["evaluate", "--task", "track1", "--program", "/nowhere", "--data", MISSING],
+            "/nowhere: no program.json in there",
+        ),
+        (
+            [
+                "predict",
+                "--task",
+                "track1",
+                "--program",
+                "models:/nosuch@champion",
+                "--data",
+                MISSING,
+                "--out",
+                MISSING,
+            ],
+            "models:/nosuch@champion: ",
+        ),
+        (
+            ["submit", "--task", "track1", "--data", MISSING, "--predictions", MISSING, "--out", MISSING]
+            + ["--on-failure", "guess"],
+            "one of: refuse, fallback",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else None,
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    aisr: Aisr, artifacts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    monkeypatch.setenv("AISR_ARTIFACTS", str(artifacts))
+    finished = aisr(*words)
+    assert finished.code == 2
+    assert said in finished.err
+    assert finished.err.startswith("error: ")
+    assert finished.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("side", ["train", "dev"])
+def test_a_bad_line_in_the_data_is_named(walk: Walk, aisr: Aisr, side: str, tmp_path: Path) -> None:
+    for name in ("train", "dev"):
+        rows = (SAMPLE / "track1" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()[:4]
+        write(tmp_path / f"{name}.jsonl", [*rows, '{"claim_text": "no more"}'] if name == side else rows)
+    words = ["--data", tmp_path, "--name", "bad", *walk.lm]
+    finished = aisr("compile", "--task", "track1", *words)
+    assert finished.code == 2
+    assert finished.err.startswith(f"error: {tmp_path / side}.jsonl:5: ")
+    assert not (walk.root / "track1" / "bad").exists()
+
+
+def test_unlabelled_data_cannot_be_compiled_on(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.jsonl").write_bytes(walk.inputs("track2").read_bytes())
+    finished = aisr("compile", "--task", "track2", "--data", tmp_path, "--name", "bad", *walk.lm)
+    assert finished.code == 2
+    assert "has no labels; a labelled file is needed here" in finished.err
+
+
+def fresh(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_help_answers_in_half_a_second() -> None:
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        assert "Usage" in fresh("-m", "optimize.cli", "--help").stdout
+        seconds.append(time.perf_counter() - began)
+        if seconds[-1] < 0.5:
+            break
+    assert min(seconds) < 0.5
+
+
+COMMANDS = ("check", "split", "compile", "evaluate", "predict", "submit", "score", "ui")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_imports_nothing_heavy(aisr: Aisr, command: str) -> None:
+    code = (
+        "import sys; from optimize.cli import app\n"
+        f"try: app({[command, '--help'] if command else ['--help']!r})\n"
+        "except SystemExit: pass\n"
+        "heavy = ('dspy', 'mlflow', 'litellm', 'sklearn', 'xllamacpp', 'numpy', 'pydantic')\n"
+        "print('loaded:', *[name for name in heavy if name in sys.modules])"
+    )
+    done = fresh("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+    assert "Usage" in done.stdout
