@@ -46,6 +46,7 @@ def compile_(
         str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
     ] = None,
     demos: Annotated[int, typer.Option(min=0, help="Most few-shot examples in a prompt.")] = 4,
+    demo_tokens: Annotated[int, typer.Option(min=1, help="Most tokens, about, of all demos together.")] = 3000,
     candidates: Annotated[int, typer.Option(min=1, help="How many programs the optimizer may try.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
     unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
@@ -59,6 +60,7 @@ def compile_(
     price: Annotated[
         str | None, typer.Option(help="USD a million prompt,completion tokens, where LiteLLM's list lacks the model.")
     ] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
     artifacts: Root = ARTIFACTS,
 ) -> None:
@@ -85,12 +87,15 @@ def compile_(
         task=chosen,
         name=artifact.check_name(name or "-".join(chain)),
         optimizers=chain,
-        settings=Settings(demos=demos, candidates=candidates, seed=seed),
+        settings=Settings(demos=demos, demo_tokens=demo_tokens, candidates=candidates, seed=seed),
         options=options,
         data=files,
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
         command=_command(),
     )
+    if estimate:
+        display.say_estimate(compiling.estimated(plan, opened))
+        return
     display.note(
         f"compiling {chosen.name} on {folder} with {optimizer} and {lm} into {artifacts / chosen.name / plan.name}/"
     )

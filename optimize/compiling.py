@@ -15,6 +15,7 @@ from dspy.utils.exceptions import LMBillingError
 
 from optimize import artifact, digests, prompt
 from optimize.champion import Choice, Contender, Result, choose, measure
+from optimize.estimate import Estimate, Sizes, estimate
 from optimize.judging import judge_all
 from optimize.lm import OpenLM
 from optimize.objective import Objective, objective
@@ -84,7 +85,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     for optimizer in plan.optimizers:
         watcher.stage(f"{optimizer}: looking for better programs")
         target = _baseline(plan, champion, train, lm, watcher)
-        work = Compilation(champion, train, dev, target, plan.settings, lm, teacher)
+        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher)
         candidates = compile_candidates(optimizer, work, candidates)
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
@@ -159,6 +160,14 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
                     "another --name, or remove the folder to start anew"
                 )
     artifact.write_whole(beside, artifact.as_json(identity))
+
+
+def estimated(plan: Plan, lm: OpenLM) -> Estimate:
+    """What `compile_program` would come to, at most. Sends nothing."""
+    student = plan.task.build(plan.options)
+    splits = {name: _examples(plan, name, student) for name in plan.data}
+    sizes = Sizes(*(len(splits.get(name, [])) for name in ("train", "dev", "test")))
+    return estimate(plan.optimizers, plan.settings, sizes, splits["train"][:50], student, lm)
 
 
 def labelled(task: Task, program: dspy.Module, path: Path, limit: int | None = None) -> list[dspy.Example]:

@@ -94,6 +94,15 @@ def note(text: str) -> None:
     console.print(text, markup=False)
 
 
+def say_estimate(found: Any) -> None:
+    """What a compile would come to."""
+    price = "price unknown (--price gives it)" if found.usd is None else f"{found.usd:.2f} USD"
+    note(
+        f"at most {found.calls} LM calls, about {found.prompt_tokens} prompt and {found.completion_tokens} completion "
+        f"tokens, {price}; nothing was sent"
+    )
+
+
 def contender_line(contender: Any) -> str:
     """A candidate's result on dev, in one line."""
     dropped = "" if contender.finished else f", dropped after {len(contender.dev.tally)} records"

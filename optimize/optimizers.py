@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import dspy
 
 from optimize.corpus import CorpusAcceptance, CorpusMIPRO
+from optimize.demos import affordable, balanced, within
 from optimize.lm import OpenLM
 from optimize.objective import Objective
+from optimize.tasks import Task
 
 
 class Candidate(NamedTuple):
@@ -24,9 +26,11 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be set of an optimizer. demos: most few-shot examples; candidates: how many programs it may try."""
+    """What can be set of an optimizer. demos: most few-shot examples; demo_tokens: what they may take together, about;
+    candidates: how many programs it may try."""
 
     demos: int = 4
+    demo_tokens: int = 3000
     candidates: int = 4
     seed: int = 0
 
@@ -38,6 +42,7 @@ class Compilation:
     baseline: makes the objective; it is called, and its LM calls are made, only if the optimizer looks at scores.
     """
 
+    task: Task
     student: dspy.Module
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
@@ -46,18 +51,32 @@ class Compilation:
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields that a demo shows."""
+        return sorted({name for predictor in self.student.predictors() for name in predictor.signature.fields})
+
+    @property
+    def pool(self) -> list[dspy.Example]:
+        """The records of train that may become demos, in a seeded order in which the kinds of label take turns."""
+        short = affordable(self.train, self.fields, self.settings.demos, self.settings.demo_tokens)
+        kinds = [" ".join(sorted(set(self.task.said(example.gold)))) for example in short]
+        return balanced(short, kinds, self.settings.seed)
+
     @cached_property
     def objective(self) -> Objective:
         return self.baseline()
 
 
 def labeled(work: Compilation) -> list[dspy.Module]:
-    """Few-shot with labelled records of train as they stand, in differently drawn sets."""
+    """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
+    rows = [row for example in work.train for row in _rows(work, example)]
+    kinds = [_kind(work, row) for row in rows]
     programs = []
     for k in range(work.settings.candidates):
-        rows = [row for example in _shuffled(work.train, work.settings.seed + k) for row in _rows(work, example)]
-        optimizer = dspy.LabeledFewShot(k=work.settings.demos)
-        programs.append(optimizer.compile(work.student, trainset=rows, sample=False))
+        drawn = balanced(rows, kinds, work.settings.seed + k)
+        chosen = within(drawn, work.fields, work.settings.demos, work.settings.demo_tokens)
+        programs.append(dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False))
     return programs
 
 
@@ -71,7 +90,7 @@ def bootstrap(work: Compilation) -> list[dspy.Module]:
         teacher_settings=_teacher(work),
         max_errors=len(work.train) + 1,
     )
-    return [optimizer.compile(work.student, trainset=_shuffled(work.train, work.settings.seed))]
+    return [optimizer.compile(work.student, trainset=work.pool)]
 
 
 def random_search(work: Compilation) -> list[dspy.Module]:
@@ -86,9 +105,7 @@ def random_search(work: Compilation) -> list[dspy.Module]:
         num_threads=work.lm.threads,
         max_errors=len(work.train) + len(work.dev) + 1,
     )
-    best = optimizer.compile(
-        work.student, trainset=_shuffled(work.train, work.settings.seed), valset=list(work.dev), restrict=None
-    )
+    best = optimizer.compile(work.student, trainset=work.pool, valset=list(work.dev), restrict=None)
     tried = sorted(best.candidate_programs, key=lambda candidate: candidate["seed"])
     return [candidate["program"] for candidate in tried if candidate["seed"] > -3]  # -3 is the uncompiled program
 
@@ -97,7 +114,7 @@ def mipro(work: Compilation) -> list[dspy.Module]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
     score itself."""
     optimizer = CorpusMIPRO(
-        work.objective.task,
+        work.task,
         metric=work.objective,
         metric_threshold=1.0,
         auto=None,
@@ -113,7 +130,7 @@ def mipro(work: Compilation) -> list[dspy.Module]:
     )
     best = optimizer.compile(
         work.student,
-        trainset=_shuffled(work.train, work.settings.seed),
+        trainset=work.pool,
         valset=list(work.dev),
         num_trials=2 * work.settings.candidates,
         minibatch=len(work.dev) > 35,
@@ -146,12 +163,12 @@ def gepa(work: Compilation) -> list[dspy.Module]:
         max_metric_calls=work.settings.candidates * (len(work.dev) + 20),
         reflection_minibatch_size=10,  # the default of 3 is noise
         reflection_lm=work.teacher.lm.copy(temperature=1.0),
-        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.objective.task)},
+        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task)},
         num_threads=work.lm.threads,
         track_stats=True,
         seed=work.settings.seed,
     )
-    best = optimizer.compile(work.student, trainset=_shuffled(work.train, work.settings.seed), valset=list(work.dev))
+    best = optimizer.compile(work.student, trainset=work.pool, valset=list(work.dev))
     return [*best.detailed_results.candidates]
 
 
@@ -219,5 +236,7 @@ def _rows(work: Compilation, example: dspy.Example) -> list[dspy.Example]:
     return rows
 
 
-def _shuffled(examples: Sequence[dspy.Example], seed: int) -> list[Any]:
-    return random.Random(seed).sample(list(examples), len(examples))
+def _kind(work: Compilation, row: dspy.Example) -> str:
+    """What kinds of label a demo shows, as one word: those of its predictor's first output field."""
+    name = next(iter(work.student.predictors()[0].signature.output_fields))
+    return " ".join(sorted(set(row[name]))) if isinstance(row[name], list) else str(row[name])

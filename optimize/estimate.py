@@ -1,0 +1,107 @@
+"""What a compile would come to, before anything is spent: calls, tokens and price, from real prompt renderings."""
+
+import json
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import dspy
+
+from optimize.demos import length
+from optimize.lm import OpenLM
+from optimize.optimizers import Settings
+from programs.retrieval import tokens
+
+
+class Sizes(NamedTuple):
+    """Records of each split."""
+
+    train: int
+    dev: int
+    test: int
+
+
+class Estimate(NamedTuple):
+    """At most so many LM calls, so many tokens in them, and US dollars (None where the price is unknown)."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float | None
+
+
+# Records that an optimizer judges, at most, beside the uncompiled program on dev and the champion on test. Repeats that
+# the cache answers are counted as if they were sent. Each ends with the race of its candidates on dev.
+def _labeled(s: Settings, n: Sizes) -> int:
+    return s.candidates * n.dev
+
+
+def _bootstrap(s: Settings, n: Sizes) -> int:
+    return 2 * n.train + n.dev
+
+
+def _random_search(s: Settings, n: Sizes) -> int:
+    return (s.candidates + 2) * n.train + (s.candidates + 2) * n.dev
+
+
+def _mipro(s: Settings, n: Sizes) -> int:
+    batch = min(n.dev, 35)
+    full = 2 + 2 * s.candidates // 5
+    proposing = 10 + 4 * s.candidates
+    return (s.candidates + 1) * n.train + 2 * s.candidates * batch + full * n.dev + proposing
+
+
+def _simba(s: Settings, n: Sizes) -> int:
+    batch = min(32, n.train)
+    return n.train + 2 * s.candidates * s.candidates * batch + (s.candidates + 1) * (n.train + n.dev) + s.candidates**2
+
+
+def _gepa(s: Settings, n: Sizes) -> int:
+    return n.train + s.candidates * (n.dev + 20) + 2 * n.dev + s.candidates * 5
+
+
+RECORDS: dict[str, Callable[[Settings, Sizes], int]] = {
+    "labeled": _labeled,
+    "bootstrap": _bootstrap,
+    "random-search": _random_search,
+    "mipro": _mipro,
+    "simba": _simba,
+    "gepa": _gepa,
+}
+
+
+def estimate(
+    optimizers: Sequence[str],
+    settings: Settings,
+    sizes: Sizes,
+    sample: Sequence[dspy.Example],
+    program: Any,
+    lm: OpenLM,
+) -> Estimate:
+    """An upper bound for a compile. `sample`: labelled examples whose prompts are rendered to measure their length.
+
+    Every prompt is counted as if it held all demos. Tokens are about four bytes each.
+    """
+    (predictor,) = program.predictors()
+    rows = [row for example in sample for row in program.demo_rows(example)]
+    bare = fmean(tokens(_rendered(lm, predictor.signature, row)) for row in rows)
+    shown = min(settings.demos, len(rows))
+    fields = list(predictor.signature.fields)
+    demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
+    full = bare + demos
+    answer = fmean(tokens(json.dumps({name: row[name] for name in predictor.signature.output_fields})) for row in rows)
+    records = sizes.dev + sizes.test + sum(RECORDS[name](settings, sizes) for name in optimizers)
+    calls = round(records * len(rows) / len(sample))
+    uncompiled = min(calls, round(sizes.dev * len(rows) / len(sample)))
+    prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full)
+    completion_tokens = round(calls * answer)
+    price = lm.lm.price
+    usd = None
+    if price is not None:
+        usd = (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
+    return Estimate(calls, prompt_tokens, completion_tokens, usd)
+
+
+def _rendered(lm: OpenLM, signature: Any, row: dspy.Example) -> str:
+    messages = lm.adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
+    return "\n".join(str(message["content"]) for message in messages)
