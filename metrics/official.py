@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from programs.labels import CitationLabel, ClaimLabel
+from programs.labels import EVIDENCE_K, CitationLabel, ClaimLabel
 from programs.records import Citation
 
 CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
 CITATION_LABELS = tuple(str(label) for label in CitationLabel)
-EVIDENCE_K = 3  # Joint@3
 
 TP, FP, FN = 0, 1, 2
 

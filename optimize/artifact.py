@@ -5,6 +5,7 @@ artifacts/<task>/<name>/ holds
   manifest.json  who made it from what
   PROMPT.md      the compiled prompt as a person reads it
   report.json    the scores of all candidates on dev, and of the champion on test
+  compile.json   what a compile was begun with, so that another one does not go on in its place
 
 The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the
 folder is ever executed.
@@ -81,7 +82,7 @@ def parse(text: str, source: str) -> Loaded:
     """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadArtifact(f"{source}: not JSON ({error})") from error
     file = _validated(content, source)
     task = TASKS[file.task]
@@ -93,7 +94,7 @@ def parse(text: str, source: str) -> Loaded:
         for name, predictor in program.named_predictors():
             _check_fields(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digests.of_text(text))
 
@@ -108,7 +109,7 @@ def load(folder: Path) -> Loaded:
     loaded = parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
     manifest = folder / "manifest.json"
     if manifest.is_file():
-        recorded = _json(manifest).get("digest")
+        recorded = read_json(manifest).get("digest")
         if recorded != loaded.digest:
             raise BadArtifact(
                 f"{file}: digest {loaded.digest}, but manifest.json says {recorded}; the program was changed after it "
@@ -153,22 +154,41 @@ def write_index(root: Path) -> None:
         "| task | name | optimizer | LM | dev | test | digest |",
         "|---|---|---|---|---|---|---|",
     ]
-    for manifest in sorted(root.glob("*/*/manifest.json")):
-        made = _json(manifest)
-        scores = made.get("scores", {})
-        cells = [
-            made.get("task"), manifest.parent.name, made.get("optimizer"), made.get("lm", {}).get("spec"),
-            _percent(scores.get("dev")), _percent(scores.get("test")), made.get("digest"),
-        ]  # fmt: skip
-        rows.append("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+    for path in sorted(root.glob("*/*/manifest.json")):
+        try:
+            cells = _index_cells(path)
+        except (BadArtifact, ValidationError):
+            cells = ["?", path.parent.name, "manifest.json is not one of ours", "", "", "", ""]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     write_whole(root / "INDEX.md", "# Compiled programs\n\n" + "\n".join(rows) + "\n")
 
 
-def _percent(found: dict[str, Any] | None) -> str:
-    if not found:
+class _Scored(BaseModel):
+    score: float
+    interval: tuple[float, float]
+
+
+class _Made(BaseModel):
+    """What the index needs of a manifest."""
+
+    task: str
+    optimizer: str
+    digest: str
+    lm: dict[str, Any]
+    scores: dict[str, _Scored]
+
+
+def _index_cells(path: Path) -> list[str]:
+    made = _Made.model_validate(read_json(path))
+    dev, test = (_percent(made.scores.get(split)) for split in ("dev", "test"))
+    return [made.task, path.parent.name, made.optimizer, str(made.lm.get("spec")), dev, test, made.digest]
+
+
+def _percent(found: _Scored | None) -> str:
+    if found is None:
         return "–"
-    low, high = found["interval"]
-    return f"{100 * found['score']:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+    low, high = found.interval
+    return f"{100 * found.score:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
@@ -188,10 +208,11 @@ def _validated(content: Any, source: str) -> _ProgramFile:
     return file
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object in a file. Raises `BadArtifact` where there is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise BadArtifact(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(content, dict):
         raise BadArtifact(f"{path}: a {type(content).__name__}; expected a JSON object")

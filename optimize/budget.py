@@ -28,7 +28,8 @@ class Spend:
 
 @dataclass(frozen=True)
 class Limits:
-    """Hard upper bounds; None is no bound. usd: US dollars; minutes: wall time since the ledger was opened."""
+    """Upper bounds, looked at before each call: passed by the calls in flight at most, and by DSPy's retries of a call
+    that failed. None is no bound. usd: US dollars; minutes: wall time since the ledger was opened."""
 
     usd: float | None = None
     calls: int | None = None
@@ -44,6 +45,7 @@ class Ledger:
         self._opened = clock()
         self._lock = threading.Lock()
         self._spend = Spend()
+        self.stopped: str | None = None  # the limit that kept a call from being sent
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Ledger":
         return self
@@ -87,10 +89,12 @@ class Refusal:
     """An engine that sends nothing. An LM whose limit is reached is given it: what the cache holds is still answered,
     and any other call ends here."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, ledger: Ledger, reason: str) -> None:
+        self.ledger = ledger
         self.reason = reason
 
     def complete(self, request: Request) -> Response:
+        self.ledger.stopped = self.ledger.stopped or self.reason
         raise BillingError(f"the budget is spent: {self.reason}")
 
     def close(self) -> None:

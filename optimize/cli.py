@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from optimize import commands_data, commands_program
+from optimize import commands_data, commands_program, redact
 from optimize.options import REFUSED
 
 app = typer.Typer(
@@ -43,15 +43,14 @@ def main() -> None:
 def _said(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return redact.secrets(str(error))
 
 
 def _is_for_the_user(error: Exception) -> bool:
     """Bad input, files and LM errors carry messages of their own; anything else is a fault of ours and shows itself."""
-    dspy_errors = sys.modules.get("dspy.utils.exceptions")
-    return isinstance(error, ValueError | OSError) or (
-        dspy_errors is not None and isinstance(error, dspy_errors.DSPyError)
-    )
+    loaded = (("dspy.utils.exceptions", "DSPyError"), ("mlflow.exceptions", "MlflowException"))
+    others = tuple(getattr(sys.modules[module], name) for module, name in loaded if module in sys.modules)
+    return isinstance(error, (ValueError, OSError, *others))
 
 
 if __name__ == "__main__":

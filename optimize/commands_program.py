@@ -66,11 +66,13 @@ def compile_(
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
     _prepare(artifacts)
-    from optimize import artifact, compiling, display
+    from optimize import artifact, compiling, display, tracking
     from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
 
     chosen = chosen_task(task)
+    if demos == 0 and not set(optimizer.split(",")) <= {"mipro", "gepa"}:
+        raise ValueError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
     chain = [step.strip() for step in optimizer.split(",")]
     for step in chain:
         if step not in OPTIMIZERS:
@@ -99,6 +101,8 @@ def compile_(
     display.note(
         f"compiling {chosen.name} on {folder} with {optimizer} and {lm} into {artifacts / chosen.name / plan.name}/"
     )
+    if track:
+        tracking.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     with display.live(opened.ledger) as shown:
         watcher = compiling.Watcher(
             shown.stage,
@@ -107,11 +111,12 @@ def compile_(
         )
         made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
         display.say_champion(made)
-        if track:
-            shown.stage("MLflow: logging the run and registering the champion")
-            _track(artifacts, plan, made)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
     display.say_spend(opened)
+    if track:
+        _track(artifacts, plan, made)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.failures)
+    raise typer.Exit(RECORDS_FAILED if failed else 0)
 
 
 def evaluate(
@@ -195,6 +200,7 @@ def _prepare(artifacts: Path) -> None:
     """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
     os.environ.setdefault("DSPY_CACHEDIR", str(artifacts.resolve() / ".cache"))
     os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
 
 
 def _open(
@@ -209,7 +215,7 @@ def _open(
 
     from optimize.lm import Price, open_lm
 
-    logging.getLogger("dspy").setLevel(logging.ERROR)  # after its import, which sets a level of its own
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
     known = Price.parse(price) if price else None
     return open_lm(lm, api_base=api_base, schema=schema, threads=threads, ledger=ledger, price=known)
 

@@ -1,6 +1,5 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
-import json
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -70,26 +69,17 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     train, dev = splits["train"], splits["dev"]
     folder = root / plan.task.name / plan.name
     _claim(folder, plan, lm, teacher, student)
-    watcher.stage(f"uncompiled program on {len(dev)} records of dev")
-    try:
-        measure(plan.task, student, dev, lm, watcher.judged)  # first, so that every later end has a champion
-    except LMBillingError as error:
-        if lm.ledger.spent_out() is None:
-            raise
-        raise ValueError(
-            f"{error}; not even the uncompiled program could be scored on dev. Nothing was saved"
-        ) from error
-
+    _check_alive(plan, student, dev, lm, watcher)
     candidates = [Candidate("uncompiled", student)]
-    champion = student
+    champions = [student]
     for optimizer in plan.optimizers:
         watcher.stage(f"{optimizer}: looking for better programs")
-        target = _baseline(plan, champion, train, lm, watcher)
-        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher)
+        target = _baseline(plan, champions, train, lm, watcher)
+        work = Compilation(plan.task, champions[-1], train, dev, target, plan.settings, lm, teacher, watcher.stage)
         candidates = compile_candidates(optimizer, work, candidates)
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
-        champion = _again(plan, choice.champion.program)
+        champions.append(_again(plan, choice.champion.program))
     test = _test(plan, choice, splits["test"], lm, watcher) if "test" in splits else None
     text = artifact.program_text(plan.task, choice.champion.program, plan.options)
     sizes = {name: len(examples) for name, examples in splits.items()}
@@ -107,14 +97,31 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     return Made(folder, manifest, choice, test)
 
 
+def _check_alive(plan: Plan, student: dspy.Module, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
+    """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a budget
+    that is too small shows itself before anything is saved. Raises ValueError for both."""
+    watcher.stage(f"uncompiled program on {len(dev)} records of dev")
+    try:
+        found = measure(plan.task, student, dev, lm, watcher.judged)
+    except LMBillingError as error:
+        if lm.ledger.spent_out() is None:
+            raise
+        raise ValueError(
+            f"{error}; not even the uncompiled program could be scored on dev, nothing is saved"
+        ) from error
+    if len(found.failures) == len(dev):
+        raise ValueError(f"every record of dev failed, the first with: {next(iter(found.failures.values()))}")
+
+
 def _baseline(
-    plan: Plan, program: dspy.Module, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, programs: Sequence[dspy.Module], train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Callable[[], Objective]:
-    """What makes the objective, linearised at `program`: anew for each optimizer of a chain."""
+    """What makes the objective, linearised at the uncompiled program and each champion since."""
 
     def made() -> Objective:
         watcher.stage(f"baseline: {len(train)} records of train, to see where the ranking score is steep")
-        return objective(plan.task, train, judge_all(plan.task, program, train, lm, watcher.judged))
+        baselines = [judge_all(plan.task, program, train, lm, watcher.judged) for program in programs]
+        return objective(plan.task, train, baselines)
 
     return made
 
@@ -152,7 +159,7 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
     }
     beside = folder / "compile.json"
     if beside.exists():
-        earlier = json.loads(beside.read_text(encoding="utf-8"))
+        earlier = artifact.read_json(beside)
         for key in identity:
             if earlier.get(key) != identity[key]:
                 raise ValueError(
@@ -231,7 +238,7 @@ def _manifest(
         },
         "gain_on_dev": list(choice.champion.gain),
         "spend": lm.ledger.spend.as_dict(),
-        "stopped_early": lm.ledger.spent_out(),
+        "stopped_early": lm.ledger.stopped,
         "seconds": round(seconds, 1),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in ("aisr", *PACKAGES)}},
     }

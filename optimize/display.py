@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
-console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+# The stream is bound here: what DSPy prints is redirected while optimizers run, and this must not be.
+console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
 class Calls(ProgressColumn):
@@ -114,6 +115,7 @@ def say_champion(made: Any) -> None:
     champion = made.choice.champion
     better = "no better than uncompiled" if champion.gain.low <= 0 else "better than uncompiled"
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    say_failures(champion.dev.failures)
     note(f"  difference from the uncompiled program on dev: {champion.gain}: {better}")
     if made.choice.unscored:
         note(f"  the budget left unscored: {', '.join(made.choice.unscored)}")

@@ -61,7 +61,8 @@ class EmbeddedEngine:
         prompt = chat_prompt(request)
         temperature = request.config.temperature or 0.0
         # The n-th draw from one prompt is the same in every run: sampling stays random and reproducible.
-        self._draws[prompt] += 1 if temperature else 0
+        if temperature:
+            self._draws[prompt] += 1
         draw = random.Random(f"{self._draws[prompt]}:{prompt}")
         schema = (request.config.response_format or {}).get("schema")
         writer = _Writer(self.model, prompt, temperature, request.config.max_tokens or MAX_TOKENS, draw)

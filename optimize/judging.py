@@ -1,15 +1,22 @@
-"""Running a program over records: every record ends as an answer or as a failure with its reason, in input order."""
+"""Running a program over records: every record ends as an answer or as a failure with its reason."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
 import dspy
-from dspy.utils.exceptions import AdapterParseError, LMAuthError, LMBillingError, LMConfigurationError, LMError
+from dspy.utils.exceptions import (
+    AdapterParseError,
+    LMAuthError,
+    LMBillingError,
+    LMConfigurationError,
+    LMError,
+    LMUnsupportedModelError,
+)
 
+from optimize import redact
 from optimize.lm import OpenLM
 from optimize.tasks import Answer, Task
 from programs.asking import UnusableAnswer
@@ -30,15 +37,15 @@ def judge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -
     """The program's answer to one example.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
-    account without credit, a wrong configuration) is raised.
+    account without credit, an unknown model, a wrong configuration) is raised.
     """
     try:
         with lm.context():
             return Outcome(task.answer(program(**example.inputs())))
-    except (LMAuthError, LMBillingError, LMConfigurationError):
+    except (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError):
         raise
     except (UnusableAnswer, AdapterParseError, LMError) as error:
-        return Outcome(None, " ".join(f"{type(error).__name__}: {error}".split())[:500])
+        return Outcome(None, redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500])
 
 
 def judge_all(
@@ -48,29 +55,31 @@ def judge_all(
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
 ) -> list[Outcome]:
-    """The outcomes of all examples, in order; `done` is called after each."""
-    outcomes = []
-    for outcome in in_order(examples, lambda example: judge(task, program, example, lm), lm.threads):
-        outcomes.append(outcome)
+    """The outcomes of all examples, in their order; `done` is called after each."""
+    outcomes = {}
+    numbered = enumerate(examples)
+    for (place, _), outcome in finished(numbered, lambda item: judge(task, program, item[1], lm), lm.threads):
+        outcomes[place] = outcome
         done()
-    return outcomes
+    return [outcomes[place] for place in range(len(outcomes))]
 
 
-def in_order(items: Iterable[ItemT], work: Callable[[ItemT], ResultT], threads: int) -> Iterator[ResultT]:
-    """The result of each item, in the order of the items, with up to `threads` at work.
+def finished(items: Iterable[ItemT], work: Callable[[ItemT], ResultT], threads: int) -> Iterator[tuple[ItemT, ResultT]]:
+    """Each item with its result, as soon as it is there, with up to `threads` at work.
 
-    Reads at most four times as many items ahead as there are threads, however many there are in all.
+    At most four times as many items as threads are read ahead of the slowest, however many there are in all.
     """
     if threads == 1:
-        yield from map(work, items)
+        yield from ((item, work(item)) for item in items)
         return
     rest = iter(items)
     with ThreadPoolExecutor(threads) as pool:
-        pending: deque[Future[ResultT]] = deque(pool.submit(work, item) for item in islice(rest, 4 * threads))
+        pending = {pool.submit(work, item): item for item in islice(rest, 4 * threads)}
         try:
             while pending:
-                result = pending.popleft().result()
-                pending.extend(pool.submit(work, item) for item in islice(rest, 1))
-                yield result
+                for future in wait(pending, return_when=FIRST_COMPLETED).done:
+                    item = pending.pop(future)
+                    pending |= {pool.submit(work, following): following for following in islice(rest, 1)}
+                    yield item, future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

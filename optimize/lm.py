@@ -5,6 +5,8 @@ Keys come from the environment only and are written nowhere.
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import distribution
@@ -19,6 +21,7 @@ from dspy.lm15 import (
     ProviderDefinition,
     register_provider,
 )
+from dspy.utils.exceptions import LMError
 
 from optimize import digests, llama
 from optimize.budget import Ledger, Refusal
@@ -63,20 +66,33 @@ class LedgerLM(dspy.LM):
         self.price = price
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return super(LedgerLM, self._within_budget()).__call__(*args, **kwargs)
+        with self._counted() as lm:
+            return super(LedgerLM, lm).__call__(*args, **kwargs)
 
     async def acall(self, *args: Any, **kwargs: Any) -> Any:
-        return await super(LedgerLM, self._within_budget()).acall(*args, **kwargs)
+        with self._counted() as lm:
+            return await super(LedgerLM, lm).acall(*args, **kwargs)
 
-    def _within_budget(self) -> "LedgerLM":
+    @contextmanager
+    def _counted(self) -> Iterator["LedgerLM"]:
+        """This LM, or one that sends nothing. A call that fails was sent as well; what it cost is not known, but
+        providers do not charge for errors."""
         reason = self.ledger.spent_out()
-        return self if reason is None else self.copy(engine=Refusal(reason))
+        if reason is not None:
+            yield self.copy(engine=Refusal(self.ledger, reason))
+            return
+        try:
+            yield self
+        except LMError:
+            self.ledger.sent({}, 0.0)
+            raise
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        if entry["usage"]:
-            self.ledger.sent(entry["usage"], _usd(self.price, entry["usage"]))
-        else:
+        # An answer from the cache has no provider response, but a tuple of stored ones; a server may send no usage.
+        if isinstance(entry["response"], tuple) and not entry["usage"]:
             self.ledger.from_cache()
+        else:
+            self.ledger.sent(entry["usage"], _usd(self.price, entry["usage"]))
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,7 @@ class OpenLM:
     spec: str
     endpoint: str | None  # digest of the address, never the address
     threads: int  # how many calls at a time make sense
+    longest: int = 16_000  # tokens that it may write where it reflects
 
     @property
     def ledger(self) -> Ledger:
@@ -95,7 +112,13 @@ class OpenLM:
 
     def context(self) -> Any:
         """`with lm.context(): program(...)`."""
-        return dspy.context(lm=self.lm, adapter=self.adapter, disable_history=False, max_errors=10**9)
+        return dspy.context(
+            lm=self.lm,
+            adapter=self.adapter,
+            disable_history=False,  # the ledger hears of a call through its history entry
+            trace=None,  # DSPy's would keep the inputs of ten thousand calls; optimizers open their own
+            max_errors=10**9,
+        )
 
     def describe(self) -> dict[str, Any]:
         return {
@@ -103,7 +126,7 @@ class OpenLM:
             "model": self.lm.model,
             "endpoint": self.endpoint,
             "adapter": type(self.adapter).__name__,
-            "temperature": TEMPERATURE,
+            "temperature": self.lm.kwargs.get("temperature"),
         }
 
 
@@ -138,12 +161,8 @@ def open_lm(
     if api_base:
         return _open_endpoint(spec, api_base, schema, threads, ledger, price)
     _require_key(spec)
-    settings: dict[str, Any] = {"temperature": None if _reasons(spec) else TEMPERATURE}
-    if not _reasons(spec):
-        settings["max_tokens"] = MAX_TOKENS
-    lm = LedgerLM(spec, ledger=ledger, price=price, **settings)
-    adapter = dspy.JSONAdapter() if lm.supports_response_schema else _chat_adapter()
-    return OpenLM(lm, adapter, spec, None, threads or 8)
+    lm = LedgerLM(spec, ledger=ledger, price=price, **_sampling(spec))
+    return OpenLM(lm, _adapter(schema and lm.supports_response_schema), spec, None, threads or 8)
 
 
 def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
@@ -159,7 +178,7 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
     # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
     name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
     lm = LedgerLM(name, ledger=ledger, price=Price(0.0, 0.0), engine=EmbeddedEngine(), temperature=TEMPERATURE)
-    return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1)
+    return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512)
 
 
 def _open_endpoint(
@@ -167,34 +186,46 @@ def _open_endpoint(
 ) -> OpenLM:
     if not api_base.startswith(("http://", "https://")):
         raise LMUnavailable(f"--api-base {api_base!r}: expected an address that begins with http:// or https://")
+    if not spec.startswith("openai/"):
+        raise LMUnavailable(f"--api-base speaks OpenAI's protocol: --lm openai/{spec.partition('/')[2]}, not {spec}")
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
     digest = digests.of_text(api_base.rstrip("/"))
     provider = f"endpoint-{digest}"
+    keyed = bool(os.environ.get("OPENAI_API_KEY"))  # servers of one's own often ask for no key
     register_provider(
         ProviderDefinition.chat(
-            AccessPolicy(provider=provider, env_keys=("OPENAI_API_KEY",), base_url=api_base),
+            AccessPolicy(provider=provider, env_keys=("OPENAI_API_KEY",) if keyed else (), base_url=api_base),
             compat=OpenAIChatCompat(),
-            placeholder_key="none",  # servers of one's own often ask for no key
+            placeholder_key=None if keyed else "none",
         ),
         supports=ModelSupport(response_schema=schema),
         replace=True,
     )
-    _, _, model = spec.partition("/")
-    lm = LedgerLM(f"{provider}/{model}", ledger=ledger, price=price, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
-    return OpenLM(lm, dspy.JSONAdapter() if schema else _chat_adapter(), spec, digest, threads or 8)
+    model = f"{provider}/{spec.partition('/')[2]}"
+    lm = LedgerLM(model, ledger=ledger, price=price, **_sampling(spec))
+    return OpenLM(lm, _adapter(schema), spec, digest, threads or 8)
 
 
-def _chat_adapter() -> dspy.Adapter:
-    return dspy.ChatAdapter(use_json_adapter_fallback=False)  # the fallback doubles a weak model's calls in silence
+def _sampling(spec: str) -> dict[str, Any]:
+    """Temperature 0 and a bound on the answer, but for OpenAI's reasoning models, which take neither."""
+    return {} if _reasons(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
+
+
+def _adapter(schema: bool) -> dspy.Adapter:
+    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
+    would double a weak model's calls in silence."""
+    return dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
 
 
 def _require_key(spec: str) -> None:
     litellm = _litellm()
+    if spec.startswith(("ollama/", "ollama_chat/")):
+        return  # a server on this machine, at an address that LiteLLM knows
     found = litellm.validate_environment(model=spec)
-    missing = found.get("missing_keys") or []
+    missing = [] if found.get("keys_in_environment") else found.get("missing_keys") or []
     if missing:
         raise LMUnavailable(
-            f"--lm {spec} needs {' and '.join(missing)}; set it in the environment (export {missing[0]}=…), "
+            f"--lm {spec} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), "
             "or pass --api-base for a server of your own, or --lm embedded for the built-in model"
         )
     try:
@@ -224,8 +255,8 @@ def _price_list() -> dict[str, dict[str, Any]]:
 
 
 def _usd(price: Price | None, usage: dict[str, Any]) -> float | None:
-    """US dollars of one call, None where the price is unknown. Cached prompt tokens count as full: never too little."""
-    if price is None:
+    """US dollars of one call, None where price or usage is unknown. Cached prompt tokens count in full."""
+    if price is None or (not usage and price != (0, 0)):
         return None
     prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
     return (prompt * price.prompt + completion * price.completion) / 1e6

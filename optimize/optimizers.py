@@ -3,12 +3,14 @@
 import contextlib
 import io
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import dspy
+from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
 from optimize.corpus import CorpusAcceptance, CorpusMIPRO
 from optimize.demos import affordable, balanced, within
@@ -50,6 +52,7 @@ class Compilation:
     settings: Settings
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
+    note: Callable[[str], None]
 
     @property
     def fields(self) -> list[str]:
@@ -70,7 +73,7 @@ class Compilation:
 
 def labeled(work: Compilation) -> list[dspy.Module]:
     """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
-    rows = [row for example in work.train for row in _rows(work, example)]
+    rows = _rarest_rows(work)
     kinds = [_kind(work, row) for row in rows]
     programs = []
     for k in range(work.settings.candidates):
@@ -162,7 +165,7 @@ def gepa(work: Compilation) -> list[dspy.Module]:
         metric=work.objective.with_feedback,
         max_metric_calls=work.settings.candidates * (len(work.dev) + 20),
         reflection_minibatch_size=10,  # the default of 3 is noise
-        reflection_lm=work.teacher.lm.copy(temperature=1.0),
+        reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.longest),
         gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task)},
         num_threads=work.lm.threads,
         track_stats=True,
@@ -192,9 +195,12 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
     with work.lm.context(), contextlib.redirect_stdout(io.StringIO()):
         try:
             programs = OPTIMIZERS[optimizer](work)
-        except Exception:
-            if work.lm.ledger.spent_out() is None:
-                raise  # a spent budget may end an optimizer anywhere; any other error is one
+        except DSPyError as error:
+            if isinstance(error, LMAuthError | LMConfigurationError):
+                raise
+            # An answer that cannot be read, or a spent budget, may end an optimizer anywhere. The uncompiled program
+            # and whatever earlier optimizers left are still there to choose from.
+            work.note(f"{optimizer} ended early: {' '.join(str(error).split())[:200]}")
     candidates = list(known)
     seen = {_identity(candidate.program) for candidate in known}
     for program in programs:
@@ -234,6 +240,13 @@ def _labelled_beside(work: Compilation) -> int:
 def _rows(work: Compilation, example: dspy.Example) -> list[dspy.Example]:
     rows: list[dspy.Example] = work.student.demo_rows(example)
     return rows
+
+
+def _rarest_rows(work: Compilation) -> list[dspy.Example]:
+    """One demo of each record of train: where a record is several calls, the one with the rarest kind of label."""
+    of_record = [_rows(work, example) for example in work.train]
+    common = Counter(_kind(work, row) for rows in of_record for row in rows)
+    return [min(rows, key=lambda row: common[_kind(work, row)]) for rows in of_record]
 
 
 def _kind(work: Compilation, row: dspy.Example) -> str:

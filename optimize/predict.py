@@ -1,8 +1,8 @@
 """Predicting a file of records: streamed, resumable, every record accounted for.
 
 The predictions file has one line a record, in the order of the input: the official fields, or `{"id", "failed"}` with
-the reason. Lines are appended as records finish, so that a kill loses what is in flight and nothing else. Beside it,
-`<file>.run.json` says which program, LM and input made it; a run with others is refused.
+the reason. Lines are appended as records finish and put into order at the end, so that a kill loses what is in flight
+and nothing else. Beside it, `<file>.run.json` says which program, LM and input made it; a run with others is refused.
 """
 
 import json
@@ -15,8 +15,8 @@ import dspy
 from filelock import FileLock, Timeout
 
 from optimize import digests
-from optimize.artifact import write_whole
-from optimize.judging import Outcome, in_order, judge
+from optimize.artifact import read_json, write_whole
+from optimize.judging import Outcome, finished, judge
 from optimize.lm import OpenLM
 from optimize.tasks import Task
 from programs.records import Record, read
@@ -53,26 +53,27 @@ def predict(
     lock = FileLock(f"{out}.lock", blocking=False)
     try:
         with lock:
+            for _ in read(data, task.record, task.name):
+                pass  # a bad line must show itself before anything is spent, not in the middle
             _claim(out, {**identity, "input": digests.of_file(data)})
             summary = _run(task, program, data, out, lm, done)
     except Timeout as error:
         raise CannotResume(f"{out}: another process is writing it; wait for it, or choose another --out") from error
-    Path(f"{out}.lock").unlink(missing_ok=True)
     return summary
 
 
 def _run(task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM, done: Callable[[bool], None]) -> Summary:
-    finished = _keep_finished(out)
+    kept = _keep_finished(out)
     records = judged = 0
     failures: dict[str, str] = {}
 
     def work(record: Record) -> tuple[Record, Outcome | None]:
-        if record.id in finished:
+        if record.id in kept:
             return record, None
         return record, judge(task, program, program.prepare(record), lm)
 
     with out.open("a", encoding="utf-8") as file:
-        for record, outcome in in_order(read(data, task.record, task.name), work, lm.threads):
+        for _, (record, outcome) in finished(read(data, task.record, task.name), work, lm.threads):
             records += 1
             if outcome is not None:
                 judged += 1
@@ -81,8 +82,7 @@ def _run(task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM, do
                 if outcome.failure is not None:
                     failures[record.id] = outcome.failure
             done(outcome is not None)
-    if finished:
-        _in_input_order(task, data, out)
+    _in_input_order(task, data, out)
     return Summary(records, judged, failures)
 
 
@@ -97,7 +97,7 @@ def _claim(out: Path, identity: dict[str, Any]) -> None:
     if out.exists() and out.stat().st_size and not beside.exists():
         raise CannotResume(f"{out} is there already and no run of ours wrote it; choose another --out")
     if beside.exists() and out.exists():
-        earlier = json.loads(beside.read_text(encoding="utf-8"))
+        earlier = read_json(beside)
         for key in identity:
             if earlier.get(key) != identity[key]:
                 raise CannotResume(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from optimize import redact
 from optimize.tracking import open_store, tracking_uri
 
 # Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
@@ -19,10 +20,12 @@ def serve(root: Path, port: int) -> int:
     """Run the server until it ends; its exit code. Raises ValueError where MLFLOW_TRACKING_URI is a server already."""
     uri = tracking_uri(root)
     if uri.startswith("http"):
-        raise ValueError(f"MLFLOW_TRACKING_URI is a server already ({uri.split('@')[-1]}): open that address")
+        raise ValueError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
     open_store(root)
     command = [
-        *(sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri),
+        *(sys.executable, "-m", "mlflow", "server"),
         *("--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
     ]
-    return subprocess.run(command, env={**os.environ, **OFFLINE}, check=False).returncode
+    # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.
+    environment = {**os.environ, **OFFLINE, "MLFLOW_BACKEND_STORE_URI": uri}
+    return subprocess.run(command, env=environment, check=False).returncode

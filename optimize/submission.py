@@ -56,8 +56,11 @@ def pack(task: Task, lines: list[dict[str, Any]], out: Path) -> None:
     content = {task.submission_file: "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()}
     if out.exists():
         others = {other.submission_file for other in TASKS.values()} - {task.submission_file}
-        with zipfile.ZipFile(out) as old:
-            content |= {name: old.read(name) for name in old.namelist() if name in others}
+        try:
+            with zipfile.ZipFile(out) as old:
+                content |= {name: old.read(name) for name in old.namelist() if name in others}
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"{out} is there already and is no zip; choose another --out") from error
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as file:

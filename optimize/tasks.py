@@ -37,9 +37,7 @@ class Task:
     """
 
     name: str
-    title: str
     labels: tuple[str, ...]
-    definitions: Mapping[str, str]
     record: type[Record]
     prediction: type[ClaimPrediction] | type[CitationPrediction]
     program: Callable[..., dspy.Module]
@@ -110,9 +108,7 @@ def _citation_feedback(gold: Citation, answer: Citation) -> str:
 
 TRACK1 = Task(
     name="track1",
-    title="Claim-Level Faithfulness to Experimental Results",
     labels=official.CLAIM_LABELS,
-    definitions=MappingProxyType(labels.CLAIM_DEFINITIONS),
     record=ClaimRecord,
     prediction=ClaimPrediction,
     program=ClaimJudge,
@@ -128,9 +124,7 @@ TRACK1 = Task(
 )
 TRACK2 = Task(
     name="track2",
-    title="Citation-Level Faithfulness to External Evidence",
     labels=official.CITATION_LABELS,
-    definitions=MappingProxyType(labels.CITATION_DEFINITIONS),
     record=CitationRecord,
     prediction=CitationPrediction,
     program=CitationJudge,

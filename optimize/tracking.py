@@ -16,6 +16,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from optimize import redact
 from optimize.artifact import BadArtifact, Loaded, parse
 from optimize.champion import Choice, Result
 from optimize.tasks import Task
@@ -94,7 +95,8 @@ def load_registered(root: Path, uri: str) -> Loaded:
             found = client.get_model_version(name, number)
     except mlflow.MlflowException as error:
         raise BadArtifact(
-            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of {tracking_uri(root)}"
+            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of "
+            f"{redact.secrets(tracking_uri(root))}"
         ) from error
     with tempfile.TemporaryDirectory() as folder:
         fetched = mlflow.artifacts.download_artifacts(

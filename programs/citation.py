@@ -6,10 +6,10 @@ import dspy
 
 from programs import retrieval
 from programs.asking import ask, unknown_names
-from programs.labels import CITATION_DEFINITIONS, CitationLabel, CitationLiteral, definitions
+from programs.labels import CITATION_DEFINITIONS, EVIDENCE_K, CitationLabel, CitationLiteral, definitions
 from programs.records import CitationRecord
+from programs.untrusted import plain
 
-EVIDENCE_K = 3  # guidelines, section 1: "up to k = 3 evidence paragraph IDs"
 CONTEXT_TOKENS = 1200
 
 
@@ -36,6 +36,8 @@ class CitationJudge(dspy.Module):
 
     def __init__(self, context_tokens: int = CONTEXT_TOKENS) -> None:
         super().__init__()
+        if context_tokens < 1:
+            raise ValueError(f"context_tokens is {context_tokens}; expected 1 or more")
         self.context_tokens = context_tokens
         self.judge = dspy.Predict(JudgeCitation)
 
@@ -45,8 +47,8 @@ class CitationJudge(dspy.Module):
         found = retrieval.passages(record.claim_text, record.paragraphs, self.context_tokens)
         fields: dict[str, Any] = {
             "id": record.id,
-            "passages": found.text,
-            "claim": record.claim_text,
+            "passages": plain(found.text),
+            "claim": plain(record.claim_text),
             "shown": found.shown,
             "ranking": found.ranking[:EVIDENCE_K],
         }

@@ -8,6 +8,7 @@ from programs import evidence
 from programs.asking import ask, wrong_count
 from programs.labels import CLAIM_DEFINITIONS, ClaimLiteral, definitions
 from programs.records import ClaimRecord
+from programs.untrusted import plain
 
 Unit = Literal["paragraph", "sentence"]
 
@@ -64,7 +65,7 @@ class ClaimJudge(dspy.Module):
     def prepare(self, record: ClaimRecord) -> dspy.Example:
         """The record as an example: inputs `evidence` and `sentences`; where it is labelled, also `sentence_labels`
         (the primary ones) and `gold` (all of them)."""
-        fields: dict[str, Any] = {"id": record.id, "sentences": record.sentences}
+        fields: dict[str, Any] = {"id": record.id, "sentences": [plain(text) for text in record.sentences]}
         fields["evidence"] = evidence.render(record.evidence_bundle)
         if record.gold is not None:
             fields |= {"gold": record.gold, "sentence_labels": [types[0] for types in record.gold]}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from programs.records import EvidenceItem
+from programs.untrusted import plain
 
 KINDS = {"text": "text", "table": "table", "image": "figure"}
 
@@ -18,6 +19,6 @@ def render(bundle: Sequence[EvidenceItem]) -> str:
     for item in bundle:
         kind = KINDS[item.type]
         numbers[kind] += 1
-        words = " ".join(f"{item.text} {item.caption}".split())
+        words = plain(" ".join(f"{item.text} {item.caption}".split()))
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
     return "\n".join(lines) or "(no evidence was given)"

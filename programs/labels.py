@@ -23,6 +23,8 @@ class CitationLabel(StrEnum):
     IRRELEVANT = "Irrelevant"
 
 
+EVIDENCE_K = 3  # Track 2: "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
+
 # `Literal` and not the enums stands in the signatures: DSPy then shows a model the label text, never a Python name.
 ClaimLiteral = Literal[
     "Supported",

@@ -129,12 +129,24 @@ class CitationRecord(Record):
         return None if self.label is None else Citation(str(self.label), list(self.evidence_para_ids or []))
 
 
-class ClaimPrediction(BaseModel):
-    """A line of `track1_pred.jsonl`: one label a sentence."""
+class Prediction(BaseModel):
+    """What the prediction lines of both tracks share."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: Text | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_failed(cls, raw: Any) -> Any:
+        if isinstance(raw, dict) and "failed" in raw:
+            raise ValueError(f"a failed record ({str(raw['failed'])[:200]}); predict again to have it judged")
+        return raw
+
+
+class ClaimPrediction(Prediction):
+    """A line of `track1_pred.jsonl`: one label a sentence."""
+
     labels: list[Annotated[ClaimLabel, Field(strict=False)]]
 
     @property
@@ -142,12 +154,9 @@ class ClaimPrediction(BaseModel):
         return [str(label) for label in self.labels]
 
 
-class CitationPrediction(BaseModel):
+class CitationPrediction(Prediction):
     """A line of `track2_pred.jsonl`: the label and up to three evidence paragraphs, best first."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    id: Text | None = None
     label: Annotated[CitationLabel, Field(strict=False)]
     evidence_para_ids: list[str]
 
@@ -201,7 +210,7 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     """The records of a JSONL file, one at a time. Raises `BadLine` at the first that is not one."""
     for line in scan(path, model, prefix):
         if line.record is None:
-            raise BadLine(f"{line.problem} (`aisr check` lists every bad line)")
+            raise BadLine(str(line.problem))
         yield line.record
 
 

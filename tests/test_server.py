@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,7 @@ READY_SECONDS = 120
 @contextmanager
 def ui(artifacts: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     """`aisr ui` in a session of its own, whose processes are all gone after the block."""
-    nowhere = {f"{name}_{kind}": "http://127.0.0.1:9" for name in ("http", "https", "all") for kind in ("proxy",)}
+    nowhere = {f"{name}_proxy": "http://127.0.0.1:9" for name in ("http", "https", "all")}
     process = subprocess.Popen(
         [sys.executable, "-m", "optimize.cli", "ui", "--port", str(port), "--artifacts", str(artifacts)],
         cwd=ROOT,
@@ -34,10 +34,8 @@ def ui(artifacts: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield process
     finally:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait(10)
 
 
