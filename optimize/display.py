@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
-# The stream is bound here: what DSPy prints is redirected while optimizers run, and this must not be.
-console = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
 class Calls(ProgressColumn):
@@ -53,8 +52,12 @@ class Live:
 def live(ledger: Any) -> Iterator[Live]:
     """Show progress on a terminal; elsewhere only the lines that `stage` and `say` print."""
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), Calls(ledger), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield Live(progress)
+    console.file = sys.stdout  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            yield Live(progress)
+    finally:
+        console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -88,8 +88,7 @@ class LedgerLM(dspy.LM):
             raise
 
     def update_history(self, entry: dict[str, Any]) -> None:
-        # An answer from the cache has no provider response, but a tuple of stored ones; a server may send no usage.
-        if isinstance(entry["response"], tuple) and not entry["usage"]:
+        if _from_cache(entry):
             self.ledger.from_cache()
         else:
             self.ledger.sent(entry["usage"], _usd(self.price, entry["usage"]))
@@ -186,6 +185,8 @@ def _open_endpoint(
 ) -> OpenLM:
     if not api_base.startswith(("http://", "https://")):
         raise LMUnavailable(f"--api-base {api_base!r}: expected an address that begins with http:// or https://")
+    if "@" in api_base.partition("://")[2].partition("/")[0]:
+        raise LMUnavailable("--api-base holds a user name or password; a key goes into OPENAI_API_KEY")
     if not spec.startswith("openai/"):
         raise LMUnavailable(f"--api-base speaks OpenAI's protocol: --lm openai/{spec.partition('/')[2]}, not {spec}")
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
@@ -244,6 +245,14 @@ def listed_price(model: str) -> Price | None:
     about = prices.get(model) or prices.get(model.partition("/")[2]) or {}
     prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
     return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+def _from_cache(entry: dict[str, Any]) -> bool:
+    """DSPy empties the usage of an answer from its cache, but not that of the response stored there. Where a server
+    never states any usage the two cannot be told apart, and a call counts as sent, for an unknown price."""
+    stored = getattr(entry["response"], "usage", None)
+    tokens = stored.get("prompt_tokens") if isinstance(stored, dict) else getattr(stored, "input_tokens", None)
+    return not entry["usage"] and tokens is not None
 
 
 @lru_cache(maxsize=1)

@@ -210,7 +210,8 @@ def read(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     """The records of a JSONL file, one at a time. Raises `BadLine` at the first that is not one."""
     for line in scan(path, model, prefix):
         if line.record is None:
-            raise BadLine(str(line.problem))
+            hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
+            raise BadLine(f"{line.problem}{hint}")
         yield line.record
 
 

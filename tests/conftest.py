@@ -26,6 +26,7 @@ for _name in ("AISR_LM", "AISR_API_BASE", "AISR_ARTIFACTS", "MLFLOW_TRACKING_URI
 
 THIRD_PARTY = (
     "ignore:The ``noload`` loader strategy is deprecated:DeprecationWarning",  # MLflow 3.17 on SQLAlchemy 2.1
+    "ignore:.*Any type hint is inferred as AnyType:UserWarning",  # MLflow on the records that a served model takes
 )
 
 

@@ -6,7 +6,7 @@ import dspy
 import pytest
 from scripted import TRACKS, citation, claim, examples, flat, question, right, scripted, wording, written
 
-from metrics.official import TP, score, tally_claims
+from metrics.official import FN, TP, score, tally_claims
 from optimize.champion import choose, measure
 from optimize.judging import judge_all
 from optimize.objective import objective
@@ -80,9 +80,8 @@ def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another(
     dev = [uncompiled.prepare(record) for record in (claim("Supported", number=1), claim(*labels, number=2))]
     candidates = [Candidate("uncompiled", uncompiled), Candidate("finder", finder)]
     choice = choose(TRACK1, candidates, dev, scripted(answer))
-    accuracy = [
-        (contender.dev.tally.counts[:, TP].sum(axis=1) / [1, 5]).mean().round(3) for contender in choice.contenders
-    ]
+    counts = [contender.dev.tally.counts for contender in choice.contenders]
+    accuracy = [(c[:, TP].sum(axis=1) / (c[:, TP] + c[:, FN]).sum(axis=1)).mean().round(3) for c in counts]
     assert accuracy == [0.9, 0.8]
     assert choice.champion.name == "finder"
 
@@ -110,7 +109,7 @@ def test_demos_are_made_of_right_records_only() -> None:
     answers in."""
     program = TRACK1.build({})
     train = examples(TRACK1, program)
-    metric = objective(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
+    metric = objective(TRACK1, train, [judge_all(TRACK1, program, train, scripted(flat))])
     example = program.prepare(claim("Supported", "Contradiction"))
     half, whole = (
         dspy.Prediction(sentence_labels=labels) for labels in (["Supported"] * 2, ["Supported", "Contradiction"])
@@ -138,7 +137,7 @@ def test_demos_are_made_of_right_records_only() -> None:
 def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str, Any], said: str) -> None:
     program = task.build({})
     train = examples(task, program)
-    metric = objective(task, train, judge_all(task, program, train, scripted(flat)))
+    metric = objective(task, train, [judge_all(task, program, train, scripted(flat))])
     found = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
     assert said in found.feedback
     assert found.score == metric(program.prepare(record), dspy.Prediction(**answer))

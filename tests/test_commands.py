@@ -46,14 +46,16 @@ class Walk(NamedTuple):
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Aisr) -> Iterator[Walk]:
     root = fresh_store(tmp_path_factory.mktemp("walk") / "artifacts")
-    with serve() as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_KEY", "sk-test")
+    with serve() as server:
         made = Walk(root, server, {})
         for track in TASKS:
             for file, name in ((made.gold(track), "test.jsonl"), (made.inputs(track), "test-inputs.jsonl")):
                 file.write_bytes(b"".join((SAMPLE / track / name).read_bytes().splitlines(keepends=True)[:6]))
             words = ["--data", SAMPLE / track, "--optimizer", "labeled", "--name", "mine", *FEW, *made.lm]
-            made.compiled[track] = aisr("compile", "--task", track, *words)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_API_KEY", "sk-test")
+                made.compiled[track] = aisr("compile", "--task", track, *words)
+        assert {asked.authorization for asked in server.asked} == {"Bearer sk-test"}
         yield made
 
 
@@ -183,7 +185,7 @@ def test_submit_with_problems_lists_them_and_writes_nothing(walk: Walk, aisr: Ai
         f"{ids[0]}: failed (no answer)",
         f"{ids[1]}: evidence_para_ids: 'P999' is no paragraph",
         "unknown label 'Suported'",
-        f"id: '{ids[3]}' has a prediction already",
+        f"id: '{ids[3]}' stands in line 4 already",
         f"{ids[5]}: no prediction",
         "unheard-of: not among the test inputs",
     ):
@@ -279,7 +281,10 @@ MISSING = "/nowhere/records.jsonl"
     [
         (["check", MISSING, "--task", "track1"], f"{MISSING}: No such file or directory"),
         (["check", MISSING, "--task", "track3"], "--task 'track3'; one of: track1, track2"),
-        (["split", MISSING, "--task", "track1", "--out", "/nowhere", "--parts", "3:1"], "--parts '3:1'"),
+        (
+            ["split", str(SAMPLE / "track1" / "dev.jsonl"), "--task=track1", "--out=/nowhere", "--parts=3:1"],
+            "--parts '3:1'",
+        ),
         (["score", MISSING, MISSING, "--task", "track1"], "No such file"),
         (["compile", "--task", "track1", "--optimizer", "magic", "--lm", "embedded"], "--optimizer 'magic'; one of: "),
         (["compile", "--task", "track1", "--lm", "gpt"], "--lm 'gpt': expected `embedded` or PROVIDER/MODEL"),
@@ -311,6 +316,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     aisr: Aisr, artifacts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
 ) -> None:
     monkeypatch.setenv("AISR_ARTIFACTS", str(artifacts))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     finished = aisr(*words)
     assert finished.code == 2
     assert said in finished.err

@@ -7,8 +7,8 @@ import pytest
 from corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims
 from scipy.stats import spearmanr
 
-from metrics.credit import linearise
-from metrics.official import CITATION_LABELS, CLAIM_LABELS, Tally, score, tally_citations, tally_claims
+from metrics.credit import Credit, averaged, linearise
+from metrics.official import CITATION_LABELS, CLAIM_LABELS, Tally, f1_scores, score, tally_citations, tally_claims
 from programs.records import Citation
 
 Gold = list[list[list[str]]]
@@ -29,9 +29,9 @@ def balanced_baseline() -> tuple[Gold, Said]:
 
 
 def changes(gold: Gold, before: Said, after: Said) -> tuple[float, float]:
-    """The change of the mean credit, linearised at `before`, and the change of the ranking score."""
+    """The change of the mean credit, with the slopes of `before` itself, and the change of the ranking score."""
     old, new = tally_claims(gold, before), tally_claims(gold, after)
-    credit = linearise(old)
+    credit = Credit(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old).n)
     return float(credit(new).mean() - credit(old).mean()), score(new).score - score(old).score
 
 
@@ -131,3 +131,17 @@ def shuffled_in_part(rng: Random, gold: list[Citation]) -> list[str]:
     half = [g.label for g in gold[: len(gold) // 2]]
     rng.shuffle(half)
     return half + [g.label for g in gold[len(gold) // 2 :]]
+
+
+def test_the_slope_is_half_the_baselines_f1_and_half_a_guess() -> None:
+    gold, said = balanced_baseline()
+    counted = tally_claims(gold, said)
+    assert linearise(counted).t == pytest.approx((f1_scores(counted.counts.sum(axis=0)) + 0.5) / 2)
+
+
+def test_several_baselines_are_averaged() -> None:
+    gold, said = balanced_baseline()
+    one, two = linearise(tally_claims(gold, said)), linearise(tally_claims(gold[:300], said[:300]))
+    both = averaged([one, two])
+    assert both.t == pytest.approx((one.t + two.t) / 2)
+    assert both.n == pytest.approx((one.n + two.n) / 2)

@@ -12,6 +12,7 @@ import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from optimize.embedded import EmbeddedEngine, chat_prompt
+from optimize.llama import Completion
 from optimize.lm import OpenLM, open_lm
 from programs.citation import CitationJudge
 from programs.claim import ClaimJudge
@@ -74,8 +75,14 @@ def test_branch_probabilities_are_the_softmax_that_the_model_states_itself(engin
     assert shares == pytest.approx([chance[token] / total for token in tokens], rel=1e-3)
 
 
-def test_labels_with_a_common_beginning_share_its_probability(engine: EmbeddedEngine) -> None:
-    prompt = chat_prompt(request("Judge: it rains because it rains.")) + '{"label": "'
+def test_labels_with_a_common_beginning_share_its_probability(
+    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def by_token(prompt: str, tokens: list[int]) -> tuple[list[float], Completion]:
+        return [(token % 7 + 1) / sum(t % 7 + 1 for t in tokens) for token in tokens], Completion("", True, 0, 0, 0)
+
+    monkeypatch.setattr(engine.model, "_branch", by_token)
+    prompt = "{"
     both, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity", "Unsupported Cause"], '"')
     one, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity"], '"')
     assert both[0] == pytest.approx(one[0], rel=1e-6)

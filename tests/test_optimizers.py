@@ -34,10 +34,11 @@ def compiled(
     lm = scripted(answer, threads=threads)
 
     def baseline() -> Any:
-        return objective(task, train, judge_all(task, student, train, lm))
+        return objective(task, train, [judge_all(task, student, train, lm)])
 
-    work = Compilation(student, train, dev, baseline, Settings(demos=3, candidates=3, seed=seed), lm)
-    return compile_candidates(optimizer, work), train, lm
+    settings = Settings(demos=3, candidates=3, seed=seed)
+    work = Compilation(task, student, train, dev, baseline, settings, lm, lm, lambda text: None)
+    return compile_candidates(optimizer, work, [Candidate("uncompiled", student)]), train, lm
 
 
 def texts(task: Task, candidates: list[Candidate], **options: Any) -> list[str]:

@@ -84,7 +84,7 @@ def test_files_about_different_records_are_refused(
     ("gold", "said", "words"),
     [
         (TEST, [NAMED[0], NAMED[0]], "pred.jsonl:2: id: 'a' stands in line 1 already; ids must be unique"),
-        (TEST, [NAMED[0], {"id": "b", "failed": "timeout"}], "pred.jsonl:2: labels: Field required"),
+        (TEST, [NAMED[0], {"id": "b", "failed": "timeout"}], "pred.jsonl:2: a failed record (timeout)"),
         (TEST, [NAMED[0], {"id": "b", "labels": ["Suported"]}], "pred.jsonl:2: labels[0]: unknown label 'Suported'"),
         ([TEST[0], TEST[0]], NAMED, "gold.jsonl:2: id: 'a' stands in line 1 already"),
         ([TEST[0], "{"], NAMED, "gold.jsonl:2: not JSON"),

@@ -43,7 +43,10 @@ def test_good_predictions_become_lines_in_the_order_of_the_inputs(task: Task, go
     [
         (None, ["c: no prediction"]),
         ({"id": "d", "labels": [S]}, ["c: no prediction", "d: not among the test inputs"]),
-        ({"id": "a", "labels": [S, S]}, ["line 3: id: 'a' stands in line 1 already; ids must be unique", "c: no prediction"]),
+        (
+            {"id": "a", "labels": [S, S]},
+            ["line 3: id: 'a' stands in line 1 already; ids must be unique", "c: no prediction"],
+        ),
         ({"labels": [S, S, S]}, ["line 3: id: missing; every prediction names its record", "c: no prediction"]),
         ({"id": "c", "labels": [S, S]}, ["c: 2 labels for 3 sentences; one label a sentence"]),
         (
