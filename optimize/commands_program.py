@@ -174,7 +174,11 @@ def predict(
     loaded = _load(chosen, program, artifacts)
     opened = _open(lm, api_base, schema, threads)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
-    identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.lm.model}
+    identity = {
+        "task": chosen.name,
+        "program": loaded.digest,
+        "lm": f"{opened.lm.model} {type(opened.adapter).__name__}",
+    }
     with display.live(opened.ledger) as shown:
         summary = run(chosen, loaded.program, data, out, opened, identity, lambda judged: shown.judged())
     kept = summary.records - summary.judged

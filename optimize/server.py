@@ -1,6 +1,7 @@
 """The MLflow UI on the loopback address, against the store that the compiles were logged to."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -28,4 +29,6 @@ def serve(root: Path, port: int) -> int:
     ]
     # In the environment: a command line is for everyone on the machine to read, and an address may hold a password.
     environment = {**os.environ, **OFFLINE, "MLFLOW_BACKEND_STORE_URI": uri}
-    return subprocess.run(command, env=environment, check=False).returncode
+    with subprocess.Popen(command, env=environment) as server:
+        signal.signal(signal.SIGTERM, lambda *_: server.terminate())  # or the server would outlive this command
+        return server.wait()

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -92,7 +93,7 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(stop: str, 
         process.wait(30)
         deadline = time.monotonic() + 15
         while answers(port) and time.monotonic() < deadline:
-            os.sched_yield()
+            threading.Event().wait(0.1)
         assert not answers(port), "the server outlived the command"
 
 
