@@ -19,7 +19,6 @@ Its mean rises and falls with the ranking score near the baseline (Koyejo et al.
 no score: it can leave 0-1, and labels that never occur in `gold` carry no weight.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,11 +48,3 @@ def linearise(baseline: Tally) -> Credit:
     totals = baseline.counts.sum(axis=0)
     n = (totals[TP] + totals[FN]) / max(len(baseline), 1)
     return Credit(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))
-
-
-def averaged(credits: Sequence[Credit]) -> Credit:
-    """The mean of several linearisations. A new one that replaced the old made the choice worse on test-shaped
-    paragraphs (Spearman .79 against .92); their mean does not."""
-    return Credit(
-        t=np.mean([credit.t for credit in credits], axis=0), n=np.mean([credit.n for credit in credits], axis=0)
-    )

@@ -72,9 +72,9 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     _check_alive(plan, student, dev, lm, watcher)
     candidates = [Candidate("uncompiled", student)]
     champions = [student]
+    target = _baseline(plan, student, train, lm, watcher)
     for optimizer in plan.optimizers:
         watcher.stage(f"{optimizer}: looking for better programs")
-        target = _baseline(plan, champions, train, lm, watcher)
         work = Compilation(plan.task, champions[-1], train, dev, target, plan.settings, lm, teacher, watcher.stage)
         candidates = compile_candidates(optimizer, work, candidates)
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
@@ -114,14 +114,13 @@ def _check_alive(plan: Plan, student: dspy.Module, dev: Sequence[dspy.Example], 
 
 
 def _baseline(
-    plan: Plan, programs: Sequence[dspy.Module], train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, student: dspy.Module, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Callable[[], Objective]:
-    """What makes the objective, linearised at the uncompiled program and each champion since."""
+    """What makes the objective, linearised at the uncompiled program. Its LM calls are made at the first use."""
 
     def made() -> Objective:
         watcher.stage(f"baseline: {len(train)} records of train, to see where the ranking score is steep")
-        baselines = [judge_all(plan.task, program, train, lm, watcher.judged) for program in programs]
-        return objective(plan.task, train, baselines)
+        return objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
 
     return made
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
+from dspy.clients._deprecation import adapter_message_call
 from dspy.lm15 import (
     AccessPolicy,
     ModelSupport,
@@ -66,11 +67,12 @@ class LedgerLM(dspy.LM):
         self.price = price
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        with self._counted() as lm:
+        # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
+        with self._counted() as lm, adapter_message_call(lm, kwargs.get("messages")):
             return super(LedgerLM, lm).__call__(*args, **kwargs)
 
     async def acall(self, *args: Any, **kwargs: Any) -> Any:
-        with self._counted() as lm:
+        with self._counted() as lm, adapter_message_call(lm, kwargs.get("messages")):
             return await super(LedgerLM, lm).acall(*args, **kwargs)
 
     @contextmanager

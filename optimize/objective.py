@@ -5,7 +5,7 @@ from typing import Any
 
 import dspy
 
-from metrics.credit import Credit, averaged, linearise
+from metrics.credit import Credit, linearise
 from metrics.official import Tally
 from optimize.corpus import counts
 from optimize.judging import Outcome
@@ -48,9 +48,13 @@ class Objective:
         return self.task.tally([example.gold], [self.task.answer(prediction)])
 
 
-def objective(task: Task, train: Sequence[dspy.Example], baselines: Sequence[Sequence[Outcome]]) -> Objective:
-    """The objective at the operating point of one baseline or several: their outcomes on train."""
-    return Objective(task, averaged([linearise(tally(task, train, outcomes)) for outcomes in baselines]))
+def objective(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Objective:
+    """The objective at the operating point of a baseline: its outcomes on train.
+
+    In a chain of optimizers it stays the uncompiled program's. Linearising anew at each champion made the choice worse
+    on test-shaped paragraphs (Spearman .79 at 200 records, and .89 for the mean of old and new, against .95).
+    """
+    return Objective(task, linearise(tally(task, train, outcomes)))
 
 
 def tally(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Tally:

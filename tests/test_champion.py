@@ -109,7 +109,7 @@ def test_demos_are_made_of_right_records_only() -> None:
     answers in."""
     program = TRACK1.build({})
     train = examples(TRACK1, program)
-    metric = objective(TRACK1, train, [judge_all(TRACK1, program, train, scripted(flat))])
+    metric = objective(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
     example = program.prepare(claim("Supported", "Contradiction"))
     half, whole = (
         dspy.Prediction(sentence_labels=labels) for labels in (["Supported"] * 2, ["Supported", "Contradiction"])
@@ -137,7 +137,7 @@ def test_demos_are_made_of_right_records_only() -> None:
 def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str, Any], said: str) -> None:
     program = task.build({})
     train = examples(task, program)
-    metric = objective(task, train, [judge_all(task, program, train, scripted(flat))])
+    metric = objective(task, train, judge_all(task, program, train, scripted(flat)))
     found = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
     assert said in found.feedback
     assert found.score == metric(program.prepare(record), dspy.Prediction(**answer))

@@ -7,7 +7,7 @@ import pytest
 from corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims
 from scipy.stats import spearmanr
 
-from metrics.credit import Credit, averaged, linearise
+from metrics.credit import Credit, linearise
 from metrics.official import CITATION_LABELS, CLAIM_LABELS, Tally, f1_scores, score, tally_citations, tally_claims
 from programs.records import Citation
 
@@ -137,11 +137,3 @@ def test_the_slope_is_half_the_baselines_f1_and_half_a_guess() -> None:
     gold, said = balanced_baseline()
     counted = tally_claims(gold, said)
     assert linearise(counted).t == pytest.approx((f1_scores(counted.counts.sum(axis=0)) + 0.5) / 2)
-
-
-def test_several_baselines_are_averaged() -> None:
-    gold, said = balanced_baseline()
-    one, two = linearise(tally_claims(gold, said)), linearise(tally_claims(gold[:300], said[:300]))
-    both = averaged([one, two])
-    assert both.t == pytest.approx((one.t + two.t) / 2)
-    assert both.n == pytest.approx((one.n + two.n) / 2)

@@ -34,7 +34,7 @@ def compiled(
     lm = scripted(answer, threads=threads)
 
     def baseline() -> Any:
-        return objective(task, train, [judge_all(task, student, train, lm)])
+        return objective(task, train, judge_all(task, student, train, lm))
 
     settings = Settings(demos=3, candidates=3, seed=seed)
     work = Compilation(task, student, train, dev, baseline, settings, lm, lm, lambda text: None)

@@ -158,7 +158,7 @@ def test_the_train_sample_is_not_the_evaluated_one() -> None:
     corpus = draw_corpus(TRAIN_DEV, 900, rng)
     tallies = [judge(TRAIN_DEV, corpus, candidate, rng) for candidate in draw_pool(TRAIN_DEV, 4, rng)]
     train, other, tested = ([part(tally, start, 300) for tally in tallies] for start in (0, 300, 600))
-    for name in ("credit", "credit, averaged", "credit, own slope"):
+    for name in ("credit", "credit, re-linearised", "credit, own slope"):
         objective = OBJECTIVES[name]
         assert (objective(Sample(tested, train, 0)) != objective(Sample(tested, other, 0))).any()
     for name in ("accuracy", "accuracy + exact", "corpus score"):

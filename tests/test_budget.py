@@ -1,0 +1,140 @@
+"""Limits hold, what was found until then is kept, and an estimate sends nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dspy.utils.exceptions import LMBillingError
+from scripted import TRACKS, claim, examples, requests, right, scripted
+
+from optimize import compiling
+from optimize.budget import Ledger, Limits
+from optimize.estimate import RECORDS, Sizes, estimate
+from optimize.lm import OpenLM, Price
+from optimize.optimizers import OPTIMIZERS, Settings
+from optimize.tasks import TRACK1, Task
+
+SILENT = compiling.Watcher(lambda text: None, lambda: None, lambda contender: None)
+
+
+def limited(**limits: Any) -> OpenLM:
+    lm = scripted(right)
+    lm.lm.ledger = Ledger(Limits(**limits))
+    return lm
+
+
+def plan(folder: Path, **changes: Any) -> compiling.Plan:
+    """A compile of eight records a split, written below `folder`."""
+    for name in ("train", "dev", "test"):
+        records = [claim("Supported", "Contradiction", number=k + 10 * len(name)) for k in range(8)]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.jsonl").write_text("".join(record.model_dump_json() + "\n" for record in records))
+    data = {name: folder / f"{name}.jsonl" for name in ("train", "dev", "test")}
+    given = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
+    return compiling.Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**given, **changes})
+
+
+@pytest.mark.parametrize(("calls", "scored"), [(8, 1), (17, 2), (24, 3)])
+def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(tmp_path: Path, calls: int, scored: int) -> None:
+    lm = limited(calls=calls)
+    made = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert len(requests(lm)) == calls
+    assert len(made.choice.contenders) == scored
+    assert len(made.choice.unscored) == 4 - scored
+    assert made.test is None
+    assert f"--max-calls is {calls}" in made.manifest["stopped_early"]
+    assert compiling.artifact.load(made.folder).digest == made.manifest["digest"]
+
+
+def test_a_budget_that_is_just_enough_stops_nothing(tmp_path: Path) -> None:
+    lm = limited(calls=8 * 5)
+    made = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert made.manifest["stopped_early"] is None
+    assert made.test is not None
+
+
+def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
+    lm = limited(calls=7)
+    with pytest.raises(ValueError, match="not even the uncompiled program"):
+        compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
+
+
+def test_money_and_time_are_limits_too() -> None:
+    now = [0.0]
+    ledger = Ledger(Limits(usd=0.5, minutes=2), clock=lambda: now[0])
+    assert ledger.spent_out() is None
+    now[0] = 121.0
+    assert "--max-minutes is 2" in (ledger.spent_out() or "")
+    now[0] = 0.0
+    ledger.sent({"prompt_tokens": 10}, 0.6)
+    assert "--max-usd is 0.5" in (ledger.spent_out() or "")
+    unknown = Ledger(Limits(usd=0.5))
+    unknown.sent({}, None)
+    assert unknown.spent_out() is not None
+
+
+def test_what_the_cache_holds_is_answered_after_the_budget_is_spent() -> None:
+    lm = scripted(lambda request: "said")
+    lm.lm.ledger = Ledger(Limits(calls=1))
+    assert lm.lm("first") == lm.lm("first")
+    with pytest.raises(LMBillingError, match="the budget is spent"):
+        lm.lm("second")
+    assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
+
+
+def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -> None:
+    lm = scripted(right)
+    compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    sent = len(requests(lm))
+    again = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert len(requests(lm)) == sent
+    other = plan(tmp_path / "data", settings=Settings(demos=1))
+    with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
+        compiling.compile_program(other, lm, lm, tmp_path / "out", SILENT)
+    assert json.loads((again.folder / "manifest.json").read_text())["digest"] == again.manifest["digest"]
+
+
+def test_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:
+    lm = scripted(lambda request: "garbage")
+    with pytest.raises(ValueError, match="every record of dev failed, the first with: UnusableAnswer"):
+        compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+
+
+def test_a_chain_goes_on_from_the_champion_so_far(tmp_path: Path) -> None:
+    lm = scripted(right)
+    made = compiling.compile_program(
+        plan(tmp_path / "data", optimizers=["labeled", "bootstrap"]), lm, lm, tmp_path / "out", SILENT
+    )
+    names = [contender.name for contender in made.choice.contenders]
+    assert names[:4] == ["uncompiled", "labeled 1", "labeled 2", "labeled 3"]
+    assert len(set(names)) == len(names)
+    assert made.manifest["optimizer"] == "labeled,bootstrap"
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("task", TRACKS)
+def test_an_estimate_sends_nothing_and_grows_with_the_data(task: Task, optimizer: str) -> None:
+    lm = scripted(right)
+    lm.lm.price = Price(1.0, 2.0)
+    program = task.build({})
+    small, large = (
+        estimate([optimizer], Settings(), Sizes(n, n, n), examples(task, program), program, lm) for n in (20, 200)
+    )
+    assert requests(lm) == []
+    assert 40 < small.calls < large.calls
+    assert large.usd == pytest.approx((large.prompt_tokens + 2 * large.completion_tokens) / 1e6)
+
+
+def test_every_optimizer_has_an_estimate() -> None:
+    assert list(RECORDS) == list(OPTIMIZERS)
+
+
+def test_an_estimate_is_an_upper_bound(tmp_path: Path) -> None:
+    for optimizer in ("labeled", "bootstrap", "random-search"):
+        lm = scripted(right)
+        given = plan(tmp_path / optimizer / "data", optimizers=[optimizer])
+        bound = compiling.estimated(given, lm).calls
+        compiling.compile_program(given, lm, lm, tmp_path / optimizer / "out", SILENT)
+        assert len(requests(lm)) <= bound
