@@ -49,6 +49,8 @@ def compile_(
     demo_tokens: Annotated[int, typer.Option(min=1, help="Most tokens, about, of all demos together.")] = 3000,
     candidates: Annotated[int, typer.Option(min=1, help="How many programs the optimizer may try.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
+    augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
+    augment_density: Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")] = 1,
     unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
     context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
@@ -93,6 +95,8 @@ def compile_(
         options=options,
         data=files,
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
+        planted=augment,
+        density=augment_density,
         command=_command(),
     )
     if estimate:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import dspy
 from dspy.utils.exceptions import LMBillingError
 
 from optimize import artifact, digests, prompt
+from optimize.augment import plant
 from optimize.champion import Choice, Contender, Result, choose, measure
 from optimize.estimate import Estimate, Sizes, estimate
 from optimize.judging import judge_all
@@ -37,6 +39,8 @@ class Plan:
     data: dict[str, Path]  # split -> file; train and dev, and test where there is one
     limits: dict[str, int | None]  # split -> most records to take
     command: str
+    planted: int = 0  # how many records with a planted edit to add to train
+    density: int = 1  # most planted edits in one of them
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,7 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
         "lm": lm.lm.model,
         "teacher": teacher.lm.model,
         "limits": str(plan.limits),
+        "planted edits": f"{plan.planted} records, at most {plan.density} in one",
         **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
     }
     beside = folder / "compile.json"
@@ -192,7 +197,13 @@ def labelled(task: Task, program: dspy.Module, path: Path, limit: int | None = N
 
 
 def _examples(plan: Plan, split: str, student: dspy.Module) -> list[dspy.Example]:
-    return labelled(plan.task, student, plan.data[split], plan.limits.get(split))
+    """The records of a split as examples; those of train with the planted ones behind them."""
+    examples = labelled(plan.task, student, plan.data[split], plan.limits.get(split))
+    if split == "train" and plan.planted:
+        records = list(islice(read(plan.data[split], plan.task.record, plan.task.name), len(examples)))
+        made = plant(records, plan.planted, plan.density, plan.settings.seed)
+        examples += [student.prepare(record) for record in made]
+    return examples
 
 
 def _manifest(
@@ -215,7 +226,7 @@ def _manifest(
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": plan.command,
         "optimizer": ",".join(plan.optimizers),
-        "settings": asdict(plan.settings),
+        "settings": {**asdict(plan.settings), "planted": plan.planted, "density": plan.density},
         "options": plan.options,
         "champion": choice.champion.name,
         "lm": lm.describe(),

@@ -96,6 +96,22 @@ def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -
     assert json.loads((again.folder / "manifest.json").read_text())["digest"] == again.manifest["digest"]
 
 
+def test_planted_records_join_train_and_nothing_else(tmp_path: Path) -> None:
+    lm = scripted(right)
+    records = [claim("Supported", "Supported", "Supported", number=k) for k in range(1, 9)]
+    given = plan(tmp_path / "data", planted=6)
+    given.data["train"].write_text("".join(record.model_dump_json() + "\n" for record in records))
+    made = compiling.compile_program(given, lm, lm, tmp_path / "out", SILENT)
+    assert {name: about["records"] for name, about in made.manifest["data"].items()} == {
+        "train": 14,
+        "dev": 8,
+        "test": 8,
+    }
+    assert made.manifest["settings"]["planted"] == 6
+    demos = [demo for contender in made.choice.contenders for demo in contender.program.label.demos]
+    assert any("Unsupported Causal Mechanistic" in demo["sentence_labels"] for demo in demos)
+
+
 def test_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:
     lm = scripted(lambda request: "garbage")
     with pytest.raises(ValueError, match="every record of dev failed, the first with: UnusableAnswer"):
