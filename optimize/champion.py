@@ -50,6 +50,16 @@ class Contender:
 
 
 @dataclass(frozen=True)
+class Tested:
+    """The champion and the uncompiled program on a test split that chose nothing, and their paired difference; the last
+    two are None where the budget did not reach that far."""
+
+    champion: Result
+    uncompiled: Result | None
+    gain: Interval | None
+
+
+@dataclass(frozen=True)
 class Choice:
     """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
     unscored."""

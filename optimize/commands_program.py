@@ -119,7 +119,7 @@ def compile_(
     display.say_spend(opened)
     if track:
         _track(artifacts, plan, made)
-    failed = made.choice.champion.dev.failures or (made.test and made.test.failures)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
     raise typer.Exit(RECORDS_FAILED if failed else 0)
 
 

@@ -116,17 +116,19 @@ def contender_line(contender: Any) -> str:
 def say_champion(made: Any) -> None:
     """What a compile found."""
     champion = made.choice.champion
-    better = "no better than uncompiled" if champion.gain.low <= 0 else "better than uncompiled"
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
     say_failures(champion.dev.failures)
-    note(f"  difference from the uncompiled program on dev: {champion.gain}: {better}")
+    note(f"  difference from the uncompiled program on dev, where it was chosen: {champion.gain}")
     if made.choice.unscored:
         note(f"  the budget left unscored: {', '.join(made.choice.unscored)}")
     if made.manifest["stopped_early"]:
         note(f"  stopped early: {made.manifest['stopped_early']}")
     if made.test:
-        note(f"  on test: {made.test.interval}")
-        say_failures(made.test.failures)
+        note(f"  on test, which chose nothing: {made.test.champion.interval}")
+        say_failures(made.test.champion.failures)
+        if made.test.gain:
+            better = "better than uncompiled" if made.test.gain.low > 0 else "no better than uncompiled"
+            note(f"  difference from the uncompiled program on test: {made.test.gain}: {better}")
 
 
 def say_failures(failures: dict[str, str]) -> None:

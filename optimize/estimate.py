@@ -30,8 +30,8 @@ class Estimate(NamedTuple):
     usd: float | None
 
 
-# Records that an optimizer judges, at most, beside the uncompiled program on dev and the champion on test. Repeats that
-# the cache answers are counted as if they were sent. Each ends with the race of its candidates on dev.
+# Records that an optimizer judges, at most, beside the uncompiled program on dev, and both it and the champion on test.
+# Repeats that the cache answers are counted as if they were sent. Each ends with the race of its candidates on dev.
 def _labeled(s: Settings, n: Sizes) -> int:
     return s.candidates * n.dev
 
@@ -90,7 +90,7 @@ def estimate(
     demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
     full = bare + demos
     answer = fmean(tokens(json.dumps({name: row[name] for name in predictor.signature.output_fields})) for row in rows)
-    records = sizes.dev + sizes.test + sum(RECORDS[name](settings, sizes) for name in optimizers)
+    records = sizes.dev + 2 * sizes.test + sum(RECORDS[name](settings, sizes) for name in optimizers)
     calls = round(records * len(rows) / len(sample))
     uncompiled = min(calls, round(sizes.dev * len(rows) / len(sample)))
     prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full)

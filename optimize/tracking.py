@@ -18,7 +18,7 @@ from filelock import FileLock
 
 from optimize import redact
 from optimize.artifact import BadArtifact, Loaded, parse
-from optimize.champion import Choice, Result
+from optimize.champion import Choice, Tested
 from optimize.tasks import Task
 
 ALIAS = "champion"
@@ -37,7 +37,7 @@ class Compiled:
     folder: Path
     manifest: dict[str, Any]
     choice: Choice
-    test: Result | None
+    test: Tested | None
     data: dict[str, Path]
 
 
@@ -201,7 +201,9 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
         metrics["usd"] = spend["usd"]
     results = {"dev": compiled.choice.champion.dev, "uncompiled_dev": compiled.choice.contenders[0].dev}
     if compiled.test is not None:
-        results["test"] = compiled.test
+        results["test"] = compiled.test.champion
+        if compiled.test.uncompiled is not None:
+            results["uncompiled_test"] = compiled.test.uncompiled
     for split, found in results.items():
         metrics |= {
             f"{split}_score": found.score.score,

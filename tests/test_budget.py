@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from dspy.utils.exceptions import LMBillingError
-from scripted import TRACKS, claim, examples, requests, right, scripted
+from scripted import TRACKS, claim, examples, flat, has_demos, requests, right, scripted
 
 from optimize import compiling
 from optimize.budget import Ledger, Limits
@@ -52,6 +52,18 @@ def test_a_budget_that_is_just_enough_stops_nothing(tmp_path: Path) -> None:
     made = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert made.manifest["stopped_early"] is None
     assert made.test is not None
+    assert made.test.gain == (0, 0, 0)  # every program is right here, and a tie goes to the uncompiled one
+
+
+def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_path: Path) -> None:
+    lm = scripted(lambda request: right(request) if has_demos(request) else flat(request))
+    made = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert made.test is not None
+    assert made.test.uncompiled is not None
+    assert made.test.gain is not None
+    assert made.test.gain.low > 0
+    difference = made.test.champion.score.score - made.test.uncompiled.score.score
+    assert made.manifest["gain_on_test"][0] == pytest.approx(difference)
 
 
 def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
