@@ -18,11 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from programs.labels import EVIDENCE_K, CitationLabel, ClaimLabel
+from programs.labels import CITATION_LABELS, CLAIM_LABELS, EVIDENCE_K
 from programs.records import Citation
-
-CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
-CITATION_LABELS = tuple(str(label) for label in CitationLabel)
 
 TP, FP, FN = 0, 1, 2
 

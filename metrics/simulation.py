@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.official import CITATION_LABELS, CLAIM_LABELS, FN, FP, TP, Tally
+from metrics.official import FN, FP, TP, Tally
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 Floats = NDArray[np.float32]
 

@@ -59,12 +59,18 @@ class Price(NamedTuple):
 
 class LedgerLM(dspy.LM):
     """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, and keeps
-    no history (pictures would fill the memory)."""
+    no history (pictures would fill the memory).
 
-    def __init__(self, model: str, *, ledger: Ledger, price: Price | None, **kwargs: Any) -> None:
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `programs.asking`).
+    """
+
+    def __init__(
+        self, model: str, *, ledger: Ledger, price: Price | None, gives_logprobs: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(model, **kwargs)
         self.ledger = ledger
         self.price = price
+        self.gives_logprobs = gives_logprobs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
@@ -136,6 +142,7 @@ def open_lm(
     *,
     api_base: str | None = None,
     schema: bool = True,
+    logprobs: bool = True,
     threads: int | None = None,
     ledger: Ledger | None = None,
     price: Price | None = None,
@@ -143,9 +150,10 @@ def open_lm(
     """The language model of a spec string.
 
     api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
-    as response format (most do); without, answers are asked for in DSPy's marked fields. ledger: where its calls are
-    entered, with what they may come to.
-    price: where LiteLLM's list does not have it. Raises `LMUnavailable`, saying which variable or command helps.
+    as response format (most do); without, answers are asked for in DSPy's marked fields. logprobs: whether to ask it
+    for log-probabilities, where it is known to give them or is a server at `api_base`. ledger: where its calls are
+    entered, with what they may come to. price: where LiteLLM's list does not have it.
+    Raises `LMUnavailable`, saying which variable or command helps.
     """
     ledger = ledger or Ledger()
     if spec == EMBEDDED:
@@ -160,9 +168,10 @@ def open_lm(
             f"--max-usd: the price of {spec} is unknown; give it by --price PROMPT,COMPLETION in USD a million tokens"
         )
     if api_base:
-        return _open_endpoint(spec, api_base, schema, threads, ledger, price)
+        return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price)
     _require_key(spec)
     lm = LedgerLM(spec, ledger=ledger, price=price, **_sampling(spec))
+    lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
     return OpenLM(lm, _adapter(schema and lm.supports_response_schema), spec, None, threads or 8)
 
 
@@ -178,12 +187,25 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
         ) from error
     # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
     name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
-    lm = LedgerLM(name, ledger=ledger, price=Price(0.0, 0.0), engine=EmbeddedEngine(), temperature=TEMPERATURE)
+    lm = LedgerLM(
+        name,
+        ledger=ledger,
+        price=Price(0.0, 0.0),
+        gives_logprobs=True,
+        engine=EmbeddedEngine(),
+        temperature=TEMPERATURE,
+    )
     return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512)
 
 
 def _open_endpoint(
-    spec: str, api_base: str, schema: bool, threads: int | None, ledger: Ledger, price: Price | None
+    spec: str,
+    api_base: str,
+    schema: bool,
+    logprobs: bool,
+    threads: int | None,
+    ledger: Ledger,
+    price: Price | None,
 ) -> OpenLM:
     if not api_base.startswith(("http://", "https://")):
         raise LMUnavailable(f"--api-base {api_base!r}: expected an address that begins with http:// or https://")
@@ -205,7 +227,8 @@ def _open_endpoint(
         replace=True,
     )
     model = f"{provider}/{spec.partition('/')[2]}"
-    lm = LedgerLM(model, ledger=ledger, price=price, **_sampling(spec))
+    gives = logprobs and not _reasons(spec)
+    lm = LedgerLM(model, ledger=ledger, price=price, gives_logprobs=gives, **_sampling(spec))
     return OpenLM(lm, _adapter(schema), spec, digest, threads or 8)
 
 

@@ -108,11 +108,11 @@ def _citation_feedback(gold: Citation, answer: Citation) -> str:
 
 TRACK1 = Task(
     name="track1",
-    labels=official.CLAIM_LABELS,
+    labels=labels.CLAIM_LABELS,
     record=ClaimRecord,
     prediction=ClaimPrediction,
     program=ClaimJudge,
-    option_types=MappingProxyType({"unit": str}),
+    option_types=MappingProxyType({"unit": str, "samples": int}),
     answer=_claim_answer,
     tally=official.tally_claims,
     line=lambda answer: {"labels": list(answer)},
@@ -124,11 +124,11 @@ TRACK1 = Task(
 )
 TRACK2 = Task(
     name="track2",
-    labels=official.CITATION_LABELS,
+    labels=labels.CITATION_LABELS,
     record=CitationRecord,
     prediction=CitationPrediction,
     program=CitationJudge,
-    option_types=MappingProxyType({"context_tokens": int}),
+    option_types=MappingProxyType({"context_tokens": int, "samples": int}),
     answer=_citation_answer,
     tally=official.tally_citations,
     line=lambda answer: {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)},

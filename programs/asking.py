@@ -5,6 +5,7 @@ the program writes the record down as failed.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import dspy
@@ -13,18 +14,24 @@ from dspy.utils.exceptions import AdapterParseError
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
 Constraints = dict[str, dict[str, Any]]
 Check = Callable[[dspy.Prediction], str | None]
+TOP_LOGPROBS = 20  # the most that OpenAI's API gives
+SAMPLING_TEMPERATURE = 0.7
+MOST_SAMPLES = 64
 
 
 class UnusableAnswer(ValueError):
     """The model's answer could not be used, nor could its answer to the complaint about it."""
 
 
-def ask(predict: dspy.Predict, check: Check, constraints: Constraints, **inputs: Any) -> dspy.Prediction:
+def ask(predict: dspy.Predict, check: Check, constraints: Constraints, draw: int = 0, **inputs: Any) -> dspy.Prediction:
     """Call `predict`; where the answer does not parse or `check` returns a complaint, call once more with it.
 
+    draw: 0 asks for the likeliest answer; each other number for another one, at random.
     Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
     config = _config(predict, constraints)
+    if draw:
+        config |= {"rollout_id": draw, "temperature": SAMPLING_TEMPERATURE}
     prediction, complaint = _attempt(predict, check, config=config, **inputs)
     if prediction is None:
         correction = f"Your previous answer could not be used: {complaint}. Answer again, in the form asked for."
@@ -37,6 +44,29 @@ def ask(predict: dspy.Predict, check: Check, constraints: Constraints, **inputs:
     if prediction is None:
         raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
     return prediction
+
+
+def ask_often(
+    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, **inputs: Any
+) -> list[dspy.Prediction]:
+    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities.
+
+    An unusable draw is left out; the first answer must be usable, as in `ask`.
+    """
+    answers = [ask(predict, check, constraints, **inputs)]
+    if "logprobs" in answers[0]:
+        return answers
+    for draw in range(1, samples):
+        with suppress(UnusableAnswer):
+            answers.append(ask(predict, check, constraints, draw, **inputs))
+    return answers
+
+
+def check_samples(samples: int) -> int:
+    """The number of answers to draw, if it can be one. Raises ValueError otherwise."""
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise ValueError(f"samples is {samples}; expected 1 to {MOST_SAMPLES}")
+    return samples
 
 
 def wrong_count(got: Sequence[object], wanted: int, what: str) -> str | None:
@@ -71,6 +101,10 @@ def _what_failed(error: AdapterParseError) -> str:
 
 def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     lm = predict.lm or dspy.settings.lm
-    takes = getattr(getattr(lm, "engine", None), "takes_constraints", False)
-    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
-    return {"metadata": {"constraints": constraints}} if takes else {}
+    config: dict[str, Any] = {}
+    if getattr(getattr(lm, "engine", None), "takes_constraints", False):
+        # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
+        config["metadata"] = {"constraints": constraints}
+    if getattr(lm, "gives_logprobs", False):
+        config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return config

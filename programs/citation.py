@@ -5,8 +5,16 @@ from typing import Any
 import dspy
 
 from programs import retrieval
-from programs.asking import ask, unknown_names
-from programs.labels import CITATION_DEFINITIONS, EVIDENCE_K, CitationLabel, CitationLiteral, definitions
+from programs.asking import ask_often, check_samples, unknown_names
+from programs.distribution import judgements_of
+from programs.labels import (
+    CITATION_DEFINITIONS,
+    CITATION_LABELS,
+    EVIDENCE_K,
+    CitationLabel,
+    CitationLiteral,
+    definitions,
+)
 from programs.records import CitationRecord
 from programs.untrusted import plain
 
@@ -32,13 +40,17 @@ class JudgeCitation(dspy.Signature):
 
 
 class CitationJudge(dspy.Module):
-    """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens`."""
+    """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens`.
 
-    def __init__(self, context_tokens: int = CONTEXT_TOKENS) -> None:
+    `samples`: answers to draw where the LM gives no log-probabilities.
+    """
+
+    def __init__(self, context_tokens: int = CONTEXT_TOKENS, samples: int = 1) -> None:
         super().__init__()
         if context_tokens < 1:
             raise ValueError(f"context_tokens is {context_tokens}; expected 1 or more")
         self.context_tokens = context_tokens
+        self.samples = check_samples(samples)
         self.judge = dspy.Predict(JudgeCitation)
 
     def prepare(self, record: CitationRecord) -> dspy.Example:
@@ -62,16 +74,24 @@ class CitationJudge(dspy.Module):
         return [example]
 
     def forward(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> dspy.Prediction:
-        """`label` and `evidence_para_ids` (up to three, best first). Raises `UnusableAnswer`."""
-        answer = ask(
+        """`label` and `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
+        `programs.distribution`), and `named`, the ids that the model gave. Raises `UnusableAnswer`."""
+        answers = ask_often(
             self.judge,
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
             {"evidence_ids": {"items": {"enum": shown}, "maxItems": EVIDENCE_K}},
+            self.samples,
             passages=passages,
             claim=claim,
         )
+        said = [[answer.label] for answer in answers]
+        (judged,) = judgements_of(answers, "label", said, CITATION_LABELS)
+        named = next(answer.evidence_ids for answer in answers if answer.label == judged.label)
         return dspy.Prediction(
-            label=answer.label, evidence_para_ids=complete(answer.label, answer.evidence_ids, ranking)
+            label=judged.label,
+            evidence_para_ids=complete(judged.label, named, ranking),
+            judgements=[judged],
+            named=named,
         )
 
 

@@ -5,8 +5,9 @@ from typing import Any, Literal, get_args
 import dspy
 
 from programs import evidence
-from programs.asking import ask, wrong_count
-from programs.labels import CLAIM_DEFINITIONS, ClaimLiteral, definitions
+from programs.asking import ask_often, check_samples, wrong_count
+from programs.distribution import Judgement, judgements_of
+from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
 from programs.records import ClaimRecord
 from programs.untrusted import plain
 
@@ -52,14 +53,15 @@ class ClaimJudge(dspy.Module):
     """Labels the sentences of a paragraph: all in one call, or one a call (`unit`).
 
     One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
-    the evidence as a cached prefix.
+    the evidence as a cached prefix. `samples`: answers to draw where the LM gives no log-probabilities.
     """
 
-    def __init__(self, unit: Unit = "paragraph") -> None:
+    def __init__(self, unit: Unit = "paragraph", samples: int = 1) -> None:
         super().__init__()
         if unit not in get_args(Unit):
             raise ValueError(f"unit is {unit!r}; one of: {', '.join(get_args(Unit))}")
         self.unit = unit
+        self.samples = check_samples(samples)
         self.label = dspy.Predict(LabelParagraph if unit == "paragraph" else LabelSentence)
 
     def prepare(self, record: ClaimRecord) -> dspy.Example:
@@ -84,23 +86,30 @@ class ClaimJudge(dspy.Module):
         ]
 
     def forward(self, evidence: str, sentences: list[str]) -> dspy.Prediction:
-        """`sentence_labels`: one label a sentence. Raises `UnusableAnswer`."""
+        """`sentence_labels`: one label a sentence; `judgements`: what the model thinks of each (see
+        `programs.distribution`). Raises `UnusableAnswer`."""
         if self.unit == "paragraph":
-            return self._whole(evidence, sentences)
-        paragraph = " ".join(sentences)
-        answers = [
-            ask(self.label, lambda _: None, {}, evidence=evidence, paragraph=paragraph, sentence=sentence)
-            for sentence in sentences
-        ]
-        return dspy.Prediction(sentence_labels=[answer.sentence_label for answer in answers])
+            judgements = self._whole(evidence, sentences)
+        else:
+            paragraph = " ".join(sentences)
+            judgements = [self._one(evidence, paragraph, sentence) for sentence in sentences]
+        return dspy.Prediction(sentence_labels=[judged.label for judged in judgements], judgements=judgements)
 
-    def _whole(self, evidence: str, sentences: list[str]) -> dspy.Prediction:
+    def _whole(self, evidence: str, sentences: list[str]) -> list[Judgement]:
         count = len(sentences)
-        answer = ask(
+        answers = ask_often(
             self.label,
             lambda prediction: wrong_count(prediction.sentence_labels, count, "labels"),
             {"sentence_labels": {"minItems": count, "maxItems": count}},
+            self.samples,
             evidence=evidence,
             sentences=sentences,
         )
-        return dspy.Prediction(sentence_labels=answer.sentence_labels)
+        return judgements_of(answers, "sentence_labels", [answer.sentence_labels for answer in answers], CLAIM_LABELS)
+
+    def _one(self, evidence: str, paragraph: str, sentence: str) -> Judgement:
+        answers = ask_often(
+            self.label, lambda _: None, {}, self.samples, evidence=evidence, paragraph=paragraph, sentence=sentence
+        )
+        said = [[answer.sentence_label] for answer in answers]
+        return judgements_of(answers, "sentence_label", said, CLAIM_LABELS)[0]

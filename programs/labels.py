@@ -23,6 +23,9 @@ class CitationLabel(StrEnum):
     IRRELEVANT = "Irrelevant"
 
 
+CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
+CITATION_LABELS = tuple(str(label) for label in CitationLabel)
+
 EVIDENCE_K = 3  # Track 2: "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
 
 # `Literal` and not the enums stands in the signatures: DSPy then shows a model the label text, never a Python name.

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from metrics.official import CITATION_LABELS, CLAIM_LABELS
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
 from programs.records import Citation
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample"

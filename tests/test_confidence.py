@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.confidence import Interval, difference_interval, score_interval
-from metrics.official import CLAIM_LABELS, Tally, score, tally_citations, tally_claims
+from metrics.official import Tally, score, tally_citations, tally_claims
+from programs.labels import CLAIM_LABELS
 
 
 def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) -> Tally:

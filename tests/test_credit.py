@@ -8,7 +8,8 @@ from corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claim
 from scipy.stats import spearmanr
 
 from metrics.credit import Credit, linearise
-from metrics.official import CITATION_LABELS, CLAIM_LABELS, Tally, f1_scores, score, tally_citations, tally_claims
+from metrics.official import Tally, f1_scores, score, tally_citations, tally_claims
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
 from programs.records import Citation
 
 Gold = list[list[list[str]]]

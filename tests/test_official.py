@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from metrics.official import CITATION_LABELS, CLAIM_LABELS, Score, Tally, score, tally_citations, tally_claims
+from metrics.official import Score, Tally, score, tally_citations, tally_claims
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
 from programs.records import Citation
 
 Corpus = dict[str, Any]

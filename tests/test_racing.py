@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scripted import claim, examples, requests, right, scripted
 
-from metrics.official import CLAIM_LABELS, Tally, tally_claims
+from metrics.official import Tally, tally_claims
 from metrics.racing import nested, rungs, survivors
 from optimize.champion import choose
 from optimize.corpus import EXACT, CorpusAcceptance, counts
 from optimize.demos import balanced, within
 from optimize.optimizers import Candidate
 from optimize.tasks import TRACK1
+from programs.labels import CLAIM_LABELS
 
 
 def corpus(accuracy: float, seed: int, records: int = 60) -> Tally:

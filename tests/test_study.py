@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from metrics.official import CITATION_LABELS, CLAIM_LABELS, FN, FP, TP, Tally, score
+from metrics.official import FN, FP, TP, Tally, score
 from metrics.simulation import WORLDS, Candidate, World, draw_corpus, draw_pool, judge, part
 from metrics.study import (
     OBJECTIVES,
@@ -18,6 +18,7 @@ from metrics.study import (
     main,
     study,
 )
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 TRAIN_DEV, TEST_SHAPED, CITATIONS = WORLDS
 QUICK = Plan(sizes=(100, 200, 400), seeds=2, pools=5, draws=2, candidates=40, train=400, truth=1500)

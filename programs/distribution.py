@@ -1,0 +1,113 @@
+"""How likely each label is, as a model's answer tells it.
+
+Three sources, the best that the backend has: the log-probabilities of the answer's tokens; how often several answers
+agree; or a single answer. Which one it was goes with every judgement.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+Source = Literal["logprobs", "samples", "vote"]
+HALF_VOTE = 0.5  # added to each label's votes, so that no label is impossible for want of samples (Jeffreys' prior)
+
+
+class Judgement(NamedTuple):
+    """What a model thinks of one sentence or claim.
+
+    label: what it says; chances: a probability for each label of the track, in its order, summing to 1; source: where
+    they come from.
+    """
+
+    label: str
+    chances: list[float]
+    source: Source
+
+
+def from_votes(votes: Sequence[str], labels: Sequence[str]) -> Judgement:
+    """The commonest of the votes (of equals the first), and how often each label was said."""
+    count = Counter(votes)
+    total = len(votes) + HALF_VOTE * len(labels)
+    chances = [(count[label] + HALF_VOTE) / total for label in labels]
+    return Judgement(max(votes, key=lambda label: count[label]), chances, "samples" if len(votes) > 1 else "vote")
+
+
+def from_logprobs(content: Any, field: str, said: Sequence[str], labels: Sequence[str]) -> list[Judgement] | None:
+    """A judgement for each label of `said`, which an answer's tokens spell after the name of its output `field`.
+
+    content: the tokens of the answer with their likeliest alternatives, as OpenAI's API lists them. None where the
+    labels cannot be found in them.
+    """
+    tokens = list(content or [])
+    text = "".join(entry.token for entry in tokens)
+    place = max(text.find(field), 0)
+    judgements = []
+    for label in said:
+        place = text.find(label, place)
+        if place < 0:
+            return None
+        judgements.append(Judgement(label, _chances(tokens, place, label, labels), "logprobs"))
+        place += len(label)
+    return judgements
+
+
+def judgements_of(
+    answers: Sequence[Any], field: str, said: Sequence[Sequence[str]], labels: Sequence[str]
+) -> list[Judgement]:
+    """A judgement for each slot of an answer: from the log-probabilities of the first, or else from the votes of all.
+
+    said: for each answer, the labels that its output `field` holds, one a slot.
+    """
+    logprobs = answers[0].get("logprobs")
+    found = from_logprobs(logprobs.content, field, said[0], labels) if logprobs else None
+    return found or [from_votes(votes, labels) for votes in zip(*said, strict=True)]
+
+
+def _chances(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:
+    """The probabilities of the labels at `place` in the text of the tokens, where `label` was written.
+
+    Read where the labels first diverge: what follows is certain once a label is begun, so that long labels pay nothing
+    for their length. Where alternatives stand for several labels ("Uns…"), their mass is shared evenly: the answer
+    shows one way only. Alternatives that begin no label are left out.
+    """
+    chances = dict.fromkeys(labels, 0.0)
+    alive, share, read = frozenset(labels), 1.0, 0
+    at, begin = 0, 0
+    while begin + len(tokens[at].token) <= place:
+        begin += len(tokens[at].token)
+        at += 1
+    lead = tokens[at].token[: place - begin]
+    while len(alive) > 1 and read < len(label) and at < len(tokens):
+        piece = tokens[at].token[len(lead) :]
+        mass = _mass(tokens[at], lead, alive, read)
+        chosen = frozenset(name for name in alive if _begins(name[read:], piece))
+        total = math.fsum(mass.values())
+        if total <= 0 or chosen not in mass:
+            break
+        for group, weight in mass.items():
+            if group != chosen:
+                for name in group:
+                    chances[name] += share * weight / total / len(group)
+        share *= mass[chosen] / total
+        alive, read, at, lead = chosen, read + len(piece), at + 1, ""
+    for name in alive:
+        chances[name] += share / len(alive)
+    return [chances[name] for name in labels]
+
+
+def _mass(token: Any, lead: str, alive: frozenset[str], read: int) -> dict[frozenset[str], float]:
+    """The probability of each set of labels that an alternative at this token leaves possible."""
+    mass: dict[frozenset[str], float] = {}
+    listed = {entry.token: entry.logprob for entry in token.top_logprobs or []}
+    for text, logprob in {token.token: token.logprob, **listed}.items():
+        if text.startswith(lead):
+            group = frozenset(name for name in alive if _begins(name[read:], text[len(lead) :]))
+            if group:
+                mass[group] = mass.get(group, 0.0) + math.exp(logprob)
+    return mass
+
+
+def _begins(rest: str, piece: str) -> bool:
+    """Whether a token goes on with what is left of a label, or finishes it and more."""
+    return bool(piece) and (rest.startswith(piece) or (bool(rest) and piece.startswith(rest)))
