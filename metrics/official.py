@@ -109,7 +109,7 @@ def tally_citations(gold: Sequence[Citation], predicted: Sequence[Citation | Non
         wanted = _known(column, right.label, row)
         if guess is not None and guess.label == right.label:
             tp[wanted] += 1
-            exact[row] = _evidence_found(right.evidence_para_ids, guess.evidence_para_ids)
+            exact[row] = evidence_found(right.evidence_para_ids, guess.evidence_para_ids)
             continue
         fn[wanted] += 1
         if guess is not None:
@@ -139,7 +139,8 @@ def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
     return _ratio(2 * tp, 2 * tp + fp + fn)
 
 
-def _evidence_found(gold: Sequence[str], predicted: Sequence[str]) -> bool:
+def evidence_found(gold: Sequence[str], predicted: Sequence[str]) -> bool:
+    """Whether the first three predicted ids hold a gold one; where gold has none, whether there are none."""
     if not gold:
         return not predicted
     return not set(gold).isdisjoint(list(dict.fromkeys(predicted))[:EVIDENCE_K])

@@ -22,11 +22,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from optimize import digests
 from optimize.tasks import TASKS, Task
+from programs.decision import CUES, LM, WORDING, Decision
 from programs.records import explain
 
 FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 MAX_BYTES = 64 * 2**20
+NUMBERS = re.compile(r"\[\n(?: *-?[0-9.e+-]+,?\n)+ *\]")  # a list of numbers, one a line
 
 
 class BadArtifact(ValueError):
@@ -56,6 +58,7 @@ class _ProgramFile(BaseModel):
     task: str
     options: dict[str, str | int | float | bool]
     state: dict[str, _PredictorState]
+    decision: Decision | None
 
 
 class Loaded(NamedTuple):
@@ -73,9 +76,11 @@ def program_text(task: Task, program: dspy.Module, options: dict[str, Any]) -> s
         "task": task.name,
         "options": options,
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
+        "decision": program.decision.model_dump() if program.decision else None,
     }
     _validated(content, "the program to save")
-    return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
 
 
 def parse(text: str, source: str) -> Loaded:
@@ -94,6 +99,9 @@ def parse(text: str, source: str) -> Loaded:
         for name, predictor in program.named_predictors():
             _check_fields(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
+        if file.decision is not None:
+            _check_decision(task, file.decision)
+            program.decision = file.decision
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digests.of_text(text))
@@ -196,6 +204,14 @@ def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) ->
     wanted = len(predictor.signature.fields)
     if len(state.signature.fields) != wanted:
         raise ValueError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+
+
+def _check_decision(task: Task, decision: Decision) -> None:
+    if decision.labels != list(task.labels):
+        raise ValueError(f"decision: labels {', '.join(decision.labels)}; {task.name} has {', '.join(task.labels)}")
+    unknown = {name for rule in decision.rules for name in rule.weights} - {LM, WORDING, CUES}
+    if unknown:
+        raise ValueError(f"decision: weighs {sorted(unknown)[0]!r}, which is no expert of this program")
 
 
 def _validated(content: Any, source: str) -> _ProgramFile:

@@ -14,6 +14,7 @@ from optimize.options import (
     ApiBase,
     Jsonl,
     LMSpec,
+    Logprobs,
     ProgramName,
     Root,
     Schema,
@@ -41,6 +42,7 @@ def compile_(
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
+    logprobs: Logprobs = True,
     threads: Threads = None,
     teacher_lm: Annotated[
         str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
@@ -51,6 +53,10 @@ def compile_(
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
     augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
     augment_density: Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")] = 1,
+    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
+    ] = None,
     unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
     context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
@@ -80,13 +86,14 @@ def compile_(
         if step not in OPTIMIZERS:
             raise ValueError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
-    opened = _open(lm, api_base, schema, threads, ledger, price)
-    teacher = _open(teacher_lm, None, True, threads, ledger) if teacher_lm else opened
+    opened = _open(lm, api_base, schema, logprobs, threads, ledger, price)
+    teacher = _open(teacher_lm, None, True, logprobs, threads, ledger) if teacher_lm else opened
     folder = data or Path("data/sample") / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
         del files["test"]
-    options = {key: value for key, value in {"unit": unit, "context_tokens": context_tokens}.items() if value}
+    given = {"unit": unit, "context_tokens": context_tokens, "samples": samples}
+    options = {key: value for key, value in given.items() if value}
     plan = compiling.Plan(
         task=chosen,
         name=artifact.check_name(name or "-".join(chain)),
@@ -97,6 +104,7 @@ def compile_(
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
         planted=augment,
         density=augment_density,
+        decide=decide,
         command=_command(),
     )
     if estimate:
@@ -130,28 +138,38 @@ def evaluate(
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
+    logprobs: Logprobs = True,
     threads: Threads = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
+    ] = False,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""
     _prepare(artifacts)
-    from optimize import artifact, compiling, display
+    from optimize import artifact, display
+    from optimize.ablation import ablate as take_apart
     from optimize.champion import measure
+    from optimize.labelled import examples, labelled
 
     chosen = chosen_task(task)
     loaded = _load(chosen, program, artifacts)
-    opened = _open(lm, api_base, schema, threads)
-    examples = compiling.labelled(chosen, loaded.program, data, limit)
-    display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(examples)} records of {data}")
+    opened = _open(lm, api_base, schema, logprobs, threads)
+    records = examples(labelled(chosen, loaded.program, data, limit))
+    display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
-        found = measure(chosen, loaded.program, examples, opened, shown.judged)
+        found = measure(chosen, loaded.program, records, opened, shown.judged)
+        apart = take_apart(chosen, loaded.program, records, opened) if ablate else None
     display.score_table("by label", found.report())
+    if apart:
+        display.say_ablation(apart)
     display.say_failures(found.failures)
     display.say_spend(opened)
     if output:
-        artifact.write_whole(output, artifact.as_json(found.report()))
+        parts = {name: part.report() for name, part in apart.results.items()} if apart else None
+        artifact.write_whole(output, artifact.as_json(found.report() | ({"ablation": parts} if parts else {})))
         display.note(f"wrote {output}")
     raise typer.Exit(RECORDS_FAILED if found.failures else 0)
 
@@ -166,6 +184,7 @@ def predict(
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
+    logprobs: Logprobs = True,
     threads: Threads = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
@@ -176,7 +195,7 @@ def predict(
 
     chosen = chosen_task(task)
     loaded = _load(chosen, program, artifacts)
-    opened = _open(lm, api_base, schema, threads)
+    opened = _open(lm, api_base, schema, logprobs, threads)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     identity = {
         "task": chosen.name,
@@ -215,6 +234,7 @@ def _open(
     lm: str,
     api_base: str | None,
     schema: bool,
+    logprobs: bool,
     threads: int | None,
     ledger: "Ledger | None" = None,
     price: str | None = None,
@@ -225,7 +245,7 @@ def _open(
 
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
     known = Price.parse(price) if price else None
-    return open_lm(lm, api_base=api_base, schema=schema, threads=threads, ledger=ledger, price=known)
+    return open_lm(lm, api_base=api_base, schema=schema, logprobs=logprobs, threads=threads, ledger=ledger, price=known)
 
 
 def _load(task: "Task", program: str, artifacts: Path) -> Any:

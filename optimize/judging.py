@@ -1,6 +1,6 @@
 """Running a program over records: every record ends as an answer or as a failure with its reason."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -20,6 +20,7 @@ from optimize import redact
 from optimize.lm import OpenLM
 from optimize.tasks import Answer, Task
 from programs.asking import UnusableAnswer
+from programs.distribution import Judgement
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -27,10 +28,13 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one record: an answer, or None and the reason."""
+    """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it, and
+    the evidence ids that it named itself."""
 
     answer: Answer | None
     failure: str | None = None
+    judgements: Sequence[Judgement] = ()
+    named: Sequence[str] = ()
 
 
 def judge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -> Outcome:
@@ -41,7 +45,8 @@ def judge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -
     """
     try:
         with lm.context():
-            return Outcome(task.answer(program(**example.inputs())))
+            said = program(**example.inputs())
+        return Outcome(task.answer(said), None, said.get("judgements", ()), said.get("named", ()))
     except (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError):
         raise
     except (UnusableAnswer, AdapterParseError, LMError) as error:

@@ -17,6 +17,9 @@ ApiBase = Annotated[
     typer.Option(envvar="AISR_API_BASE", help="Address of an OpenAI-compatible server for --lm openai/MODEL."),
 ]
 Schema = Annotated[bool, typer.Option(help="Whether the server at --api-base takes a JSON schema.")]
+Logprobs = Annotated[
+    bool, typer.Option(help="Whether to ask for log-probabilities, where the LM or server may give them.")
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="LM calls at a time. Default: 8; the embedded model takes 1.")]
 Root = Annotated[
     Path, typer.Option("--artifacts", envvar="AISR_ARTIFACTS", help="Where artifacts, cache and MLflow store are.")

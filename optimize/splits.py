@@ -62,12 +62,12 @@ def split(task: Task, strata: Sequence[str], keys: Sequence[set[str]], parts: Pa
             f"{len(strata)} records of {task.name} form {len(set(group))} groups that share no picture, paper or "
             f"claim; {folds} are needed for parts {parts.train}:{parts.dev}:{parts.test}"
         )
-    fold_of = _fold_of(strata, group, folds, seed)
-    test, dev = fold_of < parts.test, (fold_of >= parts.test) & (fold_of < parts.test + parts.dev)
+    fold = fold_of(strata, group, folds, seed)
+    test, dev = fold < parts.test, (fold >= parts.test) & (fold < parts.test + parts.dev)
     return Split(*(np.flatnonzero(side).tolist() for side in (~(test | dev), dev, test)))
 
 
-def _fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:
+def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of each record. A stratum that cannot be in every fold goes with the commonest one."""
     counts = Counter(strata)
     commonest = counts.most_common(1)[0][0]
@@ -122,10 +122,9 @@ def split_folds(strata: Sequence[str], keys: Sequence[set[str]], folds: int, see
     group = groups(keys)
     if len(set(group)) < folds:
         raise ValueError(f"{len(strata)} records form {len(set(group))} groups; --folds {folds} needs as many")
-    fold_of = _fold_of(strata, group, folds, seed)
+    fold = fold_of(strata, group, folds, seed)
     return [
-        Split(np.flatnonzero(fold_of != fold).tolist(), np.flatnonzero(fold_of == fold).tolist(), [])
-        for fold in range(folds)
+        Split(np.flatnonzero(fold != part).tolist(), np.flatnonzero(fold == part).tolist(), []) for part in range(folds)
     ]
 
 

@@ -10,8 +10,9 @@ import dspy
 from metrics import official
 from metrics.official import Tally
 from programs import labels
-from programs.citation import CitationJudge, complete
+from programs.citation import CitationJudge
 from programs.claim import ClaimJudge
+from programs.fusion import complete
 from programs.records import (
     Citation,
     CitationPrediction,
@@ -32,6 +33,9 @@ class Task:
 
     answer: what a program's prediction says, in the form that `tally` and `line` take;
     problem: what the official evaluator would refuse in an answer to a record, or None;
+    allowed: the gold labels of each judgement (a sentence of Track 1, the claim of Track 2), the first of them first;
+    statements and grounds: the text of each judgement of an example, and the evidence that all are held against;
+    evidence_right: whether evidence ids are right, where the label is; None for a task that names none;
     fallback: the track's commonest answer, for whoever asks to have a failed record filled in;
     option_types: the options of its program and their types.
     """
@@ -47,9 +51,16 @@ class Task:
     line: Callable[[Answer], dict[str, Any]]
     problem: Callable[[Any, Answer], str | None]
     feedback: Callable[[Any, Answer], str]
-    said: Callable[[Any], list[str]]
+    allowed: Callable[[Any], Sequence[Sequence[str]]]
+    statements: Callable[[dspy.Example], list[str]]
+    grounds: Callable[[dspy.Example], str]
+    evidence_right: Callable[[Any, Sequence[str]], bool] | None
     fallback: Callable[[Any], Answer]
     submission_file: str
+
+    def said(self, gold: Any) -> list[str]:
+        """The first gold label of each judgement of a record."""
+        return [types[0] for types in self.allowed(gold)]
 
     def build(self, options: Options) -> dspy.Module:
         """The uncompiled program. Raises ValueError for an option that it does not have."""
@@ -83,7 +94,7 @@ def _citation_problem(record: CitationRecord, answer: Citation) -> str | None:
 
 def _citation_fallback(record: CitationRecord) -> Citation:
     label = str(labels.CitationLabel.SUPPORTED)
-    return Citation(label, complete(label, [], rank(record.claim_text, record.paragraphs)))
+    return Citation(label, complete(label, [[]], rank(record.claim_text, record.paragraphs)))
 
 
 def _claim_feedback(gold: Sequence[Sequence[str]], answer: Sequence[str]) -> str:
@@ -118,7 +129,10 @@ TRACK1 = Task(
     line=lambda answer: {"labels": list(answer)},
     problem=_claim_problem,
     feedback=_claim_feedback,
-    said=lambda gold: [types[0] for types in gold],
+    allowed=lambda gold: gold,
+    statements=lambda example: list(example.sentences),
+    grounds=lambda example: str(example.evidence),
+    evidence_right=None,
     fallback=lambda record: [str(labels.ClaimLabel.SUPPORTED)] * len(record.sentences),
     submission_file="track1_pred.jsonl",
 )
@@ -134,7 +148,10 @@ TRACK2 = Task(
     line=lambda answer: {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)},
     problem=_citation_problem,
     feedback=_citation_feedback,
-    said=lambda gold: [gold.label],
+    allowed=lambda gold: [[gold.label]],
+    statements=lambda example: [str(example.claim)],
+    grounds=lambda example: str(example.passages),
+    evidence_right=lambda gold, ids: official.evidence_found(gold.evidence_para_ids, ids),
     fallback=_citation_fallback,
     submission_file="track2_pred.jsonl",
 )

@@ -6,12 +6,13 @@ import dspy
 
 from programs import retrieval
 from programs.asking import ask_often, check_samples, unknown_names
+from programs.decision import LM, Decision, policy
 from programs.distribution import judgements_of
+from programs.fusion import complete
 from programs.labels import (
     CITATION_DEFINITIONS,
     CITATION_LABELS,
     EVIDENCE_K,
-    CitationLabel,
     CitationLiteral,
     definitions,
 )
@@ -42,8 +43,10 @@ class JudgeCitation(dspy.Signature):
 class CitationJudge(dspy.Module):
     """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens`.
 
-    `samples`: answers to draw where the LM gives no log-probabilities.
+    `samples`: answers to draw where the LM gives no log-probabilities; `decision`: how its judgement becomes a label.
     """
+
+    decision: Decision | None = None
 
     def __init__(self, context_tokens: int = CONTEXT_TOKENS, samples: int = 1) -> None:
         super().__init__()
@@ -87,20 +90,7 @@ class CitationJudge(dspy.Module):
         said = [[answer.label] for answer in answers]
         (judged,) = judgements_of(answers, "label", said, CITATION_LABELS)
         named = next(answer.evidence_ids for answer in answers if answer.label == judged.label)
-        return dspy.Prediction(
-            label=judged.label,
-            evidence_para_ids=complete(judged.label, named, ranking),
-            judgements=[judged],
-            named=named,
-        )
-
-
-def complete(label: str, named: list[str], ranking: list[str]) -> list[str]:
-    """The evidence list to submit: what the model named, filled up to three by rank; empty for Irrelevant.
-
-    Joint@3 asks for one hit among three, so a short list only loses; where the gold list is empty it asks for an empty
-    one (guidelines, section 2, "match-empty"), and that goes with Irrelevant.
-    """
-    if label == CitationLabel.IRRELEVANT:
-        return []
-    return list(dict.fromkeys([*named, *ranking]))[:EVIDENCE_K]
+        if self.decision is not None:
+            (judged,) = self.decision.decide([claim], passages, {LM: [judged]})
+        ids = complete(judged.label, [named], ranking, policy(self.decision))
+        return dspy.Prediction(label=judged.label, evidence_para_ids=ids, judgements=[judged], named=named)

@@ -6,6 +6,7 @@ import dspy
 
 from programs import evidence
 from programs.asking import ask_often, check_samples, wrong_count
+from programs.decision import LM, Decision
 from programs.distribution import Judgement, judgements_of
 from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
 from programs.records import ClaimRecord
@@ -53,8 +54,11 @@ class ClaimJudge(dspy.Module):
     """Labels the sentences of a paragraph: all in one call, or one a call (`unit`).
 
     One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
-    the evidence as a cached prefix. `samples`: answers to draw where the LM gives no log-probabilities.
+    the evidence as a cached prefix. `samples`: answers to draw where the LM gives no log-probabilities; `decision`:
+    how its judgements become labels.
     """
+
+    decision: Decision | None = None
 
     def __init__(self, unit: Unit = "paragraph", samples: int = 1) -> None:
         super().__init__()
@@ -86,13 +90,15 @@ class ClaimJudge(dspy.Module):
         ]
 
     def forward(self, evidence: str, sentences: list[str]) -> dspy.Prediction:
-        """`sentence_labels`: one label a sentence; `judgements`: what the model thinks of each (see
+        """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `programs.distribution`). Raises `UnusableAnswer`."""
         if self.unit == "paragraph":
             judgements = self._whole(evidence, sentences)
         else:
             paragraph = " ".join(sentences)
             judgements = [self._one(evidence, paragraph, sentence) for sentence in sentences]
+        if self.decision is not None:
+            judgements = self.decision.decide(sentences, evidence, {LM: judgements})
         return dspy.Prediction(sentence_labels=[judged.label for judged in judgements], judgements=judgements)
 
     def _whole(self, evidence: str, sentences: list[str]) -> list[Judgement]:

@@ -23,8 +23,8 @@ from scripted import (
 from optimize import artifact
 from optimize.tasks import TRACK1, TRACK2, Task
 from programs.asking import UnusableAnswer
-from programs.citation import complete
 from programs.claim import ClaimJudge
+from programs.fusion import complete
 from programs.records import ClaimRecord
 
 JSON = "Respond with a JSON object"
@@ -132,7 +132,7 @@ def test_evidence_is_shown_by_kind_with_its_captions() -> None:
     ],
 )
 def test_evidence_is_filled_up_by_rank(label: str, named: list[str], wanted: list[str]) -> None:
-    assert complete(label, named, ["P4", "P1", "P2"]) == wanted
+    assert complete(label, [named], ["P4", "P1", "P2"]) == wanted
 
 
 def test_the_answer_carries_the_completed_evidence() -> None:

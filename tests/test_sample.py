@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from metrics.official import Score, score
 from optimize.sharing import shared
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
-from programs.citation import complete
+from programs.fusion import complete
 from programs.records import Citation, ClaimRecord, read
 from programs.retrieval import rank
 
@@ -120,7 +120,7 @@ def as_answer(record: Any, labels: list[str]) -> Any:
     """Labels as an answer; to a claim, with the evidence that BM25 ranks best."""
     if isinstance(record, ClaimRecord):
         return labels
-    return Citation(labels[0], complete(labels[0], [], rank(record.claim_text, record.paragraphs)))
+    return Citation(labels[0], complete(labels[0], [[]], rank(record.claim_text, record.paragraphs)))
 
 
 def result(task: Task, answers: list[Any]) -> Score:

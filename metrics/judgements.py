@@ -1,0 +1,72 @@
+"""The ranking score as a function of labels alone, in arrays: for whoever tries thousands of decision rules.
+
+`metrics.official` stays the authority; `tests/test_judgements.py` holds this one against it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.official import FN, FP, TP, Tally, f1_scores
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The gold labels of a corpus, a row a judgement: a sentence of Track 1, a claim of Track 2.
+
+    allowed: bool (judgements, labels), the labels that count as right; first: int (judgements,), the one that a miss
+    counts against; record: int (judgements,), ascending from 0, the record that a judgement belongs to.
+    """
+
+    allowed: NDArray[np.bool_]
+    first: NDArray[np.int64]
+    record: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, records: Sequence[Sequence[Sequence[str]]], labels: Sequence[str]) -> "Gold":
+        """From the gold labels of each judgement of each record."""
+        rows = [types for record in records for types in record]
+        return cls(
+            allowed=np.array([[label in types for label in labels] for types in rows], dtype=np.bool_),
+            first=np.array([list(labels).index(types[0]) for types in rows], dtype=np.int64),
+            record=np.repeat(np.arange(len(records)), [len(record) for record in records]),
+        )
+
+    def __getitem__(self, kept: NDArray[np.bool_]) -> "Gold":
+        """The judgements that a mask (judgements,) keeps; it must keep records whole."""
+        _, record = np.unique(self.record[kept], return_inverse=True)
+        return Gold(self.allowed[kept], self.first[kept], record)
+
+
+def ranking_score(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None = None) -> float:
+    """The mean of macro-F1 and exact match, in 0-1, of label indices (judgements,).
+
+    found: for Track 2, whether the evidence that goes with the gold label is right (judgements,).
+    """
+    labels = gold.allowed.shape[1]
+    hit = _hit(gold, said)
+    counts = np.stack([np.bincount(rows, minlength=labels) for rows in (said[hit], said[~hit], gold.first[~hit])])
+    return float((f1_scores(counts).mean() + _exact(gold, hit, found).mean()) / 2)
+
+
+def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, labels: Sequence[str]) -> Tally:
+    """The counts of each record, as `metrics.official` has them."""
+    hit = _hit(gold, said)
+    exact = _exact(gold, hit, found)
+    counts = np.zeros((len(exact), 3, len(labels)), dtype=np.int64)
+    for part, rows, column in ((TP, hit, said), (FP, ~hit, said), (FN, ~hit, gold.first)):
+        np.add.at(counts[:, part], (gold.record[rows], column[rows]), 1)
+    return Tally(tuple(labels), counts, exact, "exact")
+
+
+def _hit(gold: Gold, said: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return gold.allowed[np.arange(len(said)), said]
+
+
+def _exact(gold: Gold, hit: NDArray[np.bool_], found: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    right = hit if found is None else hit & found
+    exact = np.ones(gold.record[-1] + 1, dtype=np.bool_)
+    exact[gold.record[~right]] = False
+    return exact

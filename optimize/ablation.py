@@ -1,0 +1,68 @@
+"""What each part of a decision layer is worth: the official score of a program with less and less left out."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import dspy
+
+from metrics.calibration import calibration_error
+from optimize.champion import Result, result
+from optimize.judging import Outcome, judge_all
+from optimize.lm import OpenLM
+from optimize.tasks import Task
+from programs.decision import Decision, Rule
+
+MAJORITY, ALONE = "majority label", "LM alone"
+
+
+class Ablation(NamedTuple):
+    """Results by what decides, from the least to the most. Expected calibration errors, in 0-1, of the LM alone and of
+    the whole layer; None where no record was judged."""
+
+    results: dict[str, Result]
+    error_before: float | None
+    error_after: float | None
+
+
+def ablate(task: Task, program: dspy.Module, examples: Sequence[dspy.Example], lm: OpenLM) -> Ablation:
+    """Score a program on labelled examples under all rules that its decision layer knows.
+
+    The LM's answers after the first run come from the cache. Raises ValueError where there is no decision layer.
+    """
+    decision: Decision | None = program.decision
+    if decision is None or not decision.ablations:
+        raise ValueError("--ablate: the program has no decision layer to take apart")
+    bare = decision.model_copy(update={"kept": False, "evidence": None})
+    layers = {MAJORITY: _under(bare, _always(decision.majority, decision)), ALONE: bare}
+    layers |= {name: _under(decision, rule) for name, rule in decision.ablations.items()}
+    order = sorted(layers, key=lambda name: (name == ALONE) + 2 * ("LM +" in name))
+    outcomes = {name: judge_all(task, _with(program, layers[name]), examples, lm) for name in order}
+    whole = outcomes[order[-1]]
+    return Ablation(
+        {name: result(task, examples, found) for name, found in outcomes.items()},
+        _error(task, examples, outcomes[ALONE]),
+        _error(task, examples, whole),
+    )
+
+
+def _always(label: str, decision: Decision) -> Rule:
+    return Rule(weights={}, offsets=[float(name == label) for name in decision.labels])
+
+
+def _under(decision: Decision, rule: Rule) -> Decision:
+    return decision.model_copy(update={"kept": True, "says": rule})
+
+
+def _with(program: dspy.Module, decision: Decision) -> dspy.Module:
+    other: dspy.Module = program.deepcopy()
+    other.decision = decision
+    return other
+
+
+def _error(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> float | None:
+    sure, right = [], []
+    for example, outcome in zip(examples, outcomes, strict=True):
+        for judged, allowed in zip(outcome.judgements, task.allowed(example.gold), strict=False):
+            sure.append(judged.chances[task.labels.index(judged.label)])
+            right.append(judged.label in allowed)
+    return calibration_error(sure, right) if sure else None

@@ -1,0 +1,76 @@
+"""Fitting what needs no model: the wording prior and the cues, by logistic regression (scikit-learn)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from programs.cues import CUES, CueWeights
+from programs.wording import FAMILIES, Terms, Wording
+
+MOST_TERMS = 6000  # of each family, the commonest: beyond that macro-F1 moves by chance only and the artifact swells
+DECIMALS = 4  # rounded before use, so that what is fitted is what is saved
+ABSENT = -9.0  # the intercept of a label that never occurs
+
+
+def fit_wording(texts: Sequence[str], first: NDArray[np.int64], labels: int) -> Wording:
+    """The wording prior of texts whose label indices are `first`. A class counts the same however rare it is.
+
+    Texts without a single word that occurs twice give a prior that says the same to everything.
+    """
+    families, columns = [], []
+    for how in FAMILIES:
+        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2, max_features=MOST_TERMS, **how)
+        try:
+            columns.append(vectorizer.fit_transform(texts))
+            families.append((list(vectorizer.get_feature_names_out()), vectorizer.idf_))
+        except ValueError:  # scikit-learn: no term is left
+            families.append(([], np.zeros(0)))
+    features = hstack(columns).tocsr() if columns else csr_matrix((len(texts), 0))
+    intercepts, coefficients = _regress(features, first, labels, strength=10.0)
+    rows = iter(coefficients)
+    return Wording(
+        intercepts=_rounded(intercepts),
+        families=[
+            Terms(
+                rows={str(term): [*_rounded([idf]), *_rounded(next(rows))] for term, idf in zip(*family, strict=True)}
+            )
+            for family in families
+        ],
+    )
+
+
+def fit_cues(values: NDArray[np.float64], first: NDArray[np.int64], labels: int) -> CueWeights:
+    """The weights of cues, whose values (judgements, cues) belong to labels `first`."""
+    spread = np.where(values.std(axis=0) > 0, values.std(axis=0), 1.0)
+    intercepts, coefficients = _regress(csr_matrix(values / spread), first, labels, strength=1.0)
+    scaled = coefficients / spread[:, None]
+    rows = {name: _rounded(row) for name, row in zip(CUES, scaled, strict=True)}
+    return CueWeights(intercepts=_rounded(intercepts), coefficients=rows)
+
+
+def _regress(
+    features: csr_matrix, first: NDArray[np.int64], labels: int, strength: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Intercepts (labels,) and coefficients (features, labels) of a class-weighted logistic regression.
+
+    strength: the inverse of the penalty.
+    """
+    intercepts, coefficients = np.full(labels, ABSENT), np.zeros((features.shape[1], labels))
+    present = np.unique(first)
+    intercepts[present] = 0.0
+    if len(present) == 1 or not features.shape[1]:
+        return intercepts, coefficients
+    model = LogisticRegression(C=strength, class_weight="balanced", max_iter=2000).fit(features, first)
+    if len(present) == 2:  # scikit-learn gives one row, for the second of the two
+        intercepts[present[1]], coefficients[:, present[1]] = model.intercept_[0], model.coef_[0]
+    else:
+        intercepts[present], coefficients[:, present] = model.intercept_, model.coef_.T
+    return intercepts, coefficients
+
+
+def _rounded(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
+    return [round(float(value), DECIMALS) for value in values]
