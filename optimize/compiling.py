@@ -228,7 +228,7 @@ def estimated(plan: Plan, lm: OpenLM) -> Estimate:
     student = plan.task.build(plan.options)
     splits = {name: examples(_read(plan, name, student)) for name in plan.data}
     sizes = Sizes(*(len(splits.get(name, [])) for name in ("train", "dev", "test")))
-    return estimate(plan.optimizers, plan.settings, sizes, splits["train"][:50], student, lm)
+    return estimate(plan.optimizers, plan.settings, sizes, splits["train"][:50], student, lm, plan.decide)
 
 
 def _read(plan: Plan, split: str, student: dspy.Module) -> list[Labelled]:

@@ -30,7 +30,8 @@ class Estimate(NamedTuple):
     usd: float | None
 
 
-# Records that an optimizer judges, at most, beside the uncompiled program on dev, and both it and the champion on test.
+# Records that an optimizer judges, at most, beside the uncompiled program on dev, both it and the champion on test, and
+# the champion on train where a decision layer is fitted.
 # Repeats that the cache answers are counted as if they were sent. Each ends with the race of its candidates on dev.
 def _labeled(s: Settings, n: Sizes) -> int:
     return s.candidates * n.dev
@@ -77,6 +78,7 @@ def estimate(
     sample: Sequence[dspy.Example],
     program: Any,
     lm: OpenLM,
+    decide: bool,
 ) -> Estimate:
     """An upper bound for a compile. `sample`: labelled examples whose prompts are rendered to measure their length.
 
@@ -90,7 +92,12 @@ def estimate(
     demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
     full = bare + demos
     answer = fmean(tokens(json.dumps({name: row[name] for name in predictor.signature.output_fields})) for row in rows)
-    records = sizes.dev + 2 * sizes.test + sum(RECORDS[name](settings, sizes) for name in optimizers)
+    records = (
+        sizes.dev
+        + 2 * sizes.test
+        + (sizes.train if decide else 0)
+        + sum(RECORDS[name](settings, sizes) for name in optimizers)
+    )
     calls = round(records * len(rows) / len(sample))
     uncompiled = min(calls, round(sizes.dev * len(rows) / len(sample)))
     prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full)

@@ -1,10 +1,14 @@
-"""A compiled prompt as a person reads it."""
+"""A compiled program as a person reads it: the prompt, and how what the model says becomes a label."""
 
 import dspy
 
+from programs.cues import CUES
+from programs.decision import Decision
+
 
 def as_markdown(title: str, program: dspy.Module) -> str:
-    """Instruction, fields and demos of each predictor of a program, as Markdown. Text from data stands in fences."""
+    """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
+    stands in fences."""
     parts = [f"# {title}"]
     for name, predictor in program.named_predictors():
         signature = predictor.signature
@@ -20,7 +24,33 @@ def as_markdown(title: str, program: dspy.Module) -> str:
             kind = "the program's own right answer" if demo.get("augmented") else "a labelled record"
             said = "\n".join(f"{field}: {demo[field]}" for field in signature.fields if field in demo)
             parts.append(f"#### Demo {k} ({kind})\n\n{_fenced(said)}")
+    if program.decision is not None:
+        parts.append(_decision(program.decision))
     return "\n\n".join(parts) + "\n"
+
+
+def _decision(decision: Decision) -> str:
+    """The numbers of a decision layer, but for the vocabulary of its wording prior."""
+    if not decision.kept:
+        return "## Decision layer\n\nThe label is the one that the model gives: no fitted rule was better."
+    weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
+    rows = [["readiness to say it", *decision.says.offsets]]
+    if decision.cues is not None:
+        rows += [[f"cue: {name}", *decision.cues.coefficients[name]] for name in CUES]
+    lines = [
+        "| | " + " | ".join(decision.labels) + " |",
+        "|---" * (1 + len(decision.labels)) + "|",
+        *("| " + " | ".join(cell if isinstance(cell, str) else f"{cell:.2f}" for cell in row) + " |" for row in rows),
+    ]
+    said = [
+        "## Decision layer",
+        f"The label with the highest sum of log-probabilities, {weights}, and its readiness to be said.",
+        "\n".join(lines),
+    ]
+    if decision.evidence is not None:
+        fills = "; ".join(f"{label}: {fill}" for label, fill in decision.evidence.fill.items())
+        said.append(f"Evidence to name: {fills}. Weight of what the model named: {decision.evidence.named_weight:g}.")
+    return "\n\n".join(said)
 
 
 def _fenced(text: str) -> str:

@@ -48,7 +48,7 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(tmp_path: Path
 
 
 def test_a_budget_that_is_just_enough_stops_nothing(tmp_path: Path) -> None:
-    lm = limited(calls=8 * 5)
+    lm = limited(calls=8 * 6)
     made = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert made.manifest["stopped_early"] is None
     assert made.test is not None
@@ -148,7 +148,7 @@ def test_an_estimate_sends_nothing_and_grows_with_the_data(task: Task, optimizer
     lm.lm.price = Price(1.0, 2.0)
     program = task.build({})
     small, large = (
-        estimate([optimizer], Settings(), Sizes(n, n, n), examples(task, program), program, lm) for n in (20, 200)
+        estimate([optimizer], Settings(), Sizes(n, n, n), examples(task, program), program, lm, True) for n in (20, 200)
     )
     assert requests(lm) == []
     assert 40 < small.calls < large.calls

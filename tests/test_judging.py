@@ -9,7 +9,7 @@ from dspy import lm15
 from dspy.utils.exceptions import LMAuthError, LMBillingError
 from scripted import TRACKS, claim, corpus, examples, field, flat, question, requests, right, scripted
 
-from optimize.judging import Outcome, finished, judge, judge_all
+from optimize.judging import finished, judge, judge_all
 from optimize.lm import open_lm
 from optimize.tasks import TRACK1, Task
 
@@ -40,7 +40,7 @@ def test_a_failed_record_is_recorded_with_its_reason() -> None:
     assert "still garbage" in (first.failure or "")
     assert second.answer is None
     assert "the prompt is too long" in (second.failure or "")
-    assert third == Outcome(["Contradiction"])
+    assert (third.answer, third.failure) == (["Contradiction"], None)
     assert len(ticks) == 3
 
 
