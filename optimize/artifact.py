@@ -14,6 +14,7 @@ folder is ever executed.
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from optimize import digests
 from optimize.tasks import TASKS, Task
 from programs.decision import CUES, LM, WORDING, Decision
+from programs.ensemble import Ensemble
 from programs.records import explain
 
 FORMAT = 1
@@ -52,29 +54,40 @@ class _PredictorState(BaseModel):
     lm: None
 
 
+_Options = dict[str, str | int | float | bool]
+
+
 class _ProgramFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
     format: int = Field(ge=FORMAT, le=FORMAT)
     task: str
-    options: dict[str, str | int | float | bool]
+    options: _Options
+    members: dict[str, _Options] = {}
     state: dict[str, _PredictorState]
-    decision: Decision | None
+    decision: Decision | None = None
 
 
 class Loaded(NamedTuple):
-    """A program that came out of an artifact."""
+    """A program that came out of an artifact, and the options that it was built with."""
 
     task: Task
     program: dspy.Module
     digest: str
+    options: dict[str, Any]
 
 
-def program_text(task: Task, program: dspy.Module, options: dict[str, Any]) -> str:
-    """The content of program.json. The same program gives the same text, byte for byte."""
+def program_text(
+    task: Task, program: dspy.Module, options: dict[str, Any], members: Mapping[str, dict[str, Any]] | None = None
+) -> str:
+    """The content of program.json. The same program gives the same text, byte for byte.
+
+    members: the options of each, where the program is an ensemble.
+    """
     content = {
         "format": FORMAT,
         "task": task.name,
         "options": options,
+        "members": dict(members or {}),
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "decision": program.decision.model_dump() if program.decision else None,
     }
@@ -92,7 +105,8 @@ def parse(text: str, source: str) -> Loaded:
     file = _validated(content, source)
     task = TASKS[file.task]
     try:
-        program = task.build(file.options)
+        members = {check_name(name): task.build(options) for name, options in file.members.items()}
+        program = Ensemble(members) if members else task.build(file.options)
         expected = {name for name, _ in program.named_parameters()}
         if expected != set(file.state):
             raise ValueError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
@@ -100,11 +114,11 @@ def parse(text: str, source: str) -> Loaded:
             _check_fields(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
         if file.decision is not None:
-            _check_decision(task, file.decision)
+            _check_decision(task, file.decision, set(members) or {LM})
             program.decision = file.decision
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
-    return Loaded(task, program, digests.of_text(text))
+    return Loaded(task, program, digests.of_text(text), dict(file.options))
 
 
 def load(folder: Path) -> Loaded:
@@ -206,10 +220,10 @@ def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) ->
         raise ValueError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
 
 
-def _check_decision(task: Task, decision: Decision) -> None:
+def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:
     if decision.labels != list(task.labels):
         raise ValueError(f"decision: labels {', '.join(decision.labels)}; {task.name} has {', '.join(task.labels)}")
-    unknown = {name for rule in decision.rules for name in rule.weights} - {LM, WORDING, CUES}
+    unknown = {name for rule in decision.rules for name in rule.weights} - {*models, WORDING, CUES}
     if unknown:
         raise ValueError(f"decision: weighs {sorted(unknown)[0]!r}, which is no expert of this program")
 

@@ -5,6 +5,7 @@ Two steps, because the first is smooth and can be fitted on little data, and onl
 the jagged score.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,17 +29,26 @@ class Blend(NamedTuple):
     means: Rule
 
 
-def as_it_is(models: list[str], labels: int) -> Rule:
-    """The rule that leaves it to the models, each counting the same."""
-    return Rule(weights={name: round(1 / len(models), DECIMALS) for name in models}, offsets=[0.0] * labels)
-
-
 def fit(opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, start: Rule) -> Blend:
     """The rule for these experts. start: what it is pulled towards; experts that it does not name are pulled to 0."""
     means = _likeliest(opinions, gold, start)
     offsets = _climb(means.logits(opinions), gold, found)
     says = Rule(weights=means.weights, offsets=_rounded(np.array(means.offsets) + offsets))
     return Blend(says, means)
+
+
+def with_votes(
+    rule: Rule, opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, members: int, minority: Sequence[int]
+) -> Rule:
+    """The rule with the fewest votes that let each minority label pass, where that raises the ranking score."""
+    best, most = rule, ranking_score(gold, rule.labels(opinions), found)
+    for label in minority:
+        for votes in range(1, members + 1):
+            tried = best.model_copy(update={"votes": {**best.votes, label: votes}})
+            score = ranking_score(gold, tried.labels(opinions), found)
+            if score > most + 1e-12:
+                best, most = tried, score
+    return best
 
 
 def between(start: Rule, end: Rule, share: float) -> Rule:

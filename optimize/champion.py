@@ -51,18 +51,18 @@ class Contender:
 
 @dataclass(frozen=True)
 class Tested:
-    """The champion and the uncompiled program on a test split that chose nothing, and their paired difference; the last
-    two are None where the budget did not reach that far."""
+    """The champion and its baseline on a test split that chose nothing, and their paired difference; the last two are
+    None where the budget did not reach that far."""
 
     champion: Result
-    uncompiled: Result | None
+    baseline: Result | None
     gain: Interval | None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
-    unscored."""
+    """The champion and all contenders, the baseline first: the uncompiled program, or the best member of an ensemble;
+    the names of candidates that the budget left unscored."""
 
     champion: Contender
     contenders: list[Contender]

@@ -38,6 +38,10 @@ def compile_(
         str,
         typer.Option(help="labeled, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
     ] = "random-search",
+    ensemble: Annotated[
+        str | None,
+        typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
@@ -79,9 +83,10 @@ def compile_(
     from optimize.optimizers import OPTIMIZERS, Settings
 
     chosen = chosen_task(task)
+    members = _members(chosen, ensemble, artifacts) if ensemble else {}
     if demos == 0 and not set(optimizer.split(",")) <= {"mipro", "gepa"}:
         raise ValueError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    chain = [step.strip() for step in optimizer.split(",")]
+    chain = [] if members else [step.strip() for step in optimizer.split(",")]
     for step in chain:
         if step not in OPTIMIZERS:
             raise ValueError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
@@ -96,7 +101,7 @@ def compile_(
     options = {key: value for key, value in given.items() if value}
     plan = compiling.Plan(
         task=chosen,
-        name=artifact.check_name(name or "-".join(chain)),
+        name=artifact.check_name(name or "-".join(chain or ["ensemble"])),
         optimizers=chain,
         settings=Settings(demos=demos, demo_tokens=demo_tokens, candidates=candidates, seed=seed),
         options=options,
@@ -105,13 +110,15 @@ def compile_(
         planted=augment,
         density=augment_density,
         decide=decide,
+        members=members,
         command=_command(),
     )
     if estimate:
         display.say_estimate(compiling.estimated(plan, opened))
         return
     display.note(
-        f"compiling {chosen.name} on {folder} with {optimizer} and {lm} into {artifacts / chosen.name / plan.name}/"
+        f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
+        f"into {artifacts / chosen.name / plan.name}/"
     )
     if track:
         tracking.open_store(artifacts)  # a store out of reach must show itself before anything is spent
@@ -241,7 +248,8 @@ def _open(
 ) -> "OpenLM":
     import logging
 
-    from optimize.lm import Price, open_lm
+    from optimize.lm import open_lm
+    from optimize.prices import Price
 
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
     known = Price.parse(price) if price else None
@@ -256,6 +264,22 @@ def _load(task: "Task", program: str, artifacts: Path) -> Any:
     if loaded.task is not task:
         raise ValueError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
     return loaded
+
+
+def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
+    """The programs of --ensemble by their names: a bare name is an artifact of the task."""
+    from optimize.tracking import MODEL_SCHEME
+
+    members = {}
+    for given in (word.strip() for word in joined.split(",")):
+        place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
+        name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
+        if name in members:
+            raise ValueError(f"--ensemble: two programs are called {name}")
+        members[name] = _load(task, place, artifacts)
+    if len(members) < 2:
+        raise ValueError(f"--ensemble {joined}: expected two or more compiled programs, joined by commas")
+    return members
 
 
 def _command() -> str:

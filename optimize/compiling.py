@@ -1,8 +1,8 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,20 @@ from dspy.utils.exceptions import LMBillingError
 
 from metrics.confidence import difference_interval
 from optimize import artifact, digests, prompt
+from optimize.artifact import Loaded
 from optimize.champion import Choice, Contender, Result, Tested, choose, measure
 from optimize.decide import Fitted, fit
-from optimize.demos import in_prompt
-from optimize.estimate import Estimate, Sizes, estimate
+from optimize.ensembling import beside_members, ensemble
+from optimize.estimate import Estimate, Sizes, estimate, total
 from optimize.judging import judge_all
 from optimize.labelled import Labelled, examples, labelled, with_planted
 from optimize.lm import OpenLM
 from optimize.manifest import manifest, report
-from optimize.material import Judged
 from optimize.objective import Objective, objective
+from optimize.opinions import models, opinions, seen_by
 from optimize.optimizers import Candidate, Compilation, Settings, compile_candidates
 from optimize.tasks import Task
-from programs.decision import LM
+from programs.ensemble import Ensemble
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Plan:
     planted: int = 0  # how many records with a planted edit to add to train
     density: int = 1  # most planted edits in one of them
     decide: bool = True  # fit a decision layer
+    members: Mapping[str, Loaded] = field(default_factory=dict)  # to make an ensemble of, instead of optimizing
 
 
 @dataclass(frozen=True)
@@ -64,37 +66,28 @@ class Made:
 
 
 def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher: Watcher) -> Made:
-    """Compile, choose the champion by the official score on dev, score it on test, and save the artifact.
+    """Compile, choose the champion by the official score on dev, fit its decision layer on train and dev, score it on
+    test, and save the artifact.
 
     Raises ValueError where a split has no labelled records, and `BadLine` for a bad record.
     """
     began = time.monotonic()
-    student = plan.task.build(plan.options)
+    student = _student(plan)
     rows = {name: _read(plan, name, student) for name in plan.data}
     splits = {name: examples(found) for name, found in rows.items()}
-    train, dev = splits["train"], splits["dev"]
     folder = root / plan.task.name / plan.name
     _claim(folder, plan, lm, teacher, student)
-    _check_alive(plan, student, dev, lm, watcher)
-    candidates = [Candidate("uncompiled", student)]
-    champions = [student]
-    target = _baseline(plan, student, train, lm, watcher)
-    for optimizer in plan.optimizers:
-        watcher.stage(f"{optimizer}: looking for better programs")
-        work = Compilation(plan.task, champions[-1], train, dev, target, plan.settings, lm, teacher, watcher.stage)
-        candidates = compile_candidates(optimizer, work, candidates)
-        watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
-        choice = choose(plan.task, candidates, dev, lm, watcher.scored)
-        champions.append(_again(plan, choice.champion.program))
-    champion = champions[-1]
+    if isinstance(student, Ensemble):
+        choice = beside_members(plan.task, student, plan.members, splits["dev"], lm, watcher.scored)
+    else:
+        choice = _search(plan, student, splits["train"], splits["dev"], lm, teacher, watcher)
+    champion = _again(plan, choice.champion.program)
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher) if plan.decide else None
     if fitted:
         champion.decision = fitted.decision
         champion = _again(plan, champion)
-    test = None
-    if "test" in splits:
-        test = _test(plan, champion, choice.champion.name, student, splits["test"], lm, watcher)
-    text = artifact.program_text(plan.task, champion, plan.options)
+    test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
+    text = _text(plan, champion)
     sizes = {name: len(found) for name, found in splits.items()}
     made = manifest(plan, lm, teacher, choice, fitted, test, digests.of_text(text), sizes, time.monotonic() - began)
     artifact.save(
@@ -108,6 +101,30 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     )
     artifact.write_index(root)
     return Made(folder, made, choice, fitted, test)
+
+
+def _search(
+    plan: Plan,
+    student: dspy.Module,
+    train: Sequence[dspy.Example],
+    dev: Sequence[dspy.Example],
+    lm: OpenLM,
+    teacher: OpenLM,
+    watcher: Watcher,
+) -> Choice:
+    """The champion of the last optimizer, after each has started from the champion so far."""
+    _check_alive(plan, student, dev, lm, watcher)
+    candidates = [Candidate("uncompiled", student)]
+    target = _baseline(plan, student, train, lm, watcher)
+    champion = student
+    for optimizer in plan.optimizers:
+        watcher.stage(f"{optimizer}: looking for better programs")
+        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage)
+        candidates = compile_candidates(optimizer, work, candidates)
+        watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
+        choice = choose(plan.task, candidates, dev, lm, watcher.scored)
+        champion = _again(plan, choice.champion.program)
+    return choice
 
 
 def _check_alive(plan: Plan, student: dspy.Module, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
@@ -138,51 +155,50 @@ def _baseline(
     return made
 
 
+def _student(plan: Plan) -> dspy.Module:
+    return ensemble(plan.members) if plan.members else plan.task.build(plan.options)
+
+
+def _text(plan: Plan, program: dspy.Module) -> str:
+    options = {name: loaded.options for name, loaded in plan.members.items()}
+    return artifact.program_text(plan.task, program, plan.options, options)
+
+
 def _again(plan: Plan, program: dspy.Module) -> dspy.Module:
-    """The same program as if it came from its artifact: DSPy's optimizers refuse one that they compiled before."""
-    return artifact.parse(artifact.program_text(plan.task, program, plan.options), "the champion so far").program
+    """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers refuse a
+    program that they compiled before."""
+    return artifact.parse(_text(plan, program), "the champion so far").program
 
 
 def _decision_layer(
     plan: Plan, champion: dspy.Module, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
 ) -> Fitted | None:
-    """The decision layer of the champion, fitted on train and dev; None where the budget does not reach for train.
-
-    Records that stand in the prompt as demos are left out: of those, the model has read the answer.
-    """
-    found = [row for row in rows if not row.planted and not in_prompt(champion, row.example)]
-    watcher.stage(f"decision layer: what the champion thinks of {len(found)} records of train and dev")
+    """The decision layer of the champion, fitted on train and dev; None where the budget does not reach that far."""
+    watcher.stage("decision layer: what the champion thinks of train and dev")
     try:
-        outcomes = judge_all(plan.task, champion, examples(found), lm, watcher.judged)
+        judged = opinions(plan.task, champion, rows, lm, watcher.judged)
     except LMBillingError:
         if lm.ledger.spent_out() is None:
             raise
         watcher.stage("decision layer: not fitted, the budget is spent")
         return None
-    judged = [
-        Judged(row, {LM: outcome}) for row, outcome in zip(found, outcomes, strict=True) if outcome.failure is None
-    ]
     return fit(plan.task, judged, [row for row in rows if row.planted], plan.settings.seed)
 
 
 def _test(
-    plan: Plan,
-    champion: dspy.Module,
-    name: str,
-    student: dspy.Module,
-    test: Sequence[dspy.Example],
-    lm: OpenLM,
-    watcher: Watcher,
+    plan: Plan, choice: Choice, champion: dspy.Module, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Tested | None:
-    """The champion and the uncompiled program on test; None where the budget does not even reach for the first.
+    """The champion and its baseline on test; None where the budget does not even reach for the first.
 
     Only here is a gain honest: the champion was chosen because it did well on dev.
     """
+    baseline = choice.contenders[0]
     results: list[Result] = []
-    for title, program in ((name, champion), ("uncompiled", student)):
-        watcher.stage(f"test: {title} on {len(test)} records that chose nothing")
+    for name, program in ((choice.champion.name, champion), (baseline.name, baseline.program)):
+        watcher.stage(f"test: {name} on {len(test)} records that chose nothing")
+        shown = test if program is champion else [seen_by(name, example) for example in test]
         try:
-            results.append(measure(plan.task, program, test, lm, watcher.judged))
+            results.append(measure(plan.task, program, shown, lm, watcher.judged))
         except LMBillingError:
             if lm.ledger.spent_out() is None:
                 raise
@@ -203,7 +219,7 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
     identity = {
         "task": plan.task.name,
         "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
-        "program": digests.of_text(artifact.program_text(plan.task, student, plan.options)),
+        "program": digests.of_text(_text(plan, student)),
         "lm": lm.lm.model,
         "teacher": teacher.lm.model,
         "limits": str(plan.limits),
@@ -225,10 +241,22 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
 
 def estimated(plan: Plan, lm: OpenLM) -> Estimate:
     """What `compile_program` would come to, at most. Sends nothing."""
-    student = plan.task.build(plan.options)
+    student = _student(plan)
     splits = {name: examples(_read(plan, name, student)) for name in plan.data}
     sizes = Sizes(*(len(splits.get(name, [])) for name in ("train", "dev", "test")))
-    return estimate(plan.optimizers, plan.settings, sizes, splits["train"][:50], student, lm, plan.decide)
+    found = [
+        estimate(
+            plan.optimizers,
+            plan.settings,
+            sizes,
+            [seen_by(name, example) for example in splits["train"][:50]],
+            model,
+            lm,
+            plan.decide,
+        )
+        for name, model in models(student).items()
+    ]
+    return total(found)
 
 
 def _read(plan: Plan, split: str, student: dspy.Module) -> list[Labelled]:

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from metrics.confidence import Interval, difference_interval
 from metrics.judgements import ranking_score, tally
 from optimize import blend
-from optimize.blend import Blend, as_it_is, between
+from optimize.blend import Blend, between
 from optimize.labelled import Labelled
 from optimize.material import FILLS, FOLDS, NAMED_WEIGHTS, Judged, Material, gather, grouped
 from optimize.tasks import Task
-from programs.decision import CUES, WORDING, Decision, Rule
+from programs.decision import CUES, WORDING, Decision, Rule, as_it_is
 from programs.fusion import DEFAULT, EvidencePolicy, Fill
 
 SHARES = (0.25, 0.5, 0.75, 1.0)  # of the way from the model as it is to the best fit
-PRIOR, WEIGHTS, BOTH = "wording alone", "LM + weights", "LM + prior + weights"
+PRIOR, WEIGHTS, BOTH, VOTES = "wording alone", "LM + weights", "LM + prior + weights", "LM + prior + weights + votes"
 
 
 class Fitted(NamedTuple):
@@ -59,18 +59,17 @@ def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed:
         idle = Decision(labels=list(task.labels), majority=majority, kept=False, says=start, means=start)
         return Fitted(idle, None, {"kept": None, "why": why})
     material = gather(task, judged, planted, seed)
-    experts = {
-        PRIOR: [WORDING],
-        WEIGHTS: material.models,
-        BOTH: [*material.models, WORDING, CUES],
-    }
+    everyone = [*material.models, WORDING, CUES]
+    experts = {PRIOR: [WORDING], WEIGHTS: material.models, BOTH: everyone}
+    if len(material.models) > 1:
+        experts[VOTES] = everyone
     alone = _tried(task, material, start)
-    tried = {name: _cross_validated(task, material, names, start) for name, names in experts.items()}
-    best = max((WEIGHTS, BOTH), key=lambda name: tried[name].score)
+    tried = {name: _cross_validated(task, material, name, names, start) for name, names in experts.items()}
+    best = max((name for name in experts if name != PRIOR), key=lambda name: tried[name].score)
     after, before = (tally(material.gold, way.said, way.found, task.labels) for way in (tried[best], alone))
     gain = difference_interval(after, before)
     everything = np.ones(len(material.fold), dtype=np.bool_)
-    blends = {name: _fit(task, material, names, start, everything) for name, names in experts.items()}
+    blends = {name: _fit(task, material, name, names, start, everything) for name, names in experts.items()}
     rules = {name: between(start, blends[name].says, tried[name].share) for name in experts}
     wording, cues = material.texts.fit(np.ones(len(material.texts.fold), dtype=np.bool_))
     decision = Decision(
@@ -98,22 +97,22 @@ def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed:
 
 def _tried(task: Task, material: Material, rule: Rule) -> Tried:
     """The models as they are."""
-    said = rule.logits(material.opinions).argmax(axis=1)
+    said = rule.labels(material.opinions)
     found = material.found_under(DEFAULT, task.labels)
     return Tried(ranking_score(material.gold, said, found), 0.0, said, found)
 
 
-def _cross_validated(task: Task, material: Material, names: Sequence[str], start: Rule) -> Tried:
+def _cross_validated(task: Task, material: Material, way: str, names: Sequence[str], start: Rule) -> Tried:
     """What rules over these experts say of the records of each fold when fitted on the others, at the best share."""
-    shares = SHARES if set(material.models) <= set(names) else (1.0,)
+    shares = SHARES if way in (WEIGHTS, BOTH) else (1.0,)
     said = {share: np.empty(len(material.fold), dtype=np.int64) for share in shares}
     found = material.found_under(DEFAULT, task.labels)
     for part in range(FOLDS):
         others, here = material.fold != part, material.fold == part
-        fitted = _fit(task, material, names, start, others)
+        fitted = _fit(task, material, way, names, start, others)
         for share in shares:
             rule = between(start, fitted.says, share)
-            said[share][here] = rule.logits(material.opinions).argmax(axis=1)[here]
+            said[share][here] = rule.labels(material.opinions)[here]
         if found is not None:
             under = material.found_under(_evidence(task, material, others) or DEFAULT, task.labels)
             found[here] = under[here] if under is not None else False
@@ -122,12 +121,18 @@ def _cross_validated(task: Task, material: Material, names: Sequence[str], start
     return Tried(scores[best], best, said[best], found)
 
 
-def _fit(task: Task, material: Material, names: Sequence[str], start: Rule, kept: NDArray[np.bool_]) -> Blend:
+def _fit(task: Task, material: Material, way: str, names: Sequence[str], start: Rule, kept: NDArray[np.bool_]) -> Blend:
     """The rule over some experts, from the judgements that a mask keeps."""
     found = material.found_under(_evidence(task, material, kept) or DEFAULT, task.labels)
     opinions = {name: material.opinions[name][kept] for name in names}
     origin = Rule(weights={name: start.weights.get(name, 0.0) for name in names}, offsets=start.offsets)
-    return blend.fit(opinions, material.gold[kept], None if found is None else found[kept], origin)
+    gold, found = material.gold[kept], None if found is None else found[kept]
+    fitted = blend.fit(opinions, gold, found, origin)
+    if way != VOTES:
+        return fitted
+    common = np.bincount(gold.first, minlength=len(task.labels)).argmax()
+    minority = [k for k in range(len(task.labels)) if k != common]
+    return fitted._replace(says=blend.with_votes(fitted.says, opinions, gold, found, len(material.models), minority))
 
 
 def _evidence(task: Task, material: Material, kept: NDArray[np.bool_]) -> EvidencePolicy | None:

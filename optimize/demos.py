@@ -42,14 +42,6 @@ def within(rows: Sequence[dspy.Example], fields: Sequence[str], most: int, budge
     return chosen
 
 
-def in_prompt(program: Any, example: dspy.Example) -> bool:
-    """Whether a record stands in the program's prompt as a demo, whole or in part."""
-    (predictor,) = program.predictors()
-    inputs = predictor.signature.input_fields
-    rows = [{name: row.get(name) for name in inputs} for row in program.demo_rows(example)]
-    return any({name: demo.get(name) for name in inputs} in rows for demo in predictor.demos)
-
-
 def length(row: Any, fields: Sequence[str]) -> int:
     """About how many tokens a row takes as a demo."""
     return sum(tokens(str(row[name])) for name in fields if name in row)

@@ -118,7 +118,8 @@ def say_champion(made: Any) -> None:
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
     say_failures(champion.dev.failures)
-    note(f"  difference from the uncompiled program on dev, where it was chosen: {champion.gain}")
+    baseline = made.choice.contenders[0].name
+    note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
         say_decision(made.fitted.report)
     if made.choice.unscored:
@@ -129,8 +130,8 @@ def say_champion(made: Any) -> None:
         note(f"  on test, which chose nothing: {made.test.champion.interval}")
         say_failures(made.test.champion.failures)
         if made.test.gain:
-            better = "better than uncompiled" if made.test.gain.low > 0 else "no better than uncompiled"
-            note(f"  difference from the uncompiled program on test: {made.test.gain}: {better}")
+            better = "better" if made.test.gain.low > 0 else "no better"
+            note(f"  difference from {baseline} on test: {made.test.gain}: {better} than {baseline}")
 
 
 def say_decision(report: dict[str, Any]) -> None:

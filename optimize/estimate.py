@@ -109,6 +109,14 @@ def estimate(
     return Estimate(calls, prompt_tokens, completion_tokens, usd)
 
 
+def total(parts: Sequence[Estimate]) -> Estimate:
+    """Several estimates together; the price is unknown where one is."""
+    prices = [part.usd for part in parts]
+    usd = None if None in prices else sum(price for price in prices if price is not None)
+    calls, prompt, completion = (sum(column) for column in list(zip(*parts, strict=True))[:3])
+    return Estimate(calls, prompt, completion, usd)
+
+
 def _rendered(lm: OpenLM, signature: Any, row: dspy.Example) -> str:
     messages = lm.adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
     return "\n".join(str(message["content"]) for message in messages)

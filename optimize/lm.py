@@ -3,15 +3,11 @@
 Keys come from the environment only and are written nowhere.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import distribution
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import dspy
 from dspy.clients._deprecation import adapter_message_call
@@ -27,6 +23,7 @@ from dspy.utils.exceptions import LMError
 from optimize import digests, llama
 from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
+from optimize.prices import Price, listed_price, usd
 
 EMBEDDED = "embedded"
 TEMPERATURE = 0.0
@@ -35,26 +32,6 @@ MAX_TOKENS = 1024
 
 class LMUnavailable(ValueError):
     """The language model that was asked for cannot be used as things stand."""
-
-
-class Price(NamedTuple):
-    """US dollars a million tokens."""
-
-    prompt: float
-    completion: float
-
-    @classmethod
-    def parse(cls, text: str) -> "Price":
-        """From "0.15,0.60". Raises ValueError for anything but two numbers that are not negative."""
-        try:
-            prompt, completion = (float(part) for part in text.split(","))
-        except ValueError:
-            prompt = completion = -1.0
-        if not (prompt >= 0 and completion >= 0):
-            raise ValueError(
-                f"--price {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
-            )
-        return cls(prompt, completion)
 
 
 class LedgerLM(dspy.LM):
@@ -99,7 +76,7 @@ class LedgerLM(dspy.LM):
         if _from_cache(entry):
             self.ledger.from_cache()
         else:
-            self.ledger.sent(entry["usage"], _usd(self.price, entry["usage"]))
+            self.ledger.sent(entry["usage"], usd(self.price, entry["usage"]))
 
 
 @dataclass(frozen=True)
@@ -264,36 +241,12 @@ def _require_key(spec: str) -> None:
         ) from error
 
 
-def listed_price(model: str) -> Price | None:
-    """The price of a model in LiteLLM's list (the one inside the package); None where it is not listed."""
-    prices = _price_list()
-    about = prices.get(model) or prices.get(model.partition("/")[2]) or {}
-    prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
-    return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
-
-
 def _from_cache(entry: dict[str, Any]) -> bool:
     """DSPy empties the usage of an answer from its cache, but not that of the response stored there. Where a server
     never states any usage the two cannot be told apart, and a call counts as sent, for an unknown price."""
     stored = getattr(entry["response"], "usage", None)
     tokens = stored.get("prompt_tokens") if isinstance(stored, dict) else getattr(stored, "input_tokens", None)
     return not entry["usage"] and tokens is not None
-
-
-@lru_cache(maxsize=1)
-def _price_list() -> dict[str, dict[str, Any]]:
-    """Read from the file, since importing LiteLLM takes up to ten seconds."""
-    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
-    prices: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
-    return prices
-
-
-def _usd(price: Price | None, usage: dict[str, Any]) -> float | None:
-    """US dollars of one call, None where price or usage is unknown. Cached prompt tokens count in full."""
-    if price is None or (not usage and price != (0, 0)):
-        return None
-    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    return (prompt * price.prompt + completion * price.completion) / 1e6
 
 
 def _reasons(spec: str) -> bool:

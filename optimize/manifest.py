@@ -31,8 +31,8 @@ def manifest(
 ) -> dict[str, Any]:
     """The content of manifest.json. program: the digest of program.json; sizes: records a split."""
     results: Sequence[tuple[str, Result | None]] = (
-        ("dev", choice.champion.dev), ("uncompiled_dev", choice.contenders[0].dev),
-        ("test", test.champion if test else None), ("uncompiled_test", test.uncompiled if test else None),
+        ("dev", choice.champion.dev), ("baseline_dev", choice.contenders[0].dev),
+        ("test", test.champion if test else None), ("baseline_test", test.baseline if test else None),
     )  # fmt: skip
     return {
         "task": plan.task.name,
@@ -40,10 +40,12 @@ def manifest(
         "digest": program,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": plan.command,
-        "optimizer": ",".join(plan.optimizers),
+        "optimizer": ",".join(plan.optimizers) or "ensemble",
+        "members": {name: member.digest for name, member in plan.members.items()},
         "settings": {**asdict(plan.settings), "planted": plan.planted, "density": plan.density},
         "options": plan.options,
         "champion": choice.champion.name,
+        "baseline": choice.contenders[0].name,
         "decision": fitted.report if fitted else None,
         "lm": lm.describe(),
         "teacher": None if teacher is lm else teacher.describe(),
@@ -75,8 +77,8 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
     champion = {"champion": choice.champion.name, "candidates": contenders, "unscored": choice.unscored}
     if test is None:
         return champion
-    uncompiled = test.uncompiled.report() if test.uncompiled else None
-    return {**champion, "test": test.champion.report(), "uncompiled_test": uncompiled}
+    baseline = test.baseline.report() if test.baseline else None
+    return {**champion, "test": test.champion.report(), "baseline_test": baseline}
 
 
 def _scores(found: Result) -> dict[str, Any]:

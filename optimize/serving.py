@@ -28,7 +28,7 @@ class Judge(mlflow.pyfunc.PythonModel):
     def predict(self, model_input: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The submission line of each record, or `{"id", "failed"}`. Raises MlflowException for a record of the wrong
         form (HTTP 400)."""
-        task, program, _ = self.loaded
+        task, program = self.loaded.task, self.loaded.program
         lines = []
         for number, raw in enumerate(model_input, start=1):
             try:

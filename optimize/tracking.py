@@ -199,11 +199,11 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
     }
     if spend["usd"] is not None:
         metrics["usd"] = spend["usd"]
-    results = {"dev": compiled.choice.champion.dev, "uncompiled_dev": compiled.choice.contenders[0].dev}
+    results = {"dev": compiled.choice.champion.dev, "baseline_dev": compiled.choice.contenders[0].dev}
     if compiled.test is not None:
         results["test"] = compiled.test.champion
-        if compiled.test.uncompiled is not None:
-            results["uncompiled_test"] = compiled.test.uncompiled
+        if compiled.test.baseline is not None:
+            results["baseline_test"] = compiled.test.baseline
     for split, found in results.items():
         metrics |= {
             f"{split}_score": found.score.score,

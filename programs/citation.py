@@ -1,12 +1,13 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import dspy
 
 from programs import retrieval
 from programs.asking import ask_often, check_samples, unknown_names
-from programs.decision import LM, Decision, policy
+from programs.decision import LM, Decision, decide, policy
 from programs.distribution import judgements_of
 from programs.fusion import complete
 from programs.labels import (
@@ -46,6 +47,7 @@ class CitationJudge(dspy.Module):
     `samples`: answers to draw where the LM gives no log-probabilities; `decision`: how its judgement becomes a label.
     """
 
+    labels = CITATION_LABELS
     decision: Decision | None = None
 
     def __init__(self, context_tokens: int = CONTEXT_TOKENS, samples: int = 1) -> None:
@@ -90,7 +92,21 @@ class CitationJudge(dspy.Module):
         said = [[answer.label] for answer in answers]
         (judged,) = judgements_of(answers, "label", said, CITATION_LABELS)
         named = next(answer.evidence_ids for answer in answers if answer.label == judged.label)
-        if self.decision is not None:
-            (judged,) = self.decision.decide([claim], passages, {LM: [judged]})
-        ids = complete(judged.label, [named], ranking, policy(self.decision))
-        return dspy.Prediction(label=judged.label, evidence_para_ids=ids, judgements=[judged], named=named)
+        models = {LM: dspy.Prediction(judgements=[judged], named=named)}
+        return self.conclude(self.decision, models, passages=passages, claim=claim, shown=shown, ranking=ranking)
+
+    @staticmethod
+    def conclude(
+        decision: Decision | None,
+        said: Mapping[str, dspy.Prediction],
+        *,
+        passages: str,
+        claim: str,
+        shown: list[str],
+        ranking: list[str],
+    ) -> dspy.Prediction:
+        """What `forward` gives, from the `judgements` and `named` ids of one model or several, by their names."""
+        judged = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
+        named = [one.named for one in said.values()]
+        ids = complete(judged[0].label, named, ranking, policy(decision))
+        return dspy.Prediction(label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0])

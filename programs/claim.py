@@ -1,12 +1,13 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import dspy
 
 from programs import evidence
 from programs.asking import ask_often, check_samples, wrong_count
-from programs.decision import LM, Decision
+from programs.decision import LM, Decision, decide
 from programs.distribution import Judgement, judgements_of
 from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
 from programs.records import ClaimRecord
@@ -58,6 +59,7 @@ class ClaimJudge(dspy.Module):
     how its judgements become labels.
     """
 
+    labels = CLAIM_LABELS
     decision: Decision | None = None
 
     def __init__(self, unit: Unit = "paragraph", samples: int = 1) -> None:
@@ -97,9 +99,16 @@ class ClaimJudge(dspy.Module):
         else:
             paragraph = " ".join(sentences)
             judgements = [self._one(evidence, paragraph, sentence) for sentence in sentences]
-        if self.decision is not None:
-            judgements = self.decision.decide(sentences, evidence, {LM: judgements})
-        return dspy.Prediction(sentence_labels=[judged.label for judged in judgements], judgements=judgements)
+        said = {LM: dspy.Prediction(judgements=judgements)}
+        return self.conclude(self.decision, said, evidence=evidence, sentences=sentences)
+
+    @staticmethod
+    def conclude(
+        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, evidence: str, sentences: list[str]
+    ) -> dspy.Prediction:
+        """What `forward` gives, from the `judgements` of one model or several, by their names."""
+        judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
+        return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
 
     def _whole(self, evidence: str, sentences: list[str]) -> list[Judgement]:
         count = len(sentences)

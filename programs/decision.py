@@ -22,11 +22,15 @@ Opinions = Mapping[str, NDArray[np.float64]]  # for each expert its log-probabil
 
 
 class Rule(BaseModel):
-    """Weighs experts: the sum of `weights` times their log-probabilities, plus an offset a label."""
+    """Weighs experts: the sum of `weights` times their log-probabilities, plus an offset a label.
+
+    votes: by label index, how many models must say a label for it to pass, whatever the sum; none for most.
+    """
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
     weights: dict[str, float]
     offsets: list[float]
+    votes: dict[int, int] = {}
 
     def logits(self, opinions: Opinions) -> NDArray[np.float64]:
         """Shape (judgements, labels)."""
@@ -36,6 +40,17 @@ class Rule(BaseModel):
         for name in sorted(self.weights):
             total += self.weights[name] * opinions[name]
         return total
+
+    def labels(self, opinions: Opinions) -> NDArray[np.int64]:
+        """The index of the label of each judgement: of those that pass by votes, or else of all, the highest sum."""
+        total = self.logits(opinions)
+        if self.votes:
+            models = [rows for name, rows in opinions.items() if name not in (WORDING, CUES)]
+            said = sum(rows.argmax(axis=1)[:, None] == np.arange(total.shape[1]) for rows in models)
+            wanted = np.array([self.votes.get(k, len(models) + 1) for k in range(total.shape[1])])
+            passes = np.asarray(said) >= wanted
+            total = np.where(passes | ~passes.any(axis=1, keepdims=True), total, -np.inf)
+        return np.asarray(total.argmax(axis=1))
 
 
 class Decision(BaseModel):
@@ -78,10 +93,8 @@ class Decision(BaseModel):
     ) -> list[Judgement]:
         """The layer's judgement of each statement, from those of the models (by their names)."""
         first = next(iter(judgements.values()))
-        if not self.kept and len(judgements) == 1:
-            return list(first)
         opinions = self.opinions(statements, evidence, judgements)
-        said = self.says.logits(opinions).argmax(axis=1)
+        said = self.says.labels(opinions)
         chances = softmax(self.means.logits(opinions))
         return [
             Judgement(self.labels[k], row.tolist(), judged.source)
@@ -103,6 +116,28 @@ class Decision(BaseModel):
 def logs(chances: NDArray[np.float64]) -> NDArray[np.float64]:
     """Log-probabilities, none below that of `FLOOR`."""
     return np.asarray(np.log(np.maximum(chances, FLOOR)))
+
+
+def pooled(models: Sequence[str], labels: Sequence[str]) -> Decision:
+    """The layer that leaves it to several models, each counting the same."""
+    rule = as_it_is(models, len(labels))
+    return Decision(labels=list(labels), majority=labels[0], kept=True, says=rule, means=rule)
+
+
+def as_it_is(models: Sequence[str], labels: int) -> Rule:
+    """The rule that leaves it to the models, each counting the same."""
+    return Rule(weights={name: 1 / len(models) for name in models}, offsets=[0.0] * labels)
+
+
+def decide(
+    decision: Decision | None, statements: Sequence[str], evidence: str, judgements: Mapping[str, Sequence[Judgement]]
+) -> list[Judgement]:
+    """The final judgement of each statement, from those of the models by their names; that of a single model stands
+    where there is no layer, or one that is not kept."""
+    if decision is None or (len(judgements) == 1 and not decision.kept):
+        return list(next(iter(judgements.values())))
+    layer = decision if decision.kept else pooled(list(judgements), decision.labels)
+    return layer.decide(statements, evidence, judgements)
 
 
 def policy(decision: Decision | None) -> EvidencePolicy:

@@ -11,7 +11,8 @@ import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
 from optimize.budget import Ledger
-from optimize.lm import LedgerLM, OpenLM, Price
+from optimize.lm import LedgerLM, OpenLM
+from optimize.prices import Price
 from optimize.tasks import TASKS, Task
 from programs.records import CitationRecord, ClaimRecord
 

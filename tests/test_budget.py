@@ -11,8 +11,9 @@ from scripted import TRACKS, claim, examples, flat, has_demos, requests, right, 
 from optimize import compiling
 from optimize.budget import Ledger, Limits
 from optimize.estimate import RECORDS, Sizes, estimate
-from optimize.lm import OpenLM, Price
+from optimize.lm import OpenLM
 from optimize.optimizers import OPTIMIZERS, Settings
+from optimize.prices import Price
 from optimize.tasks import TRACK1, Task
 
 SILENT = compiling.Watcher(lambda text: None, lambda: None, lambda contender: None)
@@ -59,10 +60,10 @@ def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_p
     lm = scripted(lambda request: right(request) if has_demos(request) else flat(request))
     made = compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert made.test is not None
-    assert made.test.uncompiled is not None
+    assert made.test.baseline is not None
     assert made.test.gain is not None
     assert made.test.gain.low > 0
-    difference = made.test.champion.score.score - made.test.uncompiled.score.score
+    difference = made.test.champion.score.score - made.test.baseline.score.score
     assert made.manifest["gain_on_test"][0] == pytest.approx(difference)
 
 

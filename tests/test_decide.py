@@ -19,7 +19,7 @@ from optimize.priors import fit_cues, fit_wording
 from optimize.sharing import shared
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
 from programs.cues import CUES
-from programs.decision import LM, Decision, Rule, policy
+from programs.decision import LM, Decision, Rule, as_it_is, decide, policy
 from programs.distribution import Judgement
 from programs.fusion import EvidencePolicy, complete
 from programs.labels import CLAIM_LABELS
@@ -86,7 +86,7 @@ def test_a_model_that_is_right_is_left_alone() -> None:
     fitted = fit(TRACK1, judged_claims(40, texts=False), [], seed=0)
     assert fitted.report["kept"] is None
     judgements = [judgement(ENTITY), judgement(S)]
-    assert fitted.decision.decide(["A.", "B."], "", {LM: judgements}) == judgements
+    assert decide(fitted.decision, ["A.", "B."], "", {LM: judgements}) == judgements
 
 
 def test_a_label_that_the_model_says_too_rarely_is_said_more_readily() -> None:
@@ -246,7 +246,7 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
 
 
 def test_half_way_is_half_way() -> None:
-    start, end = blend.as_it_is([LM], 2), Rule(weights={LM: 0.5, "cues": 1.0}, offsets=[1.0, -1.0])
+    start, end = as_it_is([LM], 2), Rule(weights={LM: 0.5, "cues": 1.0}, offsets=[1.0, -1.0])
     half = blend.between(start, end, 0.5)
     assert half.weights == {LM: 0.75, "cues": 0.5}
     assert half.offsets == [0.5, -0.5]
@@ -255,4 +255,4 @@ def test_half_way_is_half_way() -> None:
 
 def test_every_task_has_a_rule_for_each_of_its_labels() -> None:
     for task in TASKS.values():
-        assert len(blend.as_it_is([LM], len(task.labels)).offsets) == len(task.labels)
+        assert len(as_it_is([LM], len(task.labels)).offsets) == len(task.labels)

@@ -74,7 +74,7 @@ def test_a_run_has_the_parameters_of_its_compile(logged: Logged, name: str) -> N
 
 def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> None:
     manifest, metrics = logged.json("first", "manifest.json"), logged.runs["first"].data.metrics
-    for split in ("dev", "test", "uncompiled_dev"):
+    for split in ("dev", "test", "baseline_dev"):
         scores = manifest["scores"][split]
         assert metrics[f"{split}_score"] == pytest.approx(scores["score"])
         assert [metrics[f"{split}_score_low"], metrics[f"{split}_score_high"]] == pytest.approx(scores["interval"])

@@ -1,0 +1,51 @@
+"""What an LM call costs."""
+
+import json
+from functools import lru_cache
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Price(NamedTuple):
+    """US dollars a million tokens."""
+
+    prompt: float
+    completion: float
+
+    @classmethod
+    def parse(cls, text: str) -> "Price":
+        """From "0.15,0.60". Raises ValueError for anything but two numbers that are not negative."""
+        try:
+            prompt, completion = (float(part) for part in text.split(","))
+        except ValueError:
+            prompt = completion = -1.0
+        if not (prompt >= 0 and completion >= 0):
+            raise ValueError(
+                f"--price {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
+            )
+        return cls(prompt, completion)
+
+
+def listed_price(model: str) -> Price | None:
+    """The price of a model in LiteLLM's list (the one inside the package); None where it is not listed."""
+    prices = _price_list()
+    about = prices.get(model) or prices.get(model.partition("/")[2]) or {}
+    prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
+    return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
+    """US dollars of one call, None where price or usage is unknown. Cached prompt tokens count in full."""
+    if price is None or (not usage and price != (0, 0)):
+        return None
+    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    return (prompt * price.prompt + completion * price.completion) / 1e6
+
+
+@lru_cache(maxsize=1)
+def _price_list() -> dict[str, dict[str, Any]]:
+    """Read from the file, since importing LiteLLM takes up to ten seconds."""
+    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
+    prices: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
+    return prices
