@@ -14,7 +14,6 @@ folder is ever executed.
 import json
 import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,26 +67,21 @@ class _ProgramFile(BaseModel):
 
 
 class Loaded(NamedTuple):
-    """A program that came out of an artifact, and the options that it was built with."""
+    """A program that came out of an artifact."""
 
     task: Task
     program: dspy.Module
     digest: str
-    options: dict[str, Any]
 
 
-def program_text(
-    task: Task, program: dspy.Module, options: dict[str, Any], members: Mapping[str, dict[str, Any]] | None = None
-) -> str:
-    """The content of program.json. The same program gives the same text, byte for byte.
-
-    members: the options of each, where the program is an ensemble.
-    """
+def program_text(task: Task, program: dspy.Module) -> str:
+    """The content of program.json. The same program gives the same text, byte for byte."""
+    members = program.members if isinstance(program, Ensemble) else {}
     content = {
         "format": FORMAT,
         "task": task.name,
-        "options": options,
-        "members": dict(members or {}),
+        "options": program.options,
+        "members": {name: member.options for name, member in members.items()},
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "decision": program.decision.model_dump() if program.decision else None,
     }
@@ -118,7 +112,7 @@ def parse(text: str, source: str) -> Loaded:
             program.decision = file.decision
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
-    return Loaded(task, program, digests.of_text(text), dict(file.options))
+    return Loaded(task, program, digests.of_text(text))
 
 
 def load(folder: Path) -> Loaded:

@@ -9,6 +9,7 @@ from optimize.options import REFUSED
 
 app = typer.Typer(
     no_args_is_help=True,
+    rich_markup_mode=None,  # with panels, help takes half a second on a slow machine
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Judge whether AI-assisted scientific writing is faithful to its evidence (NLPCC 2026 Task 10): compile "

@@ -36,7 +36,7 @@ def compile_(
     ] = None,
     optimizer: Annotated[
         str,
-        typer.Option(help="labeled, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
+        typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
     ] = "random-search",
     ensemble: Annotated[
         str | None,

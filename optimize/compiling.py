@@ -87,9 +87,11 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
         champion.decision = fitted.decision
         champion = _again(plan, champion)
     test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
-    text = _text(plan, champion)
+    text = artifact.program_text(plan.task, champion)
     sizes = {name: len(found) for name, found in splits.items()}
-    made = manifest(plan, lm, teacher, choice, fitted, test, digests.of_text(text), sizes, time.monotonic() - began)
+    made = manifest(
+        plan, lm, teacher, choice, fitted, test, champion, digests.of_text(text), sizes, time.monotonic() - began
+    )
     artifact.save(
         folder,
         {
@@ -159,15 +161,10 @@ def _student(plan: Plan) -> dspy.Module:
     return ensemble(plan.members) if plan.members else plan.task.build(plan.options)
 
 
-def _text(plan: Plan, program: dspy.Module) -> str:
-    options = {name: loaded.options for name, loaded in plan.members.items()}
-    return artifact.program_text(plan.task, program, plan.options, options)
-
-
 def _again(plan: Plan, program: dspy.Module) -> dspy.Module:
     """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers refuse a
     program that they compiled before."""
-    return artifact.parse(_text(plan, program), "the champion so far").program
+    return artifact.parse(artifact.program_text(plan.task, program), "the champion so far").program
 
 
 def _decision_layer(
@@ -219,7 +216,7 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
     identity = {
         "task": plan.task.name,
         "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
-        "program": digests.of_text(_text(plan, student)),
+        "program": digests.of_text(artifact.program_text(plan.task, student)),
         "lm": lm.lm.model,
         "teacher": teacher.lm.model,
         "limits": str(plan.limits),

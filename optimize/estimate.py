@@ -37,6 +37,10 @@ def _labeled(s: Settings, n: Sizes) -> int:
     return s.candidates * n.dev
 
 
+def _knn(s: Settings, n: Sizes) -> int:
+    return n.dev
+
+
 def _bootstrap(s: Settings, n: Sizes) -> int:
     return 2 * n.train + n.dev
 
@@ -63,6 +67,7 @@ def _gepa(s: Settings, n: Sizes) -> int:
 
 RECORDS: dict[str, Callable[[Settings, Sizes], int]] = {
     "labeled": _labeled,
+    "knn": _knn,
     "bootstrap": _bootstrap,
     "random-search": _random_search,
     "mipro": _mipro,

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import dspy
+
 from optimize import digests
 from optimize.champion import Choice, Result, Tested
 from optimize.decide import Fitted
@@ -25,11 +27,12 @@ def manifest(
     choice: Choice,
     fitted: Fitted | None,
     test: Tested | None,
-    program: str,
+    program: dspy.Module,
+    digest: str,
     sizes: dict[str, int],
     seconds: float,
 ) -> dict[str, Any]:
-    """The content of manifest.json. program: the digest of program.json; sizes: records a split."""
+    """The content of manifest.json. digest: that of program.json; sizes: records a split."""
     results: Sequence[tuple[str, Result | None]] = (
         ("dev", choice.champion.dev), ("baseline_dev", choice.contenders[0].dev),
         ("test", test.champion if test else None), ("baseline_test", test.baseline if test else None),
@@ -37,13 +40,13 @@ def manifest(
     return {
         "task": plan.task.name,
         "name": plan.name,
-        "digest": program,
+        "digest": digest,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": plan.command,
         "optimizer": ",".join(plan.optimizers) or "ensemble",
         "members": {name: member.digest for name, member in plan.members.items()},
         "settings": {**asdict(plan.settings), "planted": plan.planted, "density": plan.density},
-        "options": plan.options,
+        "options": program.options,
         "champion": choice.champion.name,
         "baseline": choice.contenders[0].name,
         "decision": fitted.report if fitted else None,

@@ -83,6 +83,16 @@ def labeled(work: Compilation) -> list[dspy.Module]:
     return programs
 
 
+def knn(work: Compilation) -> list[dspy.Module]:
+    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it."""
+    program = work.task.build({**work.student.options, "nearest": work.settings.demos})
+    for predictor, old in zip(program.predictors(), work.student.predictors(), strict=True):
+        predictor.signature = old.signature
+    rows = [row for example in work.train for row in _rows(work, example)]
+    pool = affordable(rows, work.fields, work.settings.demos, work.settings.demo_tokens // 2)  # any few of them fit
+    return [dspy.LabeledFewShot(k=len(pool)).compile(program, trainset=pool, sample=False)]
+
+
 def bootstrap(work: Compilation) -> list[dspy.Module]:
     """Few-shot with the program's own right answers on train."""
     optimizer = dspy.BootstrapFewShot(
@@ -177,6 +187,7 @@ def gepa(work: Compilation) -> list[dspy.Module]:
 
 OPTIMIZERS: dict[str, Callable[[Compilation], list[dspy.Module]]] = {
     "labeled": labeled,
+    "knn": knn,
     "bootstrap": bootstrap,
     "random-search": random_search,
     "mipro": mipro,
@@ -223,7 +234,8 @@ def strip(program: dspy.Module) -> None:
 
 
 def _identity(program: dspy.Module) -> str:
-    return str([(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()])
+    predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
+    return str((program.options, predictors))
 
 
 def _teacher(work: Compilation) -> dict[str, Any]:

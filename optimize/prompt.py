@@ -5,6 +5,8 @@ import dspy
 from programs.cues import CUES
 from programs.decision import Decision
 
+MOST_DEMOS = 20  # a person reads no more
+
 
 def as_markdown(title: str, program: dspy.Module) -> str:
     """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
@@ -19,11 +21,15 @@ def as_markdown(title: str, program: dspy.Module) -> str:
             for field, info in signature.fields.items()
         ]
         parts.append("### Fields\n\n" + "\n".join(fields))
-        parts.append(f"### Demos: {len(predictor.demos)}")
-        for k, demo in enumerate(predictor.demos, start=1):
+        few = program.options.get("nearest")
+        shown = f", of which the {few} nearest to a record are shown" if few else ""
+        parts.append(f"### Demos: {len(predictor.demos)}{shown}")
+        for k, demo in enumerate(predictor.demos[:MOST_DEMOS], start=1):
             kind = "the program's own right answer" if demo.get("augmented") else "a labelled record"
             said = "\n".join(f"{field}: {demo[field]}" for field in signature.fields if field in demo)
             parts.append(f"#### Demo {k} ({kind})\n\n{_fenced(said)}")
+        if len(predictor.demos) > MOST_DEMOS:
+            parts.append(f"… and {len(predictor.demos) - MOST_DEMOS} more in program.json")
     if program.decision is not None:
         parts.append(_decision(program.decision))
     return "\n\n".join(parts) + "\n"

@@ -17,6 +17,7 @@ from programs.labels import (
     CitationLiteral,
     definitions,
 )
+from programs.nearest import check_nearest, nearest
 from programs.records import CitationRecord
 from programs.untrusted import plain
 
@@ -44,19 +45,26 @@ class JudgeCitation(dspy.Signature):
 class CitationJudge(dspy.Module):
     """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens`.
 
-    `samples`: answers to draw where the LM gives no log-probabilities; `decision`: how its judgement becomes a label.
+    `samples`: answers to draw where the LM gives no log-probabilities; `nearest`: how many of the demos to show, those
+    nearest to the claim (0: all); `decision`: how its judgement becomes a label.
     """
 
     labels = CITATION_LABELS
     decision: Decision | None = None
 
-    def __init__(self, context_tokens: int = CONTEXT_TOKENS, samples: int = 1) -> None:
+    def __init__(self, context_tokens: int = CONTEXT_TOKENS, samples: int = 1, nearest: int = 0) -> None:
         super().__init__()
         if context_tokens < 1:
             raise ValueError(f"context_tokens is {context_tokens}; expected 1 or more")
         self.context_tokens = context_tokens
         self.samples = check_samples(samples)
+        self.nearest = check_nearest(nearest)
         self.judge = dspy.Predict(JudgeCitation)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the program was built with."""
+        return {"context_tokens": self.context_tokens, "samples": self.samples, "nearest": self.nearest}
 
     def prepare(self, record: CitationRecord) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids); where it is
@@ -86,6 +94,7 @@ class CitationJudge(dspy.Module):
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
             {"evidence_ids": {"items": {"enum": shown}, "maxItems": EVIDENCE_K}},
             self.samples,
+            demos=nearest(self.judge.demos, "claim", claim, self.nearest),
             passages=passages,
             claim=claim,
         )

@@ -10,6 +10,7 @@ from programs.asking import ask_often, check_samples, wrong_count
 from programs.decision import LM, Decision, decide
 from programs.distribution import Judgement, judgements_of
 from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
+from programs.nearest import check_nearest, nearest
 from programs.records import ClaimRecord
 from programs.untrusted import plain
 
@@ -55,20 +56,26 @@ class ClaimJudge(dspy.Module):
     """Labels the sentences of a paragraph: all in one call, or one a call (`unit`).
 
     One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
-    the evidence as a cached prefix. `samples`: answers to draw where the LM gives no log-probabilities; `decision`:
-    how its judgements become labels.
+    the evidence as a cached prefix. `samples`: answers to draw where the LM gives no log-probabilities; `nearest`: how
+    many of the demos to show, those nearest to the record (0: all); `decision`: how its judgements become labels.
     """
 
     labels = CLAIM_LABELS
     decision: Decision | None = None
 
-    def __init__(self, unit: Unit = "paragraph", samples: int = 1) -> None:
+    def __init__(self, unit: Unit = "paragraph", samples: int = 1, nearest: int = 0) -> None:
         super().__init__()
         if unit not in get_args(Unit):
             raise ValueError(f"unit is {unit!r}; one of: {', '.join(get_args(Unit))}")
         self.unit = unit
         self.samples = check_samples(samples)
+        self.nearest = check_nearest(nearest)
         self.label = dspy.Predict(LabelParagraph if unit == "paragraph" else LabelSentence)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the program was built with."""
+        return {"unit": self.unit, "samples": self.samples, "nearest": self.nearest}
 
     def prepare(self, record: ClaimRecord) -> dspy.Example:
         """The record as an example: inputs `evidence` and `sentences`; where it is labelled, also `sentence_labels`
@@ -117,6 +124,7 @@ class ClaimJudge(dspy.Module):
             lambda prediction: wrong_count(prediction.sentence_labels, count, "labels"),
             {"sentence_labels": {"minItems": count, "maxItems": count}},
             self.samples,
+            demos=nearest(self.label.demos, "sentences", " ".join(sentences), self.nearest),
             evidence=evidence,
             sentences=sentences,
         )
@@ -124,7 +132,14 @@ class ClaimJudge(dspy.Module):
 
     def _one(self, evidence: str, paragraph: str, sentence: str) -> Judgement:
         answers = ask_often(
-            self.label, lambda _: None, {}, self.samples, evidence=evidence, paragraph=paragraph, sentence=sentence
+            self.label,
+            lambda _: None,
+            {},
+            self.samples,
+            demos=nearest(self.label.demos, "sentence", sentence, self.nearest),
+            evidence=evidence,
+            paragraph=paragraph,
+            sentence=sentence,
         )
         said = [[answer.sentence_label] for answer in answers]
         return judgements_of(answers, "sentence_label", said, CLAIM_LABELS)[0]

@@ -27,6 +27,11 @@ class Ensemble(dspy.Module):
         for member in self.members.values():
             member.decision = None
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """None: what a member was built with is its own."""
+        return {}
+
     def prepare(self, record: Record) -> dspy.Example:
         """The record as the first member prepares it, and as each does (`parts`)."""
         prepared = {name: member.prepare(record) for name, member in self.members.items()}

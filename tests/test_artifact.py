@@ -22,7 +22,7 @@ def text_of(task: Task, **options: Any) -> str:
     rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
     program.named_predictors()[0][1].demos = rows[:2]
     strip(program)
-    return artifact.program_text(task, program, options)
+    return artifact.program_text(task, program)
 
 
 def saved(folder: Path, text: str) -> Path:
@@ -53,7 +53,7 @@ def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None
     loaded = artifact.load(saved(tmp_path / "a", text))
     assert loaded.task is task
     assert loaded.digest == digests.of_text(text)
-    assert artifact.program_text(task, loaded.program, options) == text
+    assert artifact.program_text(task, loaded.program) == text
     for name, value in options.items():
         assert getattr(loaded.program, name) == value
 
@@ -66,10 +66,10 @@ def test_the_same_program_gives_the_same_bytes(task: Task) -> None:
 @pytest.mark.parametrize("task", TRACKS)
 def test_another_instruction_gives_another_digest(task: Task) -> None:
     program = task.build({})
-    before = artifact.program_text(task, program, {})
+    before = artifact.program_text(task, program)
     predictor = program.named_predictors()[0][1]
     predictor.signature = predictor.signature.with_instructions("Judge.")
-    assert digests.of_text(artifact.program_text(task, program, {})) != digests.of_text(before)
+    assert digests.of_text(artifact.program_text(task, program)) != digests.of_text(before)
 
 
 def test_an_lm_is_never_saved() -> None:
@@ -78,7 +78,7 @@ def test_an_lm_is_never_saved() -> None:
     program = TRACK1.build({})
     program.set_lm(dspy.LM("openai/x", api_key="sk-planted", api_base="http://127.0.0.1:1/v1"))
     with pytest.raises(BadArtifact, match=r"state\.label\.lm"):
-        artifact.program_text(TRACK1, program, {})
+        artifact.program_text(TRACK1, program)
 
 
 def test_an_edited_program_is_refused_with_both_digests(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def _format(content: dict[str, Any]) -> None:
         (_module, "__module__"),
         (_reference, "py/reduce"),
         (_other_task, "task 'track3' is unknown; one of: track1, track2"),
-        (_swapped_task, "predictors ['label']; this program has ['judge']"),
+        (_swapped_task, "track2 has no option 'unit'"),
         (_option, "track1 has no option 'temperature'; it has unit"),
         (_option_type, "option unit is 3; expected str"),
         (_option_value, "unit is 'word'; one of: paragraph, sentence"),

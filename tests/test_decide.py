@@ -217,7 +217,7 @@ def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> 
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
     program.decision = fit(task, rows, [], seed=0).decision
-    loaded = artifact.parse(artifact.program_text(task, program, {}), "a test").program
+    loaded = artifact.parse(artifact.program_text(task, program), "a test").program
     examples = scripted.examples(task, program)
     first = judge_all(task, program, examples, scripted.scripted(scripted.right))
     second = judge_all(task, loaded, examples, scripted.scripted(scripted.right))
@@ -239,7 +239,7 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
     program = TRACK1.build({})
     rule = Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
     program.decision = Decision(labels=list(CLAIM_LABELS), majority=S, kept=True, says=rule, means=rule)
-    content = json.loads(artifact.program_text(TRACK1, program, {}))
+    content = json.loads(artifact.program_text(TRACK1, program))
     content["decision"] |= change
     with pytest.raises(artifact.BadArtifact, match=complaint):
         artifact.parse(json.dumps(content), "program.json")

@@ -30,7 +30,7 @@ def member(task: Task, word: str) -> Loaded:
     program = task.build({})
     (predictor,) = program.predictors()
     predictor.signature = predictor.signature.with_instructions(f"{word}. Judge.")
-    return artifact.parse(artifact.program_text(task, program, {}), word)
+    return artifact.parse(artifact.program_text(task, program), word)
 
 
 def blind(request: Request) -> str:
@@ -73,7 +73,7 @@ def test_two_members_that_see_different_things_see_both_together(tmp_path: Path)
 def test_an_ensemble_is_an_artifact_like_any_other(task: Task) -> None:
     members = {"a": task.build({}), "b": task.build({"samples": 2})}
     program = Ensemble(members)
-    text = artifact.program_text(task, program, {}, {"a": {}, "b": {"samples": 2}})
+    text = artifact.program_text(task, program)
     loaded = artifact.parse(text, "a test").program
     given = scripted.examples(task, loaded)
     found = judge_all(task, loaded, given, scripted.scripted(scripted.right))
@@ -81,7 +81,7 @@ def test_an_ensemble_is_an_artifact_like_any_other(task: Task) -> None:
     assert [[judged.label for judged in outcome.judgements] for outcome in found] == [
         task.said(example.gold) for example in given
     ]
-    assert artifact.program_text(task, loaded, {}, {"a": {}, "b": {"samples": 2}}) == text
+    assert artifact.program_text(task, loaded) == text
 
 
 def test_a_record_that_a_member_fails_is_failed() -> None:
@@ -141,6 +141,6 @@ def test_a_rare_label_passes_with_enough_votes_and_no_fewer() -> None:
 )
 def test_an_ensemble_file_that_was_tampered_with_is_refused(change: dict[str, object], complaint: str) -> None:
     program = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({})})
-    content = json.loads(artifact.program_text(TRACK1, program, {}, {"a": {}, "b": {}}))
+    content = json.loads(artifact.program_text(TRACK1, program))
     with pytest.raises(artifact.BadArtifact, match=complaint):
         artifact.parse(json.dumps(content | change), "program.json")

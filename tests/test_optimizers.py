@@ -42,7 +42,7 @@ def compiled(
 
 
 def texts(task: Task, candidates: list[Candidate], **options: Any) -> list[str]:
-    return [artifact.program_text(task, program, options) for _, program in candidates]
+    return [artifact.program_text(task, program) for _, program in candidates]
 
 
 def demos(candidate: Candidate) -> list[dict[str, Any]]:
@@ -157,9 +157,9 @@ def test_a_model_that_answers_nothing_leaves_the_uncompiled_program() -> None:
 @pytest.mark.parametrize("optimizer", FEW_SHOT)
 def test_the_student_is_left_as_it_was(optimizer: str) -> None:
     student = TRACK1.build({})
-    before = artifact.program_text(TRACK1, student, {})
+    before = artifact.program_text(TRACK1, student)
     candidates, _, _ = compiled(TRACK1, optimizer)
-    assert artifact.program_text(TRACK1, candidates[0].program, {}) == before
+    assert artifact.program_text(TRACK1, candidates[0].program) == before
 
 
 def test_optimizers_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:

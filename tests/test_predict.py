@@ -207,7 +207,7 @@ def test_a_killed_run_goes_on_where_it_was(threads: int, loopback: "Loopback", t
     run has another one."""
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     program = TRACK1.build({})
-    artifact.save(tmp_path / "mine", {"program.json": artifact.program_text(TRACK1, program, {})})
+    artifact.save(tmp_path / "mine", {"program.json": artifact.program_text(TRACK1, program)})
     reached, release = threading.Event(), threading.Event()
     answer = loopback.reply
 

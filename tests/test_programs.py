@@ -169,7 +169,7 @@ def test_only_shown_paragraphs_stand_in_the_prompt() -> None:
 )
 def test_prompts_are_the_same_after_an_artifact_round_trip(task: Task, options: dict[str, Any], adapter: str) -> None:
     program = with_demos(task, options)
-    text = artifact.program_text(task, program, options)
+    text = artifact.program_text(task, program)
     loaded = artifact.parse(text, "the text").program
     prompts = []
     for each in (program, loaded):
