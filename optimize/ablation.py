@@ -7,6 +7,7 @@ import dspy
 
 from metrics.calibration import calibration_error
 from optimize.champion import Result, result
+from optimize.decide import WAYS
 from optimize.judging import Outcome, judge_all
 from optimize.lm import OpenLM
 from optimize.tasks import Task
@@ -33,15 +34,18 @@ def ablate(task: Task, program: dspy.Module, examples: Sequence[dspy.Example], l
     if decision is None or not decision.ablations:
         raise ValueError("--ablate: the program has no decision layer to take apart")
     bare = decision.model_copy(update={"kept": False, "evidence": None})
-    layers = {MAJORITY: _under(bare, _always(decision.majority, decision)), ALONE: bare}
-    layers |= {name: _under(decision, rule) for name, rule in decision.ablations.items()}
-    order = sorted(layers, key=lambda name: (name == ALONE) + 2 * ("LM +" in name))
-    outcomes = {name: judge_all(task, _with(program, layers[name]), examples, lm) for name in order}
-    whole = outcomes[order[-1]]
+    layers = {MAJORITY: _under(bare, _always(decision.majority, decision))}
+    for name in (*WAYS[:2], ALONE, *WAYS[2:]):
+        if name == ALONE:
+            layers[name] = bare
+        elif name in decision.ablations:
+            layers[name] = _under(decision, decision.ablations[name])
+    outcomes = {name: judge_all(task, _with(program, layer), examples, lm) for name, layer in layers.items()}
+    layer = judge_all(task, _with(program, _under(decision, decision.says)), examples, lm)
     return Ablation(
         {name: result(task, examples, found) for name, found in outcomes.items()},
         _error(task, examples, outcomes[ALONE]),
-        _error(task, examples, whole),
+        _error(task, examples, layer),
     )
 
 

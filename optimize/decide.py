@@ -22,7 +22,10 @@ from programs.decision import CUES, WORDING, Decision, Rule, as_it_is
 from programs.fusion import DEFAULT, EvidencePolicy, Fill
 
 SHARES = (0.25, 0.5, 0.75, 1.0)  # of the way from the model as it is to the best fit
-PRIOR, WEIGHTS, BOTH, VOTES = "wording alone", "LM + weights", "LM + prior + weights", "LM + prior + weights + votes"
+# Ways to decide, from the least to the most. The first two do without the LM and are there to be compared with.
+PRIOR, PRIORS = "wording alone", "wording + cues"
+WEIGHTS, BOTH, VOTES = "LM + weights", "LM + prior + weights", "LM + prior + weights + votes"
+WAYS = (PRIOR, PRIORS, WEIGHTS, BOTH, VOTES)
 
 
 class Fitted(NamedTuple):
@@ -60,12 +63,12 @@ def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed:
         return Fitted(idle, None, {"kept": None, "why": why})
     material = gather(task, judged, planted, seed)
     everyone = [*material.models, WORDING, CUES]
-    experts = {PRIOR: [WORDING], WEIGHTS: material.models, BOTH: everyone}
+    experts = {PRIOR: [WORDING], PRIORS: [WORDING, CUES], WEIGHTS: material.models, BOTH: everyone}
     if len(material.models) > 1:
         experts[VOTES] = everyone
     alone = _tried(task, material, start)
     tried = {name: _cross_validated(task, material, name, names, start) for name, names in experts.items()}
-    best = max((name for name in experts if name != PRIOR), key=lambda name: tried[name].score)
+    best = max((name for name in experts if name not in (PRIOR, PRIORS)), key=lambda name: tried[name].score)
     after, before = (tally(material.gold, way.said, way.found, task.labels) for way in (tried[best], alone))
     gain = difference_interval(after, before)
     everything = np.ones(len(material.fold), dtype=np.bool_)

@@ -148,12 +148,14 @@ def say_decision(report: dict[str, Any]) -> None:
 
 def say_ablation(found: Any) -> None:
     """The scores of a program with less and less of its decision layer left out."""
-    labels = list(next(iter(found.results.values())).score.per_label)
     rows = [
-        [name, str(part.interval), *(percent(part.score.per_label[label].f1) for label in labels)]
+        [name, str(part.interval), percent(part.score.macro_f1), percent(part.score.exact)]
         for name, part in found.results.items()
     ]
-    table("what decides, its ranking score with 95 % interval, and F1 by label", ["", "score", *labels], rows)
+    table("what decides", ["", "ranking score", "macro-F1", "exact match"], rows)
+    labels = next(iter(found.results.values())).score.per_label
+    f1 = [[label, *(percent(part.score.per_label[label].f1) for part in found.results.values())] for label in labels]
+    table("F1 by label and what decides", ["", *found.results], f1)
     if found.error_before is not None and found.error_after is not None:
         note(
             f"expected calibration error: {percent(found.error_before)} of the LM alone, "
