@@ -56,12 +56,13 @@ def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed:
         raise ValueError("no judged records: nothing to fit a decision layer on")
     start = as_it_is(list(judged[0].outcomes), len(task.labels))
     majority = Counter(label for found in judged for label in task.said(found.row.example.gold)).most_common(1)[0][0]
-    known = len(set(grouped(task, [found.row for found in judged])))
+    group = grouped(task, [*(found.row for found in judged), *planted])
+    known = len(set(group[: len(judged)]))
     if known < FOLDS:
         why = f"{known} groups of records that share nothing; {FOLDS} are needed"
         idle = Decision(labels=list(task.labels), majority=majority, kept=False, says=start, means=start)
         return Fitted(idle, None, {"kept": None, "why": why})
-    material = gather(task, judged, planted, seed)
+    material = gather(task, judged, planted, group, seed)
     everyone = [*material.models, WORDING, CUES]
     experts = {PRIOR: [WORDING], PRIORS: [WORDING, CUES], WEIGHTS: material.models, BOTH: everyone}
     if len(material.models) > 1:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from metrics.judgements import Gold
 from optimize.judging import Outcome
 from optimize.labelled import Labelled, examples
-from optimize.priors import fit_cues, fit_wording
+from optimize.priors import Counted, count, fit_cues, fit_wording
 from optimize.sharing import groups, with_near_duplicates
 from optimize.splits import fold_of
 from optimize.tasks import Task
@@ -36,6 +36,7 @@ class Texts:
     """What the priors learn from, a row a judgement; planted ones behind the real ones."""
 
     statements: list[str]
+    counted: list[Counted]
     cues: NDArray[np.float64]
     first: NDArray[np.int64]
     fold: NDArray[np.int64]
@@ -43,9 +44,8 @@ class Texts:
 
     def fit(self, kept: NDArray[np.bool_]) -> tuple[Wording, CueWeights]:
         """The priors of the judgements that a mask keeps."""
-        statements = [text for text, keep in zip(self.statements, kept, strict=True) if keep]
         return (
-            fit_wording(statements, self.first[kept], self.labels),
+            fit_wording(self.counted, kept, self.first, self.labels),
             fit_cues(self.cues[kept], self.first[kept], self.labels),
         )
 
@@ -80,11 +80,13 @@ def grouped(task: Task, rows: Sequence[Labelled]) -> list[int]:
     return groups(with_near_duplicates([row.shares for row in rows], claims))
 
 
-def gather(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed: int) -> Material:
+def gather(
+    task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], group: Sequence[int], seed: int
+) -> Material:
     """The arrays of judged records. planted: made records; the priors learn from them, outside the folds of the records
-    that they were made from. Raises ValueError where there are fewer groups than folds."""
+    that they were made from. group: of each record, judged and planted (see `grouped`)."""
     rows = [*(found.row for found in judged), *planted]
-    texts = _texts(task, rows, _folds(task, rows, len(judged), seed))
+    texts = _texts(task, rows, _folds(task, rows, group, len(judged), seed))
     real = examples(rows[: len(judged)])
     fold = texts.fold[: sum(len(task.statements(example)) for example in real)]
     models = list(judged[0].outcomes)
@@ -100,9 +102,8 @@ def gather(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], se
     return Material(models, everything, gold, fold, _found(task, judged), texts)
 
 
-def _folds(task: Task, rows: Sequence[Labelled], real: int, seed: int) -> list[int]:
+def _folds(task: Task, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:
     """The fold of each record; a planted one is in that of what it was made from."""
-    group = grouped(task, rows)
     strata = [next((said for said in task.said(row.example.gold) if said != "Supported"), "Supported") for row in rows]
     fold = fold_of(strata[:real], group[:real], FOLDS, seed)
     of_group = dict(zip(group, fold.tolist(), strict=False))
@@ -117,7 +118,7 @@ def _texts(task: Task, rows: Sequence[Labelled], folds: Sequence[int]) -> Texts:
             cues.append(measure(statement, task.grounds(example)))
             first.append(task.labels.index(label))
             fold.append(part)
-    return Texts(statements, np.array(cues), np.array(first), np.array(fold), len(task.labels))
+    return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(task.labels))
 
 
 def _chances(judged: Sequence[Judged], name: str) -> NDArray[np.float64]:

@@ -1,11 +1,12 @@
 """Fitting what needs no model: the wording prior and the cues, by logistic regression (scikit-learn)."""
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from programs.cues import CUES, CueWeights
@@ -16,29 +17,51 @@ DECIMALS = 4  # rounded before use, so that what is fitted is what is saved
 ABSENT = -9.0  # the intercept of a label that never occurs
 
 
-def fit_wording(texts: Sequence[str], first: NDArray[np.int64], labels: int) -> Wording:
-    """The wording prior of texts whose label indices are `first`. A class counts the same however rare it is.
+class Counted(NamedTuple):
+    """How often each term of a family stands in each text; terms in alphabetical order, counts (texts, terms)."""
 
-    Texts without a single word that occurs twice give a prior that says the same to everything.
+    terms: NDArray[np.object_]
+    counts: csr_matrix
+
+
+def count(texts: Sequence[str]) -> list[Counted]:
+    """The terms of texts, once for all folds: counting takes longer than fitting."""
+    return [_counted(texts, how) for how in FAMILIES]
+
+
+def _counted(texts: Sequence[str], how: dict[str, Any]) -> Counted:
+    vectorizer = CountVectorizer(min_df=2, **how)
+    try:
+        counts = vectorizer.fit_transform(texts)
+    except ValueError:  # scikit-learn: no term is left
+        return Counted(np.array([], dtype=object), csr_matrix((len(texts), 0)))
+    return Counted(vectorizer.get_feature_names_out(), counts)
+
+
+def fit_wording(counted: Sequence[Counted], kept: NDArray[np.bool_], first: NDArray[np.int64], labels: int) -> Wording:
+    """The wording prior of the texts that a mask keeps, whose label indices are `first`. A label counts the same
+    however rare it is.
+
+    Texts without a term that occurs twice give a prior that says the same to everything.
     """
-    families, columns = [], []
-    for how in FAMILIES:
-        vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2, max_features=MOST_TERMS, **how)
-        try:
-            columns.append(vectorizer.fit_transform(texts))
-            families.append((list(vectorizer.get_feature_names_out()), vectorizer.idf_))
-        except ValueError:  # scikit-learn: no term is left
-            families.append(([], np.zeros(0)))
-    features = hstack(columns).tocsr() if columns else csr_matrix((len(texts), 0))
-    intercepts, coefficients = _regress(features, first, labels, strength=10.0)
+    terms, idf, columns = [], [], []
+    for family in counted:
+        counts = family.counts[kept]
+        texts_with = np.diff(counts.tocsc().indptr)
+        enough = np.flatnonzero(texts_with >= 2)
+        often = np.argsort(-np.asarray(counts.sum(axis=0)).ravel()[enough], kind="stable")[:MOST_TERMS]
+        chosen = np.sort(enough[often])
+        weigh = TfidfTransformer(sublinear_tf=True)
+        columns.append(weigh.fit_transform(counts[:, chosen]) if len(chosen) else csr_matrix((counts.shape[0], 0)))
+        terms.append(family.terms[chosen])
+        idf.append(weigh.idf_ if len(chosen) else np.zeros(0))
+    intercepts, coefficients = _regress(hstack(columns).tocsr(), first[kept], labels, strength=10.0)
     rows = iter(coefficients)
     return Wording(
         intercepts=_rounded(intercepts),
         families=[
-            Terms(
-                rows={str(term): [*_rounded([idf]), *_rounded(next(rows))] for term, idf in zip(*family, strict=True)}
-            )
-            for family in families
+            Terms(rows={str(term): _rounded([weight, *next(rows)]) for term, weight in zip(*family, strict=True)})
+            for family in zip(terms, idf, strict=True)
         ],
     )
 

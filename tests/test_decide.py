@@ -14,8 +14,8 @@ from optimize import artifact, blend
 from optimize.decide import BOTH, WEIGHTS, fit
 from optimize.judging import Outcome, judge_all
 from optimize.labelled import Labelled
-from optimize.material import Judged, gather
-from optimize.priors import fit_cues, fit_wording
+from optimize.material import Judged, Material, gather, grouped
+from optimize.priors import count, fit_cues, fit_wording
 from optimize.sharing import shared
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
 from programs.cues import CUES
@@ -63,6 +63,10 @@ def judgement(label: str, chance: float = 0.6) -> Judgement:
     return Judgement(label, [chance if name == label else rest for name in CLAIM_LABELS], "logprobs")
 
 
+def gathered(task: Task, rows: Sequence[Judged], planted: Sequence[Labelled] = ()) -> Material:
+    return gather(task, rows, planted, grouped(task, [*(row for row, _ in rows), *planted]), seed=0)
+
+
 def says(decision: Decision, statements: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
     return [judged.label for judged in decision.decide(statements, "Row 1 is what it is.", {LM: judgements})]
 
@@ -108,7 +112,7 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     """A word that tells the label in one fold alone must not help in that fold."""
     rows = judged_claims(50, wrong=1.0, texts=False) if task is TRACK1 else judged_citations(50)
     field, held_out = ("sentences" if task is TRACK1 else "claim"), 2
-    fold = gather(task, rows, [], seed=0).fold.tolist()
+    fold = gathered(task, rows).fold.tolist()
     marked = []
     for row, outcomes in rows:
         words = [
@@ -117,7 +121,7 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
         ]
         example = row.example.copy(**{field: words if task is TRACK1 else words[0]})
         marked.append(Judged(row._replace(example=example), outcomes))
-    material = gather(task, marked, [], seed=0)
+    material = gathered(task, marked)
     here = material.fold == held_out
     gold = material.gold.first[here]
     unseen = material.opinions["wording"][here].argmax(axis=1)
@@ -193,9 +197,12 @@ def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -
     ]
     fitted = fit(TRACK1, rows, [], seed=0)
     assert says(fitted.decision, ["A token."], [judgement(S)]) == [S]
-    assert np.isfinite(fit_wording(["a b", "a b"], np.array([0, 3]), 5).chances(["a", "zzz", ""])).all()
+    both = np.ones(2, dtype=np.bool_)
+    prior = fit_wording(count(["a b", "a b"]), both, np.array([0, 3]), 5)
+    assert np.isfinite(prior.chances(["a", "zzz", ""])).all()
     assert np.isfinite(fit_cues(np.zeros((2, len(CUES))), np.array([0, 3]), 5).chances(["a"], "")).all()
-    assert fit_wording(["a", "b"], np.array([0, 1]), 5).chances(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
+    mute = fit_wording(count(["a", "b"]), both, np.array([0, 1]), 5)
+    assert mute.chances(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
 
 
 def test_no_records_are_refused() -> None:
@@ -206,7 +213,7 @@ def test_no_records_are_refused() -> None:
 def test_planted_records_teach_the_wording_and_nothing_else() -> None:
     rows = judged_claims(20, wrong=1.0, texts=False)
     planted = [row._replace(planted=True) for row, _ in judged_claims(40, seed=5)]
-    with_them, without = gather(TRACK1, rows, planted, 0), gather(TRACK1, rows, [], 0)
+    with_them, without = gathered(TRACK1, rows, planted), gathered(TRACK1, rows)
     assert len(with_them.gold.first) == len(without.gold.first) == 60
     assert len(with_them.texts.statements) == 60 + 120
     assert not np.array_equal(with_them.opinions["wording"], without.opinions["wording"])
