@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from optimize import commands_data, commands_program, redact
+from optimize import commands_compile, commands_data, commands_program, redact
 from optimize.options import REFUSED
 
 app = typer.Typer(
@@ -18,9 +18,10 @@ app = typer.Typer(
 for _command in (
     commands_data.check,
     commands_data.split,
-    commands_program.compile_,
+    commands_compile.compile_,
     commands_program.evaluate,
     commands_program.predict,
+    commands_program.export,
     commands_data.submit,
     commands_data.score,
     commands_program.ui,

@@ -1,13 +1,11 @@
-"""The commands that run programs: compile, evaluate, predict; and the UI on what they logged."""
+"""The commands that use programs: evaluate, predict, export; and the UI on what compiles logged."""
 
-import os
-import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
+from optimize.opening import load, opened_lm, prepare
 from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
@@ -22,120 +20,6 @@ from optimize.options import (
     Threads,
     chosen_task,
 )
-
-if TYPE_CHECKING:
-    from optimize.budget import Ledger
-    from optimize.lm import OpenLM
-    from optimize.tasks import Task
-
-
-def compile_(
-    task: TaskName,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
-    ] = None,
-    optimizer: Annotated[
-        str,
-        typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
-    ] = "random-search",
-    ensemble: Annotated[
-        str | None,
-        typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
-    lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
-    teacher_lm: Annotated[
-        str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
-    ] = None,
-    demos: Annotated[int, typer.Option(min=0, help="Most few-shot examples in a prompt.")] = 4,
-    demo_tokens: Annotated[int, typer.Option(min=1, help="Most tokens, about, of all demos together.")] = 3000,
-    candidates: Annotated[int, typer.Option(min=1, help="How many programs the optimizer may try.")] = 4,
-    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
-    augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
-    augment_density: Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")] = 1,
-    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
-    ] = None,
-    unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
-    context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
-    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
-    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
-    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
-    max_usd: Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")] = None,
-    max_minutes: Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")] = None,
-    price: Annotated[
-        str | None, typer.Option(help="USD a million prompt,completion tokens, where LiteLLM's list lacks the model.")
-    ] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
-    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
-    artifacts: Root = ARTIFACTS,
-) -> None:
-    """Compile a program against the ranking score; save the champion and register it."""
-    _prepare(artifacts)
-    from optimize import artifact, compiling, display, tracking
-    from optimize.budget import Ledger, Limits
-    from optimize.optimizers import OPTIMIZERS, Settings
-
-    chosen = chosen_task(task)
-    members = _members(chosen, ensemble, artifacts) if ensemble else {}
-    if demos == 0 and not set(optimizer.split(",")) <= {"mipro", "gepa"}:
-        raise ValueError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    chain = [] if members else [step.strip() for step in optimizer.split(",")]
-    for step in chain:
-        if step not in OPTIMIZERS:
-            raise ValueError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
-    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
-    opened = _open(lm, api_base, schema, logprobs, threads, ledger, price)
-    teacher = _open(teacher_lm, None, True, logprobs, threads, ledger) if teacher_lm else opened
-    folder = data or Path("data/sample") / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
-    if not files["test"].exists():
-        del files["test"]
-    given = {"unit": unit, "context_tokens": context_tokens, "samples": samples}
-    options = {key: value for key, value in given.items() if value}
-    plan = compiling.Plan(
-        task=chosen,
-        name=artifact.check_name(name or "-".join(chain or ["ensemble"])),
-        optimizers=chain,
-        settings=Settings(demos=demos, demo_tokens=demo_tokens, candidates=candidates, seed=seed),
-        options=options,
-        data=files,
-        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
-        planted=augment,
-        density=augment_density,
-        decide=decide,
-        members=members,
-        command=_command(),
-    )
-    if estimate:
-        display.say_estimate(compiling.estimated(plan, opened))
-        return
-    display.note(
-        f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
-        f"into {artifacts / chosen.name / plan.name}/"
-    )
-    if track:
-        tracking.open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.live(opened.ledger) as shown:
-        watcher = compiling.Watcher(
-            shown.stage,
-            shown.judged,
-            lambda contender: shown.say(display.contender_line(contender)),
-        )
-        made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
-        display.say_champion(made)
-    display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
-    display.say_spend(opened)
-    if track:
-        _track(artifacts, plan, made)
-    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(RECORDS_FAILED if failed else 0)
 
 
 def evaluate(
@@ -155,15 +39,15 @@ def evaluate(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""
-    _prepare(artifacts)
+    prepare(artifacts)
     from optimize import artifact, display
     from optimize.ablation import ablate as take_apart
     from optimize.champion import measure
     from optimize.labelled import examples, labelled
 
     chosen = chosen_task(task)
-    loaded = _load(chosen, program, artifacts)
-    opened = _open(lm, api_base, schema, logprobs, threads)
+    loaded = load(chosen, program, artifacts)
+    opened = opened_lm(lm, api_base, schema, logprobs, threads)
     records = examples(labelled(chosen, loaded.program, data, limit))
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
@@ -196,13 +80,13 @@ def predict(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed; the same command tries those again."""
-    _prepare(artifacts)
+    prepare(artifacts)
     from optimize import display
     from optimize.predict import predict as run
 
     chosen = chosen_task(task)
-    loaded = _load(chosen, program, artifacts)
-    opened = _open(lm, api_base, schema, logprobs, threads)
+    loaded = load(chosen, program, artifacts)
+    opened = opened_lm(lm, api_base, schema, logprobs, threads)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     identity = {
         "task": chosen.name,
@@ -218,6 +102,42 @@ def predict(
     raise typer.Exit(RECORDS_FAILED if summary.failures else 0)
 
 
+def export(
+    task: TaskName,
+    data: Jsonl,
+    out: Annotated[Path, typer.Option(help="Where to write the conversations.", show_default=False)],
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
+    context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
+    schema: Schema = True,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write labelled records as chat-format training examples, for a provider that tunes models."""
+    prepare(artifacts)
+    import jsonlines
+
+    from optimize import display
+    from optimize.finetuning import chats
+    from optimize.labelled import examples, labelled
+    from optimize.lm import adapter_for
+
+    chosen = chosen_task(task)
+    given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}
+    if program and given:
+        raise ValueError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
+    student = load(chosen, program, artifacts).program if program else chosen.build(given)
+    if out.exists():
+        raise ValueError(f"{out} is there already; choose another --out or remove it")
+    display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
+    lines = list(chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with jsonlines.open(out, "w") as writer:
+        writer.write_all(lines)
+    display.note(f"wrote {out}: {len(lines)} conversations; tune a model on them and give its name to --lm")
+
+
 def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
     artifacts: Root = ARTIFACTS,
@@ -228,79 +148,3 @@ def ui(
 
     note(f"MLflow UI on http://127.0.0.1:{port} in about 20 seconds; Ctrl-C ends it")
     raise typer.Exit(serve(artifacts, port))
-
-
-def _prepare(artifacts: Path) -> None:
-    """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
-    os.environ.setdefault("DSPY_CACHEDIR", str(artifacts.resolve() / ".cache"))
-    os.environ.setdefault("TQDM_DISABLE", "1")
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
-
-
-def _open(
-    lm: str,
-    api_base: str | None,
-    schema: bool,
-    logprobs: bool,
-    threads: int | None,
-    ledger: "Ledger | None" = None,
-    price: str | None = None,
-) -> "OpenLM":
-    import logging
-
-    from optimize.lm import open_lm
-    from optimize.prices import Price
-
-    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
-    known = Price.parse(price) if price else None
-    return open_lm(lm, api_base=api_base, schema=schema, logprobs=logprobs, threads=threads, ledger=ledger, price=known)
-
-
-def _load(task: "Task", program: str, artifacts: Path) -> Any:
-    from optimize import artifact, tracking
-
-    registered = program.startswith(tracking.MODEL_SCHEME)
-    loaded = tracking.load_registered(artifacts, program) if registered else artifact.load(Path(program))
-    if loaded.task is not task:
-        raise ValueError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
-    return loaded
-
-
-def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
-    """The programs of --ensemble by their names: a bare name is an artifact of the task."""
-    from optimize.tracking import MODEL_SCHEME
-
-    members = {}
-    for given in (word.strip() for word in joined.split(",")):
-        place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
-        name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
-        if name in members:
-            raise ValueError(f"--ensemble: two programs are called {name}")
-        members[name] = _load(task, place, artifacts)
-    if len(members) < 2:
-        raise ValueError(f"--ensemble {joined}: expected two or more compiled programs, joined by commas")
-    return members
-
-
-def _command() -> str:
-    """The command line as a manifest records it: without the address of a server, which can hold a key."""
-    words = ["aisr", *sys.argv[1:]]
-    hidden = [
-        "--api-base=…" if word.startswith("--api-base=") else "…" if k and words[k - 1] == "--api-base" else word
-        for k, word in enumerate(words)
-    ]
-    return shlex.join(hidden).replace("'…'", "…")
-
-
-def _track(artifacts: Path, plan: Any, made: Any) -> None:
-    from datetime import datetime
-
-    from optimize import tracking
-    from optimize.display import note
-
-    lm = made.manifest["lm"]["spec"]
-    title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
-    tracked = tracking.track(
-        artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
-    )
-    note(f"registered models:/{tracked.model}@{tracking.ALIAS} (version {tracked.version}) · run {tracked.run_id}")

@@ -149,7 +149,7 @@ def open_lm(
     _require_key(spec)
     lm = LedgerLM(spec, ledger=ledger, price=price, **_sampling(spec))
     lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
-    return OpenLM(lm, _adapter(schema and lm.supports_response_schema), spec, None, threads or 8)
+    return OpenLM(lm, adapter_for(schema and lm.supports_response_schema), spec, None, threads or 8)
 
 
 def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
@@ -206,7 +206,7 @@ def _open_endpoint(
     model = f"{provider}/{spec.partition('/')[2]}"
     gives = logprobs and not _reasons(spec)
     lm = LedgerLM(model, ledger=ledger, price=price, gives_logprobs=gives, **_sampling(spec))
-    return OpenLM(lm, _adapter(schema), spec, digest, threads or 8)
+    return OpenLM(lm, adapter_for(schema), spec, digest, threads or 8)
 
 
 def _sampling(spec: str) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def _sampling(spec: str) -> dict[str, Any]:
     return {} if _reasons(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
 
 
-def _adapter(schema: bool) -> dspy.Adapter:
+def adapter_for(schema: bool) -> dspy.Adapter:
     """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
     would double a weak model's calls in silence."""
     return dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)

@@ -54,7 +54,8 @@ def ask_often(
     An unusable draw is left out; the first answer must be usable, as in `ask`.
     """
     answers = [ask(predict, check, constraints, **inputs)]
-    if "logprobs" in answers[0]:
+    logprobs = answers[0].get("logprobs")  # empty where the LM was asked for some and gave none
+    if logprobs and logprobs.content:
         return answers
     for draw in range(1, samples):
         with suppress(UnusableAnswer):

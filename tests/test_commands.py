@@ -139,6 +139,43 @@ def test_the_same_compile_gives_the_same_program(walk: Walk, aisr: Aisr) -> None
     assert "registered" not in finished.out
 
 
+def test_an_ensemble_is_compiled_predicted_and_served_like_any_program(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
+    few = ["--data", SAMPLE / "track2", "--no-track", *FEW, *walk.lm]
+    other = aisr("compile", "--task", "track2", "--optimizer", "knn", "--context-tokens", 200, "--name", "other", *few)
+    assert other.code == 0, other.err
+    made = aisr("compile", "--task", "track2", "--ensemble", "mine,other", "--name", "both", *few)
+    assert made.code == 0, made.err
+    assert "difference from" in made.out
+    both = ["--task", "track2", "--program", walk.root / "track2" / "both", *walk.lm]
+    finished = aisr("predict", *both, "--data", walk.inputs("track2"), "--out", tmp_path / "both.jsonl")
+    assert finished.code == 0, finished.err
+    assert [set(line) for line in lines(tmp_path / "both.jsonl")] == [{"id", "label", "evidence_para_ids"}] * 6
+    apart = aisr("evaluate", *both, "--data", walk.gold("track2"), "--ablate", "--output", tmp_path / "report.json")
+    assert apart.code == 0, apart.err
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert set(report["ablation"]) >= {"majority label", "wording alone", "LM alone", "LM + prior + weights + votes"}
+    assert report["ablation"]["majority label"]["macro_f1"] <= 0.25
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("mine", "two or more"), ("mine,mine", "two programs are called mine"), ("mine,nosuch", "no program.json")],
+)
+def test_an_ensemble_of_nothing_is_refused(walk: Walk, aisr: Aisr, given: str, said: str) -> None:
+    finished = aisr("compile", "--task", "track1", "--ensemble", given, *walk.lm)
+    assert finished.code == 2
+    assert said in finished.err
+
+
+def test_a_program_without_a_layer_cannot_be_taken_apart(walk: Walk, aisr: Aisr) -> None:
+    words = ["--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "bare", "--no-track", "--no-decide"]
+    assert aisr("compile", "--task", "track1", *words, *FEW, *walk.lm).code == 0
+    program = ["--task", "track1", "--program", walk.root / "track1" / "bare"]
+    finished = aisr("evaluate", *program, "--data", walk.gold("track1"), "--ablate", *walk.lm)
+    assert finished.code == 2
+    assert "no decision layer" in finished.err
+
+
 @TRACK
 def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str, tmp_path: Path) -> None:
     """The official score of a program is that of its predictions file."""
@@ -365,7 +402,7 @@ def test_help_answers_in_half_a_second() -> None:
     assert min(seconds) < 0.5
 
 
-COMMANDS = ("check", "split", "compile", "evaluate", "predict", "submit", "score", "ui")
+COMMANDS = ("check", "split", "compile", "evaluate", "predict", "export", "submit", "score", "ui")
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -1,11 +1,14 @@
 """One spec string, one language model: what is refused, what is sent, what is counted."""
 
 import copy
+import json
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import dspy
 import pytest
+from loopback import completion
 from scripted import claim, corpus, requests, right, scripted
 
 from optimize.budget import Ledger, Spend
@@ -13,7 +16,7 @@ from optimize.lm import LedgerLM, LMUnavailable, OpenLM, open_lm
 from optimize.tasks import TRACK1
 
 if TYPE_CHECKING:
-    from loopback import Loopback
+    from loopback import Asked, Loopback
 
 KEY = "sk-planted-0123456789"
 RECORD = claim("Supported", "Contradiction")
@@ -176,3 +179,46 @@ def test_a_server_error_is_an_lm_error(loopback: "Loopback") -> None:
     loopback.reply = lambda asked: (400, '{"error": {"message": "the context is too long", "type": "bad"}}')
     with pytest.raises(dspy.LMError, match="the context is too long"):
         judge(open_lm("openai/local", api_base=loopback.url))
+
+
+def spelled(asked: "Asked", answer: str, chances: dict[str, float]) -> tuple[int, str]:
+    """An answer with log-probabilities, cut into tokens before and behind its first label."""
+    label = next(iter(chances))
+    before, behind = answer.split(label, 1)
+    top = [{"token": text, "logprob": math.log(chance), "bytes": None} for text, chance in chances.items()]
+    content = [
+        {"token": before, "logprob": 0.0, "bytes": None, "top_logprobs": []},
+        {**top[0], "top_logprobs": top},
+        {"token": behind, "logprob": 0.0, "bytes": None, "top_logprobs": []},
+    ]
+    body = json.loads(completion(asked, answer))
+    body["choices"][0]["logprobs"] = {"content": content, "refusal": None}
+    return 200, json.dumps(body)
+
+
+@pytest.mark.parametrize("logprobs", [True, False])
+def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loopback", logprobs: bool) -> None:
+    answer = '{"sentence_labels": ["Supported"]}'
+    loopback.reply = lambda asked: (
+        spelled(asked, answer, {"Supported": 0.6, "Contradiction": 0.2}) if asked.body.get("logprobs") else answer
+    )
+    lm = open_lm("openai/local", api_base=loopback.url, logprobs=logprobs)
+    program = TRACK1.build({})
+    with lm.context():
+        (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    assert [asked.body.get("top_logprobs") for asked in loopback.asked] == [20 if logprobs else None]
+    assert judged.source == ("logprobs" if logprobs else "vote")
+    assert judged.chances == pytest.approx([0.75, 0, 0, 0, 0.25] if logprobs else [1.5 / 3.5, *[0.5 / 3.5] * 4])
+
+
+def test_without_log_probabilities_several_answers_are_drawn(loopback: "Loopback") -> None:
+    answers = iter(["Supported", "Contradiction", "Contradiction", "garbage", "garbage"])
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": [next(answers)]})
+    lm = open_lm("openai/local", api_base=loopback.url, threads=1)
+    program = TRACK1.build({"samples": 4})
+    with lm.context():
+        said = program(**program.prepare(claim("Supported")).inputs())
+    assert [asked.body["temperature"] for asked in loopback.asked] == [0.0, 0.7, 0.7, 0.7, 0.7]
+    assert said.sentence_labels == ["Contradiction"]
+    assert said.judgements[0].source == "samples"
+    assert said.judgements[0].chances == pytest.approx([1.5 / 5.5, *[0.5 / 5.5] * 3, 2.5 / 5.5])

@@ -1,0 +1,174 @@
+"""The command that compiles programs."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optimize.opening import load, opened_lm, prepare
+from optimize.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    ApiBase,
+    LMSpec,
+    Logprobs,
+    Root,
+    Schema,
+    TaskName,
+    Threads,
+    chosen_task,
+)
+
+if TYPE_CHECKING:
+    from optimize.tasks import Task
+
+
+def compile_(
+    task: TaskName,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
+    ] = None,
+    optimizer: Annotated[
+        str,
+        typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
+    ] = "random-search",
+    ensemble: Annotated[
+        str | None,
+        typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    teacher_lm: Annotated[
+        str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
+    ] = None,
+    demos: Annotated[int, typer.Option(min=0, help="Most few-shot examples in a prompt.")] = 4,
+    demo_tokens: Annotated[int, typer.Option(min=1, help="Most tokens, about, of all demos together.")] = 3000,
+    candidates: Annotated[int, typer.Option(min=1, help="How many programs the optimizer may try.")] = 4,
+    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
+    augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
+    augment_density: Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")] = 1,
+    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
+    context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
+    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
+    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
+    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
+    max_usd: Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")] = None,
+    price: Annotated[
+        str | None, typer.Option(help="USD a million prompt,completion tokens, where LiteLLM's list lacks the model.")
+    ] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
+    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Compile a program against the ranking score; save the champion and register it."""
+    prepare(artifacts)
+    from optimize import artifact, compiling, display, tracking
+    from optimize.budget import Ledger, Limits
+    from optimize.optimizers import OPTIMIZERS, Settings
+
+    chosen = chosen_task(task)
+    members = _members(chosen, ensemble, artifacts) if ensemble else {}
+    if demos == 0 and not set(optimizer.split(",")) <= {"mipro", "gepa"}:
+        raise ValueError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    chain = [] if members else [step.strip() for step in optimizer.split(",")]
+    for step in chain:
+        if step not in OPTIMIZERS:
+            raise ValueError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    opened = opened_lm(lm, api_base, schema, logprobs, threads, ledger, price)
+    teacher = opened_lm(teacher_lm, None, True, logprobs, threads, ledger) if teacher_lm else opened
+    folder = data or Path("data/sample") / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    if not files["test"].exists():
+        del files["test"]
+    given = {"unit": unit, "context_tokens": context_tokens, "samples": samples}
+    options = {key: value for key, value in given.items() if value}
+    plan = compiling.Plan(
+        task=chosen,
+        name=artifact.check_name(name or "-".join(chain or ["ensemble"])),
+        optimizers=chain,
+        settings=Settings(demos=demos, demo_tokens=demo_tokens, candidates=candidates, seed=seed),
+        options=options,
+        data=files,
+        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
+        planted=augment,
+        density=augment_density,
+        decide=decide,
+        members=members,
+        command=_command(),
+    )
+    if estimate:
+        display.say_estimate(compiling.estimated(plan, opened))
+        return
+    display.note(
+        f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
+        f"into {artifacts / chosen.name / plan.name}/"
+    )
+    if track:
+        tracking.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(opened.ledger) as shown:
+        watcher = compiling.Watcher(
+            shown.stage,
+            shown.judged,
+            lambda contender: shown.say(display.contender_line(contender)),
+        )
+        made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
+        display.say_champion(made)
+    display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
+    display.say_spend(opened)
+    if track:
+        _track(artifacts, plan, made)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
+    raise typer.Exit(RECORDS_FAILED if failed else 0)
+
+
+def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
+    """The programs of --ensemble by their names: a bare name is an artifact of the task."""
+    from optimize.tracking import MODEL_SCHEME
+
+    members = {}
+    for given in (word.strip() for word in joined.split(",")):
+        place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
+        name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
+        if name in members:
+            raise ValueError(f"--ensemble: two programs are called {name}")
+        members[name] = load(task, place, artifacts)
+    if len(members) < 2:
+        raise ValueError(f"--ensemble {joined}: expected two or more compiled programs, joined by commas")
+    return members
+
+
+def _command() -> str:
+    """The command line as a manifest records it: without the address of a server, which can hold a key."""
+    words = ["aisr", *sys.argv[1:]]
+    hidden = [
+        "--api-base=…" if word.startswith("--api-base=") else "…" if k and words[k - 1] == "--api-base" else word
+        for k, word in enumerate(words)
+    ]
+    return shlex.join(hidden).replace("'…'", "…")
+
+
+def _track(artifacts: Path, plan: Any, made: Any) -> None:
+    from datetime import datetime
+
+    from optimize import tracking
+    from optimize.display import note
+
+    lm = made.manifest["lm"]["spec"]
+    title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
+    tracked = tracking.track(
+        artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
+    )
+    note(f"registered models:/{tracked.model}@{tracking.ALIAS} (version {tracked.version}) · run {tracked.run_id}")

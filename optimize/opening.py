@@ -1,0 +1,46 @@
+"""What every command that runs a program opens first: the cache, the language model, the program."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from optimize.budget import Ledger
+    from optimize.lm import OpenLM
+    from optimize.tasks import Task
+
+
+def prepare(artifacts: Path) -> None:
+    """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
+    os.environ.setdefault("DSPY_CACHEDIR", str(artifacts.resolve() / ".cache"))
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+
+
+def opened_lm(
+    lm: str,
+    api_base: str | None,
+    schema: bool,
+    logprobs: bool,
+    threads: int | None,
+    ledger: "Ledger | None" = None,
+    price: str | None = None,
+) -> "OpenLM":
+    import logging
+
+    from optimize.lm import open_lm
+    from optimize.prices import Price
+
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
+    known = Price.parse(price) if price else None
+    return open_lm(lm, api_base=api_base, schema=schema, logprobs=logprobs, threads=threads, ledger=ledger, price=known)
+
+
+def load(task: "Task", program: str, artifacts: Path) -> Any:
+    from optimize import artifact, tracking
+
+    registered = program.startswith(tracking.MODEL_SCHEME)
+    loaded = tracking.load_registered(artifacts, program) if registered else artifact.load(Path(program))
+    if loaded.task is not task:
+        raise ValueError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
+    return loaded
