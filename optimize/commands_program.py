@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from optimize.opening import load, opened_lm, prepare
+from optimize.opening import load, opened_lm, prepare, warn_of_another_lm
 from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
@@ -49,6 +49,7 @@ def evaluate(
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, api_base, schema, logprobs, threads)
     records = examples(labelled(chosen, loaded.program, data, limit))
+    warn_of_another_lm(loaded.program, opened)
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
         found = measure(chosen, loaded.program, records, opened, shown.judged)
@@ -87,11 +88,12 @@ def predict(
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, api_base, schema, logprobs, threads)
+    warn_of_another_lm(loaded.program, opened)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     identity = {
         "task": chosen.name,
         "program": loaded.digest,
-        "lm": f"{opened.lm.model} {type(opened.adapter).__name__}",
+        "lm": opened.identity,
     }
     with display.live(opened.ledger) as shown:
         summary = run(chosen, loaded.program, data, out, opened, identity, lambda judged: shown.judged())

@@ -179,7 +179,7 @@ def _decision_layer(
             raise
         watcher.stage("decision layer: not fitted, the budget is spent")
         return None
-    return fit(plan.task, judged, [row for row in rows if row.planted], plan.settings.seed)
+    return fit(plan.task, judged, [row for row in rows if row.planted], plan.settings.seed, lm.identity)
 
 
 def _test(
@@ -217,8 +217,8 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
         "task": plan.task.name,
         "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
         "program": digests.of_text(artifact.program_text(plan.task, student)),
-        "lm": lm.lm.model,
-        "teacher": teacher.lm.model,
+        "lm": lm.identity,
+        "teacher": teacher.identity,
         "limits": str(plan.limits),
         "planted edits": f"{plan.planted} records, at most {plan.density} in one",
         "decision layer": str(plan.decide),

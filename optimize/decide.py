@@ -47,8 +47,10 @@ class Tried(NamedTuple):
     found: NDArray[np.bool_] | None
 
 
-def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed: int) -> Fitted:
-    """The decision layer for judged records of train and dev. planted: made records, for the priors alone.
+def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed: int, fitted_on: str = "") -> Fitted:
+    """The decision layer for judged records of train and dev.
+
+    planted: made records, for the priors alone; fitted_on: the LM that judged, to tell it from others later.
 
     With too few records for cross-validation there is a layer that changes nothing. Raises ValueError for no records.
     """
@@ -79,6 +81,7 @@ def fit(task: Task, judged: Sequence[Judged], planted: Sequence[Labelled], seed:
     decision = Decision(
         labels=list(task.labels),
         majority=majority,
+        fitted_on=fitted_on,
         kept=gain.low > 0,
         says=rules[best],
         means=blends[best].means,

@@ -94,6 +94,13 @@ class OpenLM:
     def ledger(self) -> Ledger:
         return self.lm.ledger
 
+    @property
+    def identity(self) -> str:
+        """What tells its answers from those of another LM: the model, the form asked for, and whether with
+        log-probabilities."""
+        logprobs = "with" if self.lm.gives_logprobs else "without"
+        return f"{self.lm.model} {type(self.adapter).__name__} {logprobs} log-probabilities"
+
     def context(self) -> Any:
         """`with lm.context(): program(...)`."""
         return dspy.context(
@@ -111,6 +118,7 @@ class OpenLM:
             "endpoint": self.endpoint,
             "adapter": type(self.adapter).__name__,
             "temperature": self.lm.kwargs.get("temperature"),
+            "logprobs": self.lm.gives_logprobs,
         }
 
 

@@ -44,3 +44,15 @@ def load(task: "Task", program: str, artifacts: Path) -> Any:
     if loaded.task is not task:
         raise ValueError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
     return loaded
+
+
+def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
+    """Say so where a program's decision layer was fitted on what another LM thinks."""
+    from optimize.display import note
+
+    layer = program.decision
+    if layer is not None and layer.kept and layer.fitted_on != lm.identity:
+        note(
+            f"warning: the decision layer was fitted on {layer.fitted_on or 'an unknown LM'}, "
+            f"and this is {lm.identity}; its weights may not suit. Compile with the LM that predicts"
+        )

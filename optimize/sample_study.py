@@ -84,7 +84,7 @@ def _planted(task: Task, folder: Path, lm: OpenLM) -> None:
     rows = [["none", str(before.interval), ""]]
     for count, density in PLANTED:
         made = with_planted(task, program, _data(task, "train"), train, count, density, 0)[len(train) :]
-        program.decision = fit(task, judged, made, 0).decision
+        program.decision = fit(task, judged, made, 0, lm.identity).decision
         after = measure(task, program, examples(test), lm)
         title = f"{count} records, up to {density} in one"
         rows.append([title, str(after.interval), str(difference_interval(after.tally, before.tally))])

@@ -175,6 +175,7 @@ def _tags(compiled: Compiled) -> dict[str, str]:
         "aisr.lm": made["lm"]["spec"],
         DIGEST_TAG: made["digest"],
         "aisr.champion": compiled.choice.champion.name,
+        "aisr.decision": str((made["decision"] or {}).get("kept")),
     }
 
 
@@ -199,6 +200,9 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
     }
     if spend["usd"] is not None:
         metrics["usd"] = spend["usd"]
+    decision = compiled.manifest["decision"]
+    if decision and "gain" in decision:
+        metrics["decision_cross_validated_gain"] = decision["gain"][0]
     results = {"dev": compiled.choice.champion.dev, "baseline_dev": compiled.choice.contenders[0].dev}
     if compiled.test is not None:
         results["test"] = compiled.test.champion

@@ -57,13 +57,14 @@ class Decision(BaseModel):
     """A fitted decision layer.
 
     says: the rule whose highest value is the label; means: the rule whose softmax is the probability; majority: the
-    commonest label of train; kept: whether the layer is used, or only shown beside the model as it is; ablations: the
-    rules that leave something out, by what they have.
+    commonest label of train and dev; fitted_on: the LM whose thoughts it was fitted on; kept: whether the layer is
+    used, or only shown beside the model as it is; ablations: the rules that leave something out, by what they have.
     """
 
     model_config = ConfigDict(extra="forbid")
     labels: list[str]
     majority: str
+    fitted_on: str = ""
     kept: bool
     says: Rule
     means: Rule

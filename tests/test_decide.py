@@ -15,6 +15,7 @@ from optimize.decide import BOTH, WEIGHTS, fit
 from optimize.judging import Outcome, judge_all
 from optimize.labelled import Labelled
 from optimize.material import Judged, Material, gather, grouped
+from optimize.opening import warn_of_another_lm
 from optimize.priors import count, fit_cues, fit_wording
 from optimize.sharing import shared
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
@@ -250,6 +251,18 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
     content["decision"] |= change
     with pytest.raises(artifact.BadArtifact, match=complaint):
         artifact.parse(json.dumps(content), "program.json")
+
+
+def test_a_layer_that_was_fitted_on_another_lm_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    lm, other = scripted.scripted([]), scripted.scripted([])
+    program = TRACK1.build({})
+    program.decision = fit(TRACK1, judged_claims(60, wrong=1.0), [], 0, lm.identity).decision
+    warn_of_another_lm(program, lm)
+    assert capsys.readouterr().out == ""
+    warn_of_another_lm(program, other)
+    said = capsys.readouterr().out
+    assert lm.identity in said
+    assert other.identity in said
 
 
 def test_half_way_is_half_way() -> None:

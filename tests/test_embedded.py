@@ -172,7 +172,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("optimizer", ["labeled", "bootstrap", "mipro", "gepa"])
+@pytest.mark.parametrize("optimizer", ["labeled", "knn", "bootstrap", "mipro", "simba", "gepa"])
 def test_every_optimizer_runs_with_the_embedded_model(tmp_path: Path, optimizer: str) -> None:
     small = ["--limit-train", "4", "--limit-dev", "3", "--limit-test", "1", "--demos", "1", "--candidates", "2"]
     _aisr(tmp_path, "compile", "--task", "track1", "--optimizer", optimizer, *small, "--no-track",
