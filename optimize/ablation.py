@@ -7,13 +7,13 @@ import dspy
 
 from metrics.calibration import calibration_error
 from optimize.champion import Result, result
-from optimize.decide import WAYS
+from optimize.decide import ALONE, WAYS
 from optimize.judging import Outcome, judge_all
 from optimize.lm import OpenLM
 from optimize.tasks import Task
 from programs.decision import Decision, Rule
 
-MAJORITY, ALONE = "majority label", "LM alone"
+MAJORITY = "majority label"
 
 
 class Ablation(NamedTuple):

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from programs import evidence
+from programs.cues import NAME, NUMBER
 from programs.labels import CitationLabel, ClaimLabel
 from programs.records import CitationRecord, ClaimRecord, Record
 
-NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
-NUMBER = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w.-]*\d)")
 CAUSES = (
     "because it models long-range structure better",
     "which stems from a smoother loss surface",

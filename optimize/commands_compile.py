@@ -95,6 +95,8 @@ def compile_(
         del files["test"]
     given = {"unit": unit, "context_tokens": context_tokens, "samples": samples}
     options = {key: value for key, value in given.items() if value}
+    if members and options:
+        raise ValueError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
     plan = compiling.Plan(
         task=chosen,
         name=artifact.check_name(name or "-".join(chain or ["ensemble"])),
@@ -136,12 +138,14 @@ def compile_(
 
 def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
     """The programs of --ensemble by their names: a bare name is an artifact of the task."""
+    from optimize import artifact
     from optimize.tracking import MODEL_SCHEME
 
     members = {}
     for given in (word.strip() for word in joined.split(",")):
         place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
         name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
+        artifact.check_name(name)
         if name in members:
             raise ValueError(f"--ensemble: two programs are called {name}")
         members[name] = load(task, place, artifacts)

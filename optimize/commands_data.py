@@ -8,7 +8,7 @@ import typer
 from optimize.options import REFUSED, TaskName, chosen_task
 
 if TYPE_CHECKING:
-    from optimize.splits import Labelled, Split
+    from optimize.splits import Split, Survey
 
 
 def check(
@@ -84,7 +84,7 @@ def split(
             note(f"  {out / name / side}.jsonl: {count} records, {errors} of them not all Supported")
 
 
-def _say_leak(found: "Labelled", made: "Split", seed: int) -> None:
+def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
     """What a plain random split of the same sizes would have leaked."""
     import random
 
@@ -128,7 +128,7 @@ def submit(
 
 
 def score(
-    gold: Annotated[Path, typer.Argument(help="Labelled records, JSONL.")],
+    gold: Annotated[Path, typer.Argument(help="Survey records, JSONL.")],
     predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.")],
     task: TaskName,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,

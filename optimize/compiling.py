@@ -78,7 +78,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     folder = root / plan.task.name / plan.name
     _claim(folder, plan, lm, teacher, student)
     if isinstance(student, Ensemble):
-        choice = beside_members(plan.task, student, plan.members, splits["dev"], lm, watcher.scored)
+        choice = _beside(plan, student, splits["dev"], lm, watcher)
     else:
         choice = _search(plan, student, splits["train"], splits["dev"], lm, teacher, watcher)
     champion = _again(plan, choice.champion.program)
@@ -127,6 +127,16 @@ def _search(
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
         champion = _again(plan, choice.champion.program)
     return choice
+
+
+def _beside(plan: Plan, student: Ensemble, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Choice:
+    watcher.stage(f"{len(plan.members)} members on {len(dev)} records of dev")
+    try:
+        return beside_members(plan.task, student, plan.members, dev, lm, watcher.scored)
+    except LMBillingError as error:
+        if lm.ledger.spent_out() is None:
+            raise
+        raise ValueError(f"{error}; not all members could be scored on dev, nothing is saved") from error
 
 
 def _check_alive(plan: Plan, student: dspy.Module, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
@@ -222,6 +232,7 @@ def _claim(folder: Path, plan: Plan, lm: OpenLM, teacher: OpenLM, student: dspy.
         "limits": str(plan.limits),
         "planted edits": f"{plan.planted} records, at most {plan.density} in one",
         "decision layer": str(plan.decide),
+        "members": str({name: member.digest for name, member in plan.members.items()}),
         **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
     }
     beside = folder / "compile.json"

@@ -142,7 +142,7 @@ def say_decision(report: dict[str, Any]) -> None:
     scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
     low, high = report["gain"][1:]
     kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
-    note(f"  decision layer, cross-validated on {report['records']} records ({report['source']}): {scores}")
+    note(f"  decision layer, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
 
 

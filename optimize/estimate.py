@@ -95,6 +95,7 @@ def estimate(
     shown = min(settings.demos, len(rows))
     fields = list(predictor.signature.fields)
     demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
+    demos = max(demos, sum(length(demo, fields) for demo in predictor.demos))
     full = bare + demos
     answer = fmean(tokens(json.dumps({name: row[name] for name in predictor.signature.output_fields})) for row in rows)
     records = (
@@ -103,8 +104,9 @@ def estimate(
         + (sizes.train if decide else 0)
         + sum(RECORDS[name](settings, sizes) for name in optimizers)
     )
-    calls = round(records * len(rows) / len(sample))
-    uncompiled = min(calls, round(sizes.dev * len(rows) / len(sample)))
+    asked = len(rows) / len(sample) * (1 if lm.lm.gives_logprobs else program.samples)
+    calls = round(records * asked)
+    uncompiled = 0 if predictor.demos else min(calls, round(sizes.dev * asked))
     prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full)
     completion_tokens = round(calls * answer)
     price = lm.lm.price

@@ -55,12 +55,14 @@ class Material:
     """Judged records as arrays, a row a judgement.
 
     opinions: log-probabilities (judgements, labels) of each model, and of priors that did not see the record's fold;
-    fold: int (judgements,); found: for Track 2, whether the evidence that goes with the gold label is right, bool
-    (judgements,), for each way (named weight, fill) to name it.
+    said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,); found: for
+    Track 2, whether the evidence that goes with the gold label is right, bool (judgements,), for each way (named
+    weight, fill) to name it.
     """
 
     models: list[str]
     opinions: Opinions
+    said: NDArray[np.int64] | None
     gold: Gold
     fold: NDArray[np.int64]
     found: dict[tuple[float, Fill], NDArray[np.bool_]]
@@ -99,7 +101,8 @@ def gather(
         cues[here] = logs(weights.of(texts.cues[here]))
     gold = Gold.of([task.allowed(example.gold) for example in real], task.labels)
     everything = {**opinions, WORDING: wording, CUES: cues}
-    return Material(models, everything, gold, fold, _found(task, judged), texts)
+    said = _said(task, judged, models[0]) if len(models) == 1 else None
+    return Material(models, everything, said, gold, fold, _found(task, judged), texts)
 
 
 def _folds(task: Task, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:
@@ -124,6 +127,11 @@ def _texts(task: Task, rows: Sequence[Labelled], folds: Sequence[int]) -> Texts:
 def _chances(judged: Sequence[Judged], name: str) -> NDArray[np.float64]:
     rows = [judgement.chances for found in judged for judgement in found.outcomes[name].judgements]
     return np.array(rows, dtype=np.float64)
+
+
+def _said(task: Task, judged: Sequence[Judged], name: str) -> NDArray[np.int64]:
+    labels = [judgement.label for found in judged for judgement in found.outcomes[name].judgements]
+    return np.array([task.labels.index(label) for label in labels], dtype=np.int64)
 
 
 def _found(task: Task, judged: Sequence[Judged]) -> dict[tuple[float, Fill], NDArray[np.bool_]]:

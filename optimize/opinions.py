@@ -7,7 +7,7 @@ import dspy
 from optimize.judging import judge_all
 from optimize.labelled import Labelled
 from optimize.lm import OpenLM
-from optimize.material import Judged
+from optimize.material import Judged, grouped
 from optimize.tasks import Task
 from programs.decision import LM
 from programs.ensemble import Ensemble
@@ -18,9 +18,12 @@ def opinions(
 ) -> list[Judged]:
     """The judgements of each model of a program, without its decision layer, on records that it can be asked fairly.
 
-    Left out are records that stand in a prompt as demos, whose answer the model has read, and those that a model fails.
+    Left out are records that share something with a demo of a prompt, since the model has read their answer or one much
+    like it, and those that a model fails.
     """
-    fair = [row for row in rows if not row.planted and not in_prompt(program, row.example)]
+    group = grouped(task, rows)
+    read = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
+    fair = [row for key, row in zip(group, rows, strict=True) if not row.planted and key not in read]
     outcomes = {
         name: judge_all(task, model, [seen_by(name, row.example) for row in fair], lm, done)
         for name, model in models(program).items()

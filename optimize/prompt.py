@@ -53,6 +53,8 @@ def _decision(decision: Decision) -> str:
         f"The label with the highest sum of log-probabilities, {weights}, and its readiness to be said.",
         "\n".join(lines),
     ]
+    for k, votes in decision.says.votes.items():
+        said.append(f"{decision.labels[k]} passes before all others where {votes} or more members say it.")
     if decision.evidence is not None:
         fills = "; ".join(f"{label}: {fill}" for label, fill in decision.evidence.fill.items())
         said.append(f"Evidence to name: {fills}. Weight of what the model named: {decision.evidence.named_weight:g}.")

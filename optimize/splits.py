@@ -88,7 +88,7 @@ def stratum(task: Task, record: Record) -> str:
     return unusual[0] if unusual else "Supported"
 
 
-class Labelled(NamedTuple):
+class Survey(NamedTuple):
     """What a split needs to know of a labelled file, a row a record. lines: their numbers in the file, from 1."""
 
     lines: list[int]
@@ -97,7 +97,7 @@ class Labelled(NamedTuple):
     sentences: list[int]
 
 
-def survey(task: Task, file: Path) -> Labelled:
+def survey(task: Task, file: Path) -> Survey:
     """Read a labelled file once, a record at a time; only claims and digests are held.
 
     Raises `BadLine` for a bad record and ValueError for one without labels.
@@ -111,7 +111,7 @@ def survey(task: Task, file: Path) -> Labelled:
         keys.append(shared(line.record))
         claims.append(line.record.claim_text)
         sentences.append(len(getattr(line.record, "sentences", [""])))
-    return Labelled(lines, strata, with_near_duplicates(keys, claims), sentences)
+    return Survey(lines, strata, with_near_duplicates(keys, claims), sentences)
 
 
 def split_folds(strata: Sequence[str], keys: Sequence[set[str]], folds: int, seed: int) -> list[Split]:
@@ -128,7 +128,7 @@ def split_folds(strata: Sequence[str], keys: Sequence[set[str]], folds: int, see
     ]
 
 
-def shaped(made: Split, found: Labelled, like: Shape, seed: int) -> Split:
+def shaped(made: Split, found: Survey, like: Shape, seed: int) -> Split:
     """The split with dev and test resampled to a shape; train stays as it is."""
 
     def side(rows: list[int]) -> list[int]:
@@ -138,7 +138,7 @@ def shaped(made: Split, found: Labelled, like: Shape, seed: int) -> Split:
     return Split(made.train, side(made.dev), side(made.test))
 
 
-def write(made: Split, found: Labelled, file: Path, out: Path) -> dict[str, int]:
+def write(made: Split, found: Survey, file: Path, out: Path) -> dict[str, int]:
     """Write out/train.jsonl, dev.jsonl and test.jsonl (those that have records), line by line as they stand in `file`;
     records a side. Raises ValueError where one of them is there already."""
     sides = [name for name in SIDES if getattr(made, name)]

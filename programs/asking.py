@@ -58,9 +58,16 @@ def ask_often(
     if logprobs and logprobs.content:
         return answers
     for draw in range(1, samples):
-        with suppress(UnusableAnswer):
+        # Without a trace: one draw among several is not the program's answer, and must not be bootstrapped into a demo.
+        with suppress(UnusableAnswer), dspy.context(trace=None):
             answers.append(ask(predict, check, constraints, draw, **inputs))
     return answers
+
+
+def forget_outvoted(answer: dspy.Prediction, field: str, final: Any) -> None:
+    """Take an answer out of DSPy's trace where the draws after it came to another, for the same reason."""
+    if dspy.settings.trace and answer[field] != final:
+        dspy.settings.trace.pop()
 
 
 def check_samples(samples: int) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 
 from programs import retrieval
-from programs.asking import ask_often, check_samples, unknown_names
+from programs.asking import ask_often, check_samples, forget_outvoted, unknown_names
 from programs.decision import LM, Decision, decide, policy
 from programs.distribution import judgements_of
 from programs.fusion import complete
@@ -100,6 +100,7 @@ class CitationJudge(dspy.Module):
         )
         said = [[answer.label] for answer in answers]
         (judged,) = judgements_of(answers, "label", said, CITATION_LABELS)
+        forget_outvoted(answers[0], "label", judged.label)
         named = next(answer.evidence_ids for answer in answers if answer.label == judged.label)
         models = {LM: dspy.Prediction(judgements=[judged], named=named)}
         return self.conclude(self.decision, models, passages=passages, claim=claim, shown=shown, ranking=ranking)

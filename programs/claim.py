@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import dspy
 
 from programs import evidence
-from programs.asking import ask_often, check_samples, wrong_count
+from programs.asking import ask_often, check_samples, forget_outvoted, wrong_count
 from programs.decision import LM, Decision, decide
 from programs.distribution import Judgement, judgements_of
 from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
@@ -128,7 +128,10 @@ class ClaimJudge(dspy.Module):
             evidence=evidence,
             sentences=sentences,
         )
-        return judgements_of(answers, "sentence_labels", [answer.sentence_labels for answer in answers], CLAIM_LABELS)
+        said = [answer.sentence_labels for answer in answers]
+        judged = judgements_of(answers, "sentence_labels", said, CLAIM_LABELS)
+        forget_outvoted(answers[0], "sentence_labels", [judgement.label for judgement in judged])
+        return judged
 
     def _one(self, evidence: str, paragraph: str, sentence: str) -> Judgement:
         answers = ask_often(
@@ -142,4 +145,6 @@ class ClaimJudge(dspy.Module):
             sentence=sentence,
         )
         said = [[answer.sentence_label] for answer in answers]
-        return judgements_of(answers, "sentence_label", said, CLAIM_LABELS)[0]
+        (judged,) = judgements_of(answers, "sentence_label", said, CLAIM_LABELS)
+        forget_outvoted(answers[0], "sentence_label", judged.label)
+        return judged

@@ -9,15 +9,16 @@ from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
-import Stemmer
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from programs.retrieval import stemmer
 from programs.wording import softmax
 
 NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
 ACRONYM = re.compile(r"\b[A-Z]{2,}[\w-]*\b")
-NUMBER = re.compile(r"(?<![\w.,-])\d+(?:\.\d+)?(?![\w.-]*\d)")
+# Possessive: a long run of digits must not be tried again at each of its lengths.
+NUMBER = re.compile(r"(?<![\w.,-])\d++(?:\.\d++)?+(?![\w.-]*\d)")
 FIGURE = re.compile(r"\b(fig(?:ure)?|tab(?:le)?)s?\.?\s*(\d+)", re.IGNORECASE)
 QUANTIFIER = re.compile(
     r"\b(?:all|any|every\w*|always|never|none|no|each|entire\w*|across|universal\w*|consistent\w*|invariabl\w*|"
@@ -129,9 +130,4 @@ def _lines(evidence: str) -> list[frozenset[str]]:
 
 @lru_cache(maxsize=4096)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(_stemmer().stemWords(WORD.findall(text.lower())))
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Stemmer.Stemmer:
-    return Stemmer.Stemmer("english")
+    return frozenset(stemmer().stemWords(WORD.findall(text.lower())))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 Source = Literal["logprobs", "samples", "vote"]
+ROUNDING = 1e-3  # how far above 0 a log-probability may be
 HALF_VOTE = 0.5  # added to each label's votes, so that no label is impossible for want of samples (Jeffreys' prior)
 
 
@@ -37,9 +38,11 @@ def from_logprobs(content: Any, field: str, said: Sequence[str], labels: Sequenc
     """A judgement for each label of `said`, which an answer's tokens spell after the name of its output `field`.
 
     content: the tokens of the answer with their likeliest alternatives, as OpenAI's API lists them. None where the
-    labels cannot be found in them.
+    labels cannot be found in them or a number is no log-probability.
     """
     tokens = list(content or [])
+    if not all(_usable(entry) for token in tokens for entry in (token, *(token.top_logprobs or []))):
+        return None
     text = "".join(entry.token for entry in tokens)
     place = max(text.find(field), 0)
     judgements = []
@@ -106,6 +109,10 @@ def _mass(token: Any, lead: str, alive: frozenset[str], read: int) -> dict[froze
             if group:
                 mass[group] = mass.get(group, 0.0) + math.exp(logprob)
     return mass
+
+
+def _usable(entry: Any) -> bool:
+    return isinstance(entry.logprob, int | float) and -math.inf <= entry.logprob <= ROUNDING
 
 
 def _begins(rest: str, piece: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import dspy
 
-from programs.decision import Decision, pooled
+from programs.decision import CUES, WORDING, Decision, pooled
 from programs.records import Record
 
 
@@ -23,6 +23,11 @@ class Ensemble(dspy.Module):
         super().__init__()
         if len(members) < 2:
             raise ValueError(f"{len(members)} members; an ensemble needs two or more")
+        for name, member in members.items():
+            if name in (WORDING, CUES):
+                raise ValueError(f"a member cannot be called {name!r}: its decision layer calls an expert so")
+            if isinstance(member, Ensemble):
+                raise ValueError(f"member {name} is an ensemble itself; name its members instead")
         self.members = {name: members[name] for name in sorted(members)}
         for member in self.members.values():
             member.decision = None

@@ -48,7 +48,7 @@ def rank(claim: str, paragraphs: Mapping[str, str]) -> list[str]:
     """All paragraph ids, best first, by BM25 over stemmed words (Robertson et al. 1995); ties in document order."""
     keys = list(paragraphs)
     index = _index(tuple(paragraphs.values()))
-    query = bm25s.tokenize(claim, stopwords="en", stemmer=_stemmer(), show_progress=False, return_ids=False)[0]
+    query = bm25s.tokenize(claim, stopwords="en", stemmer=stemmer(), show_progress=False, return_ids=False)[0]
     known = [word for word in query if index is not None and word in index.vocab_dict]
     if index is None or not known:
         return keys
@@ -63,7 +63,7 @@ def tokens(text: str) -> int:
 
 @lru_cache(maxsize=256)  # many claims cite the same paper
 def _index(texts: tuple[str, ...]) -> bm25s.BM25 | None:
-    words = bm25s.tokenize(list(texts), stopwords="en", stemmer=_stemmer(), show_progress=False)
+    words = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), show_progress=False)
     if not words.vocab:
         return None  # nothing but stop words or signs: there is nothing to rank by
     index = bm25s.BM25()
@@ -72,5 +72,6 @@ def _index(texts: tuple[str, ...]) -> bm25s.BM25 | None:
 
 
 @lru_cache(maxsize=1)
-def _stemmer() -> Stemmer.Stemmer:
+def stemmer() -> Stemmer.Stemmer:
+    """The English stemmer, made once."""
     return Stemmer.Stemmer("english")

@@ -156,6 +156,15 @@ def test_an_estimate_sends_nothing_and_grows_with_the_data(task: Task, optimizer
     assert large.usd == pytest.approx((large.prompt_tokens + 2 * large.completion_tokens) / 1e6)
 
 
+def test_answers_that_are_drawn_are_counted() -> None:
+    calls = []
+    for samples in (1, 5):
+        program, lm = TRACK1.build({"samples": samples}), scripted([])
+        sizes = Sizes(20, 20, 20)
+        calls.append(estimate(["labeled"], Settings(), sizes, examples(TRACK1, program), program, lm, True).calls)
+    assert calls[1] == 5 * calls[0]
+
+
 def test_every_optimizer_has_an_estimate() -> None:
     assert list(RECORDS) == list(OPTIMIZERS)
 

@@ -16,6 +16,7 @@ from optimize.judging import Outcome, judge_all
 from optimize.labelled import Labelled
 from optimize.material import Judged, Material, gather, grouped
 from optimize.opening import warn_of_another_lm
+from optimize.opinions import opinions
 from optimize.priors import count, fit_cues, fit_wording
 from optimize.sharing import shared
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
@@ -204,6 +205,44 @@ def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -
     assert np.isfinite(fit_cues(np.zeros((2, len(CUES))), np.array([0, 3]), 5).chances(["a"], "")).all()
     mute = fit_wording(count(["a", "b"]), both, np.array([0, 1]), 5)
     assert mute.chances(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
+
+
+def test_the_model_as_it_is_says_what_it_said() -> None:
+    """Where log-probabilities are shared among labels, the likeliest label need not be the one that was written."""
+    rows = []
+    for row, outcomes in judged_claims(30, texts=False):
+        judgements = [
+            Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcomes[LM].judgements
+        ]
+        rows.append(Judged(row, {LM: Outcome(None, None, judgements)}))
+    report = fit(TRACK1, rows, [], seed=0).report
+    assert report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
+    assert report["kept"] is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
+    """The labels have nothing to do with the texts, nor with what the model thinks."""
+    draw = Random(seed)
+    rows = []
+    for row, _ in judged_claims(40, texts=False, seed=seed):
+        thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
+        rows.append(Judged(row, {LM: Outcome(None, None, thoughts)}))
+    fitted = fit(TRACK1, rows, [], seed=seed)
+    assert fitted.gain is not None
+    assert fitted.gain.value < 0.1
+
+
+def test_records_like_a_demo_are_not_asked_about() -> None:
+    program = TRACK1.build({})
+    parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
+    edited = scripted.claim(S, SCOPE, number=1).sentence_label
+    made = parent.model_copy(update={"id": "made", "sentence_label": edited})
+    rows = [Labelled(program.prepare(record), shared(record)) for record in (parent, other)]
+    rows.append(Labelled(program.prepare(made), shared(made), planted=True))
+    program.label.demos = [rows[2].example.toDict()]
+    asked = opinions(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
+    assert [row.example.id for row, _ in asked] == [other.id]
 
 
 def test_no_records_are_refused() -> None:

@@ -73,6 +73,13 @@ def test_labels_that_are_not_in_the_tokens_leave_it_to_the_votes() -> None:
     assert from_logprobs(None, "label", ["Supported"], CITATION_LABELS) is None
 
 
+@pytest.mark.parametrize("bad", [None, math.nan, math.inf, 5.0, "0"])
+def test_what_is_no_log_probability_leaves_it_to_the_votes(bad: object) -> None:
+    good = token("Supported", 0.5, Irrelevant=0.5)
+    good.top_logprobs[1].logprob = bad
+    assert from_logprobs([good], "label", ["Supported"], CITATION_LABELS) is None
+
+
 def test_votes_agree_and_a_tie_goes_to_the_first() -> None:
     judged = from_votes([SCOPE, S, SCOPE, S], CLAIM_LABELS)
     assert (judged.label, judged.source) == (SCOPE, "samples")

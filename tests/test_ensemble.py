@@ -130,6 +130,14 @@ def test_a_rare_label_passes_with_enough_votes_and_no_fewer() -> None:
     assert said(ENTITY, ENTITY, S) != ENTITY  # no number of votes lets it pass, and the sum is for Supported
 
 
+def test_names_and_members_that_would_be_taken_for_others_are_refused() -> None:
+    program = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({})})
+    with pytest.raises(ValueError, match="'wording'"):
+        Ensemble({"wording": TRACK1.build({}), "b": TRACK1.build({})})
+    with pytest.raises(ValueError, match="name its members instead"):
+        Ensemble({"a": program, "b": TRACK1.build({})})
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
