@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test quick lint lock
+.PHONY: setup demo test quick lint study lock
 
 setup: $(READY)
 
@@ -37,6 +37,12 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# The measurements that the README quotes: the objective, the race, and an hour of the embedded model on the sample.
+study: setup
+	$(BIN)/python -m metrics.study
+	$(BIN)/python -m metrics.race_study
+	$(BIN)/python -m optimize.sample_study
 
 # Needs uv. The overrides drop what would be compiled and is not used.
 lock:

@@ -97,6 +97,23 @@ def test_what_the_cache_holds_is_answered_after_the_budget_is_spent() -> None:
     assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
 
 
+def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
+    """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
+    made = []
+    for name in ("plain", "marked"):
+        given, lm = plan(tmp_path / name), scripted(right)
+        if name == "marked":
+            text = given.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
+            given.data["test"].write_text(text)
+        made.append(compiling.compile_program(given, lm, lm, tmp_path / name / "out", SILENT))
+    programs = [json.loads((one.folder / "program.json").read_text()) for one in made]
+    for program in programs:
+        del program["decision"]["fitted_on"]  # each scripted LM has a name of its own
+    assert programs[0] == programs[1]
+    assert programs[0]["decision"]["wording"] is not None
+    assert made[0].manifest["data"]["test"]["digest"] != made[1].manifest["data"]["test"]["digest"]
+
+
 def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -> None:
     lm = scripted(right)
     compiling.compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
