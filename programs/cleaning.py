@@ -16,12 +16,13 @@ KEPT = "\n\t"
 def clean(text: str) -> str:
     """The text without control and other invisible characters, and with letter-spaced words of LaTeX joined."""
     visible = "".join(" " if _invisible(sign) else sign for sign in text)
-    return SPACED.sub(lambda found: found[1] + LETTERS.sub(_joined, found[2]).strip() + "}", visible)
+    return SPACED.sub(_closed_up, visible)
 
 
 def _invisible(sign: str) -> bool:
     return sign not in KEPT and unicodedata.category(sign) in ("Cc", "Cs", "Co", "Cn")
 
 
-def _joined(letters: re.Match[str]) -> str:
-    return letters[0].replace(" ", "")
+def _closed_up(found: re.Match[str]) -> str:
+    joined = LETTERS.sub(lambda letters: letters[0].replace(" ", ""), found[2])
+    return found[0] if joined == found[2] else f"{found[1]}{joined.strip()}}}"
