@@ -18,7 +18,7 @@ PAPERS = 256  # whose indices are kept: many claims cite the same paper
 
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """The BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
-    index = _index(tuple(texts))
+    index = indexed(tuple(texts))
     words = _words([claim])[0]
     known = [word for word in words if index is not None and word in index.vocab_dict]
     if index is None or not known:
@@ -56,10 +56,11 @@ def _words(texts: Sequence[str]) -> list[list[str]]:
 
 
 @lru_cache(maxsize=PAPERS)
-def _index(texts: tuple[str, ...]) -> bm25s.BM25 | None:
+def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
+    """The BM25 index of texts; None where they hold no word to rank by."""
     words = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False)
     if not words.vocab:
-        return None  # nothing but stop words or signs: there is nothing to rank by
+        return None  # nothing but stop words or signs
     index = bm25s.BM25()
     index.index(words, show_progress=False)
     return index

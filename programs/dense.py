@@ -21,7 +21,7 @@ def dense(claim: str, texts: Sequence[str], model: str = BUILT_IN) -> Vectors:
     model: `wordllama`, which its package carries (static word vectors, no network), or any embedding model of LiteLLM
     (`openai/text-embedding-3-small`), asked through DSPy and its cache.
     """
-    return np.asarray(_paper(tuple(texts), model) @ embedder(model)([claim])[0])
+    return np.asarray(embedded(tuple(texts), model) @ embedder(model)([claim])[0])
 
 
 @lru_cache(maxsize=4)
@@ -54,5 +54,6 @@ def _listed(model: str) -> Callable[[list[str]], Any]:
 
 
 @lru_cache(maxsize=PAPERS)
-def _paper(texts: tuple[str, ...], model: str) -> Vectors:
+def embedded(texts: tuple[str, ...], model: str) -> Vectors:
+    """The embeddings of texts, a row each."""
     return embedder(model)(texts)
