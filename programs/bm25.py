@@ -1,5 +1,6 @@
 """BM25 over stemmed words (Robertson et al. 1995): how well each of a paper's paragraphs matches a claim."""
 
+import logging
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,6 +10,7 @@ import numpy as np
 import Stemmer
 from numpy.typing import NDArray
 
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it asks for all that it could say, each index built among it
 # Single characters too: "Corvid-2" and "2.3 points" are told apart by nothing else. It is worth 2.5 points of Hit@3 on
 # the sample's train and dev, and so is b = 0.75 (paragraphs are short) against 0.4.
 WORD = r"(?u)\b\w+\b"

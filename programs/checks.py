@@ -32,6 +32,18 @@ class SentenceCheck(BaseModel):
     )
 
 
+# For a backend that decodes under a schema: short lists of short strings, since a small model fills all that it may.
+SHORT = {
+    "type": "object",
+    "properties": {
+        name: {"type": "array", "maxItems": 1, "items": {"type": "string", "maxLength": 40}}
+        for name in SentenceCheck.model_fields
+    },
+    "required": list(SentenceCheck.model_fields),
+    "additionalProperties": False,
+}
+
+
 def by_rule(sentence: str, evidence: str, label: str) -> dict[str, list[str]]:
     """A check that goes with a gold label, for a labelled demo: what the rules of `programs.cues` find of that kind.
 

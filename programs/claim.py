@@ -7,7 +7,7 @@ import dspy
 
 from programs import evidence as bundle
 from programs.asking import as_text_in_trace, ask_often, check_samples, forget_outvoted, wrong_count
-from programs.checks import SentenceCheck, by_rule
+from programs.checks import SHORT, SentenceCheck, by_rule
 from programs.cleaning import clean
 from programs.decision import LM, Decision, decide
 from programs.distribution import Judgement, judgements_of
@@ -206,7 +206,7 @@ class ClaimJudge(dspy.Module):
                 wrong_count(prediction.sentence_labels, count, "labels")
                 or (wrong_count(prediction.sentence_checks, count, "checks") if self.checks else None)
             ),
-            {"sentence_labels": slots, "sentence_checks": slots},
+            {"sentence_labels": slots, "sentence_checks": {**slots, "items": SHORT}},
             self.samples,
             demos=nearest(self.label.demos, self.statement, " ".join(sentences), self.nearest),
             evidence=evidence,
@@ -222,7 +222,7 @@ class ClaimJudge(dspy.Module):
         answers = ask_often(
             self.label,
             lambda _: None,
-            {},
+            {"sentence_check": SHORT},
             self.samples,
             demos=nearest(self.label.demos, self.statement, sentence, self.nearest),
             evidence=evidence,

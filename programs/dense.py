@@ -1,5 +1,6 @@
 """How near a claim and a paper's paragraphs are by their embeddings."""
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -38,8 +39,11 @@ def embedder(model: str) -> Embed:
 
 
 def _built_in() -> Callable[[list[str]], Any]:
+    root, handlers = logging.getLogger(), list(logging.getLogger().handlers)
+    level = root.level
     import wordllama
 
+    root.handlers[:], root.level = handlers, level  # its import sets up logging for the whole process
     # It looks for its tokenizer in a folder of the wrong name, and would then fetch it from the web; this is where both
     # of its files are.
     package = Path(wordllama.__file__).parent
