@@ -22,6 +22,11 @@ class Spend:
     completion_tokens: int = 0
     usd: float | None = 0.0
 
+    @property
+    def asked(self) -> int:
+        """Calls sent and calls answered from the cache: the same however often a command is run."""
+        return self.calls + self.cached_calls
+
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
 

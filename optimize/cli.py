@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from optimize import commands_compile, commands_data, commands_program, redact
+from optimize import commands_compile, commands_data, commands_program, commands_report, redact
 from optimize.options import REFUSED
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ for _command in (
     commands_program.export,
     commands_data.submit,
     commands_data.score,
+    commands_report.report,
     commands_program.ui,
 ):
     app.command(_command.__name__.rstrip("_"))(_command)

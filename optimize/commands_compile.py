@@ -74,7 +74,7 @@ def compile_(
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
     prepare(artifacts)
-    from optimize import artifact, compiling, display, tracking
+    from optimize import artifact, compiling, display, leave, tracking
     from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
 
@@ -130,6 +130,8 @@ def compile_(
         display.say_champion(made)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
     display.say_spend(opened)
+    leave.of_compile(plan, made, opened)
+    display.note(f"wrote {made.folder / 'report.html'} (aisr report {made.folder}) and {made.folder / 'figures'}/")
     if track:
         _track(artifacts, plan, made)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)

@@ -9,6 +9,7 @@ import dspy
 
 from optimize.demos import length
 from optimize.lm import OpenLM
+from optimize.opinions import models, seen_by
 from optimize.optimizers import Settings
 from programs.retrieval import tokens
 
@@ -116,6 +117,17 @@ def estimate(
     return Estimate(calls, prompt_tokens, completion_tokens, usd)
 
 
+def tokens_a_record(program: Any, sample: Sequence[dspy.Example], lm: OpenLM) -> float:
+    """About how many prompt tokens a record costs a program, from real renderings of labelled examples."""
+    rendered = 0
+    for name, model in models(program).items():
+        (predictor,) = model.predictors()
+        demos = predictor.demos[: model.options["nearest"] or None]
+        rows = [row for example in sample for row in model.demo_rows(seen_by(name, example))]
+        rendered += sum(tokens(_rendered(lm, predictor.signature, row, demos)) for row in rows)
+    return rendered / len(sample)
+
+
 def total(parts: Sequence[Estimate]) -> Estimate:
     """Several estimates together; the price is unknown where one is."""
     prices = [part.usd for part in parts]
@@ -124,6 +136,6 @@ def total(parts: Sequence[Estimate]) -> Estimate:
     return Estimate(calls, prompt, completion, usd)
 
 
-def _rendered(lm: OpenLM, signature: Any, row: dspy.Example) -> str:
-    messages = lm.adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
+def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
+    messages = lm.adapter.format(signature, list(demos), {name: row[name] for name in signature.input_fields})
     return "\n".join(str(message["content"]) for message in messages)
