@@ -25,9 +25,10 @@ for _command in (
     commands_data.submit,
     commands_data.score,
     commands_report.report,
+    commands_report.check_text,
     commands_program.ui,
 ):
-    app.command(_command.__name__.rstrip("_"))(_command)
+    app.command(_command.__name__.strip("_").replace("_", "-"))(_command)
 
 
 def main() -> None:

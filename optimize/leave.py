@@ -38,11 +38,10 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> None:
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _honest(test))
     _write(made.folder, task, about, dev)
+    tried = _tried(choice.contenders, dev, lm)
     drawn = {
-        "search": figures.search_curve(_tried(choice.contenders, dev, lm), f"{task.name}: the search"),
-        "cost": figures.score_by_cost(
-            _tried(choice.contenders, dev, lm), choice.champion.name, f"{task.name}: score and cost of all candidates"
-        ),
+        "search": figures.search_curve(tried, f"{task.name}: the search"),
+        "cost": figures.score_by_cost(tried, choice.champion.name, f"{task.name}: score and cost of all candidates"),
     }
     if test is None:
         before, after, split, shown = choice.contenders[0].dev, _scored(task, dev), "dev", dev
@@ -106,11 +105,12 @@ def _f1(found: Result) -> dict[str, float]:
 
 
 def _tried(contenders: Sequence[Contender], dev: Sequence[Replayed], lm: OpenLM) -> list[Tried]:
-    sample = [one.example for one in dev[:SAMPLE]]
-    return [
-        Tried(one.name, one.dev.interval, one.calls, tokens_a_record(one.program, sample, lm), one.finished)
-        for one in contenders
-    ]
+    tried = []
+    for one in contenders:
+        sample = [one.program.prepare(told.record) for told in dev[:SAMPLE]]
+        tokens = tokens_a_record(one.program, sample, lm)
+        tried.append(Tried(one.name, one.dev.interval, one.calls, tokens, one.finished))
+    return tried
 
 
 def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, Figure]":

@@ -87,14 +87,19 @@ class _Ear(BaseCallback):  # type: ignore[misc]
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         first = outputs[0] if outputs else None
         answer = first.get("text") if isinstance(first, dict) else first
-        self.calls.append(Heard(self._asked.pop(call_id, []), None if answer is None else redact.secrets(str(answer))))
+        self.calls.append(Heard(self._asked.pop(call_id, []), None if answer is None else _whole(str(answer))))
 
 
 def _text(content: Any) -> str:
     """The text of a message; a picture in it is only mentioned."""
     if isinstance(content, str):
-        return content
-    return "\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content)
+        return _whole(content)
+    return _whole("\n".join(str(part.get("text") or f"[{part.get('type', 'part')}]") for part in content))
+
+
+def _whole(text: str) -> str:
+    """Text that can be written to a file: without keys, and without halves of characters, which a model may write."""
+    return redact.secrets(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _from_cache_only(lm: OpenLM) -> OpenLM:

@@ -36,14 +36,12 @@ MOST = 3.0  # a count beyond this says no more, and no text can make a cue large
 
 def foreign_names(sentence: str, evidence: str) -> float:
     """Names and acronyms of the sentence that the evidence does not contain, 0 to 3."""
-    known = evidence.lower()
-    names = {*NAME.findall(sentence), *ACRONYM.findall(sentence)}
-    return min(sum(name.lower() not in known for name in names), MOST)
+    return min(len(_names_lacking(sentence, evidence)), MOST)
 
 
 def foreign_numbers(sentence: str, evidence: str) -> float:
     """Numbers of the sentence that the evidence does not contain, 0 to 3."""
-    return min(len(set(NUMBER.findall(sentence)) - set(NUMBER.findall(evidence))), MOST)
+    return min(len(_numbers_lacking(sentence, evidence)), MOST)
 
 
 def foreign_figures(sentence: str, evidence: str) -> float:
@@ -95,6 +93,26 @@ def measure(sentence: str, evidence: str) -> list[float]:
     return [cue(sentence, evidence) for cue in CUES.values()]
 
 
+def signs(sentence: str, evidence: str) -> dict[str, list[str]]:
+    """The words behind the counting cues, by the cue's name, in the order of the sentence; only cues that found some."""
+    found = {
+        "names that the evidence lacks": _names_lacking(sentence, evidence),
+        "numbers that the evidence lacks": _numbers_lacking(sentence, evidence),
+        "figures that the evidence lacks": {
+            match[0] for match in FIGURE.finditer(sentence) if (match[1][:3].lower(), match[2]) not in _figures(evidence)
+        },
+        "quantifiers": set(QUANTIFIER.findall(sentence)),
+        "causal words": set(CAUSE.findall(sentence)),
+    }
+    return {cue: sorted(words, key=sentence.index) for cue, words in found.items() if words}
+
+
+def nearest_line(sentence: str, evidence: str) -> str:
+    """The line of the evidence that holds most of the sentence's words, by their stems: the one that `overlap` means."""
+    words = _stems(sentence)
+    return max(evidence.split("\n"), key=lambda line: len(words & _stems(line)))
+
+
 class CueWeights(BaseModel):
     """A logistic regression on the cues: for each cue, and for the intercept, a value a label."""
 
@@ -117,6 +135,15 @@ class CueWeights(BaseModel):
     def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same from measured cues, shape (sentences, cues)."""
         return softmax(values @ np.array([self.coefficients[name] for name in CUES]) + np.array(self.intercepts))
+
+
+def _names_lacking(sentence: str, evidence: str) -> set[str]:
+    known = evidence.lower()
+    return {name for name in (*NAME.findall(sentence), *ACRONYM.findall(sentence)) if name.lower() not in known}
+
+
+def _numbers_lacking(sentence: str, evidence: str) -> set[str]:
+    return set(NUMBER.findall(sentence)) - set(NUMBER.findall(evidence))
 
 
 def _figures(text: str) -> set[tuple[str, str]]:
