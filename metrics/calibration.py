@@ -13,7 +13,7 @@ class Bin(NamedTuple):
 
     confidence: float
     accuracy: float
-    count: int
+    judgements: int
 
 
 def reliability(confidence: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[Bin]:
@@ -32,5 +32,5 @@ def calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: 
     """The expected calibration error in 0-1: the mean distance between how sure a judgement was and how often such
     judgements were right. Raises ValueError for none."""
     found = reliability(confidence, right, bins)
-    gaps = sum(abs(one.confidence - one.accuracy) * one.count for one in found)
-    return gaps / sum(one.count for one in found)
+    gaps = sum(abs(one.confidence - one.accuracy) * one.judgements for one in found)
+    return gaps / sum(one.judgements for one in found)

@@ -35,7 +35,9 @@ def evaluate(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
     ] = False,
-    output: Annotated[Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
+    ] = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""

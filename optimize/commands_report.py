@@ -68,6 +68,7 @@ def check_text(
     from optimize.reasons import reasons
     from optimize.tasks import TRACK1, TRACK2
     from optimize.verdicts import say_verdicts
+    from programs.labels import CITATION_DEFINITIONS, CLAIM_DEFINITIONS
 
     text = sys.stdin.read() if str(draft) == "-" else "\n\n".join(drafts.blocks(draft))
     task = TRACK1 if paper is None else TRACK2
@@ -82,5 +83,6 @@ def check_text(
         raise typer.Exit(RECORDS_FAILED)
     named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
     why = reasons(task, loaded.program, example, opened)
-    say_verdicts(task.statements(example), outcome, why, sorted(named, key=lambda one: one.chosen))
+    meanings = CLAIM_DEFINITIONS if task is TRACK1 else CITATION_DEFINITIONS
+    say_verdicts(task.statements(example), outcome, why, sorted(named, key=lambda one: one.chosen), meanings)
     display.say_spend(opened)

@@ -10,10 +10,8 @@ from programs.records import CitationRecord, ClaimRecord
 MAX_BYTES = 8 * 2**20
 # A sentence ends at . ! or ? before a space and what can begin another, but not behind an abbreviation or an initial.
 END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
-SHORT = re.compile(
-    r"(?:\b(?:figs?|tabs?|eqs?|secs?|refs?|al|e\.g|i\.e|vs|cf|approx|resp|nos?|dr|prof|ca|app|ch|vol|st)|\b[A-Z])\.$",
-    re.IGNORECASE,
-)
+SHORT = re.compile(r"(?:\b(?i:figs?|tabs?|eqs?|secs?|refs?|al|e\.g|i\.e|vs|cf|approx|resp|dr|prof|ca|vol)|\b[A-Z])\.$")
+LONGEST_SHORT = 12  # characters at the end of a sentence that tell an abbreviation
 PICTURE = re.compile(r"!\[([^\]]*)\]\(\s*<?([^)>]+?)>?\s*\)")
 BLANK = re.compile(r"\n\s*\n")
 
@@ -24,15 +22,15 @@ def sentences(text: str) -> list[str]:
     begin = 0
     flat = " ".join(text.split())
     for end in END.finditer(flat):
-        if not SHORT.search(flat[begin : end.start()]):
+        if not SHORT.search(flat[max(begin, end.start() - LONGEST_SHORT) : end.start()]):
             found.append(flat[begin : end.start()] + end[0].rstrip())
             begin = end.end()
     return [*found, flat[begin:]] if flat[begin:] else found
 
 
 def claim_record(draft: str, evidence: Sequence[Path]) -> ClaimRecord:
-    """One paragraph against evidence files: each paragraph of a file is an item, and so is each Markdown picture, by its
-    caption. Raises ValueError where one is empty."""
+    """One paragraph against evidence files: each paragraph of a file is an item, and so is each Markdown picture, by
+    its caption. Raises ValueError where one is empty."""
     found = sentences(draft)
     if not found:
         raise ValueError("the draft is empty; expected one paragraph")
@@ -63,7 +61,9 @@ def blocks(file: Path) -> list[str]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: not UTF-8 ({error.reason}); expected text or Markdown, not a PDF or picture") from error
+        raise ValueError(
+            f"{file}: not UTF-8 ({error.reason}); expected text or Markdown, not a PDF or picture"
+        ) from error
     found = [block.strip() for block in BLANK.split(text) if block.strip()]
     if not found or "\0" in text:
         raise ValueError(f"{file}: no text in there; expected text or Markdown")

@@ -51,7 +51,7 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
             strong = share[row, column] > 0.55
             weight = "bold" if row == column else "normal"
             axes.text(
-                column, row, counts[row, column], ha="center", va="center", weight=weight,
+                column, row, str(counts[row, column]), ha="center", va="center", weight=weight,
                 color="white" if strong else INK, fontsize=16,
             )  # fmt: skip
     axes.set_xticks(range(len(columns)), [_wrapped(name) for name in columns], fontsize=11)
@@ -63,7 +63,9 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
     return figure
 
 
-def f1_by_label(before: Mapping[str, float], after: Mapping[str, float], names: tuple[str, str], title: str) -> "Figure":
+def f1_by_label(
+    before: Mapping[str, float], after: Mapping[str, float], names: tuple[str, str], title: str
+) -> "Figure":
     """F1 of each label, in 0-1, of two programs; names: theirs, the earlier first."""
     labels = list(after)
     rows = np.arange(len(labels))[::-1]
@@ -125,12 +127,12 @@ def reliability_diagram(confidence: Sequence[float], right: Sequence[bool], titl
     axes.annotate("as sure as right", (30, 30), (6, -4), textcoords="offset points", color="#5c636d", rotation=45,
                   rotation_mode="anchor", va="top", transform_rotates_text=True, fontsize=11)  # fmt: skip
     x, y = ([100 * getattr(one, name) for one in found] for name in ("confidence", "accuracy"))
-    largest = max(one.count for one in found)
+    largest = max(one.judgements for one in found)
     axes.plot(x, y, color=BLUE, linewidth=2, zorder=2)
-    axes.scatter(x, y, s=[40 + 360 * one.count / largest for one in found], color=BLUE, zorder=3)
+    axes.scatter(x, y, s=[40 + 360 * one.judgements / largest for one in found], color=BLUE, zorder=3)
     for one in found:
         at = (100 * one.confidence, 100 * one.accuracy)
-        axes.annotate(f"{one.count}", at, (0, -24), textcoords="offset points", ha="center", fontsize=11)
+        axes.annotate(f"{one.judgements}", at, (0, -24), textcoords="offset points", ha="center", fontsize=11)
     axes.set_xlim(-4, 104)
     axes.set_ylim(-12, 108)
     axes.set_xlabel("sure, %")
@@ -186,8 +188,8 @@ def _axes(title: str, width: float = 6.8, height: float = 4.6) -> tuple["Figure"
     axes.set_title(title, loc="left", fontsize=15, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=13, colors=INK)
-    axes.xaxis.label.set_size(14)
-    axes.yaxis.label.set_size(14)
+    axes.xaxis.label.set_fontsize(14)
+    axes.yaxis.label.set_fontsize(14)
     return figure, axes
 
 
@@ -199,7 +201,8 @@ def _points(axes: "Axes", tried: Sequence[Tried], x: Sequence[float]) -> None:
     for finished, name, look in kinds:
         chosen = [(at, 100 * one.score.value) for at, one in zip(x, tried, strict=True) if one.finished is finished]
         if chosen:
-            axes.scatter(*zip(*chosen, strict=True), s=80, label=name, zorder=3, **look)
+            x_at, y_at = zip(*chosen, strict=True)
+            axes.scatter(x_at, y_at, s=80, label=name, zorder=3, **look)
     first = tried[0]
     at = (x[0], 100 * first.score.value)
     axes.annotate(first.name, at, (9, -14), textcoords="offset points", fontsize=11, color=INK)
@@ -213,4 +216,3 @@ def _legend(figure: "Figure", axes: "Axes") -> None:
 
 def _wrapped(name: str, width: int = 15) -> str:
     return "\n".join(textwrap.wrap(name, width))
-

@@ -17,6 +17,7 @@ from optimize.replay import Replayed, replay
 from optimize.report import page, records
 from optimize.report.records import About
 from optimize.tasks import Task
+from programs.distribution import Judgement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +45,8 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> None:
         "cost": figures.score_by_cost(tried, choice.champion.name, f"{task.name}: score and cost of all candidates"),
     }
     if test is None:
-        before, after, split, shown = choice.contenders[0].dev, _scored(task, dev), "dev", dev
+        split, shown, after = "dev", dev, _scored(task, dev)
+        before: Result | None = choice.contenders[0].dev
     else:
         split, after, before = "test", test.champion, test.baseline
         shown = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), after.failures)
@@ -121,9 +123,10 @@ def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, 
     right: list[bool] = []
     for one in told:
         allowed = task.allowed(one.example.gold)
-        for types, judged in zip(allowed, one.outcome.judgements or [None] * len(allowed), strict=True):
+        thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+        for types, judged in zip(allowed, thought, strict=True):
             label = judged.label if judged else None
-            gold.append(label if label in types else types[0])  # as the official evaluator counts it
+            gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
             said.append(label)
             if judged:
                 sure.append(judged.chances[task.labels.index(judged.label)])

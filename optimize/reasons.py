@@ -12,9 +12,6 @@ from optimize.lm import OpenLM
 from optimize.opinions import models, seen_by
 from optimize.tasks import Task
 from programs.cues import nearest_line, signs
-from programs.labels import CITATION_DEFINITIONS, CLAIM_DEFINITIONS
-
-DEFINITIONS = CLAIM_DEFINITIONS | CITATION_DEFINITIONS
 
 
 class Opinion(NamedTuple):
@@ -39,7 +36,9 @@ class Reason(NamedTuple):
 def reasons(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -> list[Reason]:
     """A reason for each statement of an example that the program has judged; the calls come from the cache."""
     statements, grounds = task.statements(example), task.grounds(example)
-    judged = {name: judge(task, model, seen_by(name, example), lm).judgements for name, model in models(program).items()}
+    judged = {
+        name: judge(task, model, seen_by(name, example), lm).judgements for name, model in models(program).items()
+    }
     layer = program.decision if program.decision is not None and program.decision.kept else None
     if layer is not None:
         chances = {name: np.exp(rows) for name, rows in layer.opinions(statements, grounds, judged).items()}
@@ -57,6 +56,8 @@ def reasons(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM)
     ]
 
 
-def _opinion(labels: Sequence[str], name: str, chances: "np.ndarray[tuple[int], np.dtype[np.float64]]", weight: float | None) -> Opinion:
+def _opinion(
+    labels: Sequence[str], name: str, chances: "np.ndarray[tuple[int], np.dtype[np.float64]]", weight: float | None
+) -> Opinion:
     best = int(chances.argmax())
     return Opinion(name, labels[best], float(chances[best]), weight)

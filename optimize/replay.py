@@ -15,7 +15,7 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMBillingError
 
 from optimize import redact
-from optimize.budget import Ledger, Refusal
+from optimize.budget import Ledger, Limits
 from optimize.judging import Outcome, finished, judge
 from optimize.lm import OpenLM
 from optimize.tasks import Task
@@ -74,7 +74,7 @@ def replay(
     return [found[place] for place in range(len(found))]
 
 
-class _Ear(BaseCallback):  # type: ignore[misc]
+class _Ear(BaseCallback):
     """Listens to the LM calls of one record."""
 
     def __init__(self) -> None:
@@ -103,8 +103,8 @@ def _whole(text: str) -> str:
 
 
 def _from_cache_only(lm: OpenLM) -> OpenLM:
-    """The same LM for what the cache holds, with a ledger of its own: what is told again was counted already."""
-    ledger = Ledger()
-    silent = lm.lm.copy(engine=Refusal(ledger, FORGOTTEN))
-    silent.ledger = ledger
+    """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: what is told again was
+    counted already."""
+    silent = lm.lm.copy()
+    silent.ledger = Ledger(Limits(calls=0))
     return replace(lm, lm=silent)

@@ -1,6 +1,6 @@
 """Verdicts on a draft as an author reads them in the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import shorten
 
 from rich.markup import escape
@@ -9,27 +9,31 @@ from rich.padding import Padding
 from optimize.display import console
 from optimize.exhibits import Exhibit
 from optimize.judging import Outcome
-from optimize.reasons import DEFINITIONS, Reason
+from optimize.reasons import Reason
 
 FAITHFUL = "Supported"
 LONGEST = 400  # characters of a piece of evidence
 
 
 def say_verdicts(
-    statements: Sequence[str], outcome: Outcome, reasons: Sequence[Reason], evidence: Sequence[Exhibit]
+    statements: Sequence[str],
+    outcome: Outcome,
+    reasons: Sequence[Reason],
+    evidence: Sequence[Exhibit],
+    definitions: Mapping[str, str],
 ) -> None:
     """Each statement with its verdict, and what can be read off of why.
 
     evidence: the paragraphs that were named; where a task names none, each statement has the line that is nearest.
     """
     for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
-        _say(f"[bold]{_mark(judged.label)} {k}. {judged.label}[/]  {DEFINITIONS[judged.label]}")
+        _say(f"[bold]{_mark(judged.label)} {k}. {judged.label}[/]  {definitions[judged.label]}")
         _say(escape(text), 5)
         for opinion in reason.opinions:
             weight = "" if opinion.weight is None else f", weight {opinion.weight:.2g}"
             _say(f"{escape(opinion.expert)}: {opinion.label} {opinion.chance:.0%}{weight}", 5, "dim")
-        for cue, words in reason.signs.items():
-            _say(f"{cue}: {escape(', '.join(words))}", 5, "dim")
+        for cue, found in reason.signs.items():
+            _say(f"{cue}: {escape(', '.join(found))}", 5, "dim")
         if not evidence and reason.nearest:
             _say(f"nearest evidence: {escape(shorten(reason.nearest, LONGEST, placeholder=' …'))}", 5, "dim")
     for exhibit in evidence:

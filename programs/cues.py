@@ -94,12 +94,14 @@ def measure(sentence: str, evidence: str) -> list[float]:
 
 
 def signs(sentence: str, evidence: str) -> dict[str, list[str]]:
-    """The words behind the counting cues, by the cue's name, in the order of the sentence; only cues that found some."""
+    """The words behind the counting cues, by the cue's name, in the sentence's order; cues without any left out."""
     found = {
         "names that the evidence lacks": _names_lacking(sentence, evidence),
         "numbers that the evidence lacks": _numbers_lacking(sentence, evidence),
         "figures that the evidence lacks": {
-            match[0] for match in FIGURE.finditer(sentence) if (match[1][:3].lower(), match[2]) not in _figures(evidence)
+            match[0]
+            for match in FIGURE.finditer(sentence)
+            if (match[1][:3].lower(), match[2]) not in _figures(evidence)
         },
         "quantifiers": set(QUANTIFIER.findall(sentence)),
         "causal words": set(CAUSE.findall(sentence)),
@@ -108,7 +110,7 @@ def signs(sentence: str, evidence: str) -> dict[str, list[str]]:
 
 
 def nearest_line(sentence: str, evidence: str) -> str:
-    """The line of the evidence that holds most of the sentence's words, by their stems: the one that `overlap` means."""
+    """The line of the evidence with most of the sentence's words, by their stems: the one that `overlap` means."""
     words = _stems(sentence)
     return max(evidence.split("\n"), key=lambda line: len(words & _stems(line)))
 

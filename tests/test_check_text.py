@@ -40,7 +40,9 @@ def programs(tmp_path: Path) -> dict[str, Path]:
     for name, task in TASKS.items():
         text = artifact.program_text(task, task.build({}))
         folders[name] = tmp_path / name
-        artifact.save(folders[name], {"program.json": text, "manifest.json": f'{{"digest": "{digests.of_text(text)}"}}'})
+        artifact.save(
+            folders[name], {"program.json": text, "manifest.json": f'{{"digest": "{digests.of_text(text)}"}}'}
+        )
     return folders
 
 

@@ -402,7 +402,19 @@ def test_help_answers_in_half_a_second() -> None:
     assert min(seconds) < 0.5
 
 
-COMMANDS = ("check", "split", "compile", "evaluate", "predict", "export", "submit", "score", "report", "check-text", "ui")
+COMMANDS = (
+    "check",
+    "split",
+    "compile",
+    "evaluate",
+    "predict",
+    "export",
+    "submit",
+    "score",
+    "report",
+    "check-text",
+    "ui",
+)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -79,7 +79,7 @@ def test_reliability_is_drawn_from_bins_and_names_the_error() -> None:
     figure = figures.reliability_diagram(sure, right, "track1 on test")
     assert figure.axes[0].get_lines()[1].get_xydata() == pytest.approx(np.array([[55, 50], [95, 90]]))
     assert "track1 on test\nexpected calibration error 5.0" in words(figure)
-    assert [(one.count, one.accuracy) for one in reliability(sure, right)] == [(4, 0.5), (10, 0.9)]
+    assert [(one.judgements, one.accuracy) for one in reliability(sure, right)] == [(4, 0.5), (10, 0.9)]
 
 
 def test_recall_counts_records_whose_gold_is_among_the_first() -> None:

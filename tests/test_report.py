@@ -1,6 +1,5 @@
 """The error browser: what it is told, and what a reader sees of it in a real Chromium."""
 
-import json
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -12,20 +11,22 @@ from corpora import SAMPLE
 from dspy.utils.exceptions import LMServerError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from scripted import TRACKS, claim, corpus, field, flat, question, requests, right, scripted, written
+from scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
 
 from optimize import compiling, leave
+from optimize.exhibits import Exhibit
 from optimize.judging import judge_all
 from optimize.optimizers import Settings
 from optimize.replay import FORGOTTEN, replay
 from optimize.report import page as error_page
 from optimize.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
 from optimize.report.thumbnails import LONGEST, Thumbnails
-from optimize.exhibits import Exhibit
 from optimize.tasks import TRACK1, TRACK2, Task
 
 SILENT = compiling.Watcher(lambda text: None, lambda: None, lambda contender: None)
-HOSTILE = """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted" """
+HOSTILE = (
+    """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted" """
+)
 Compile = Callable[..., Any]
 
 
@@ -251,7 +252,10 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         page.on("console", lambda message: heard.append(message.text))
         page.on("pageerror", lambda error: heard.append(str(error)))
         page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on("request", lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
+        page.on(
+            "request",
+            lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
         page.goto(file.as_uri())
         return page
 
@@ -368,9 +372,12 @@ def test_html_in_data_is_text(opened: Open) -> None:
         id=HOSTILE,
         failure=HOSTILE,
         statements=[Statement(text=HOSTILE, gold=["Supported"], said="Supported")],
-        exhibits=[Exhibit(key=HOSTILE, text=HOSTILE, picture="javascript:window.hacked=1"), Exhibit(key="__proto__", text="", picture="__proto__")],
+        exhibits=[
+            Exhibit(key=HOSTILE, text=HOSTILE, picture="javascript:window.hacked=1"),
+            Exhibit(key="__proto__", text="", picture="__proto__"),
+        ],
         calls=[Call(messages=[(HOSTILE, 0)], answer=HOSTILE)],
-    )  # fmt: skip
+    )
     found = judged([hostile])
     loud = found.about.model_copy(update={"title": HOSTILE, "note": HOSTILE, "data": HOSTILE, "lm": HOSTILE})
     page = opened(found.model_copy(update={"about": loud, "texts": [HOSTILE]}))

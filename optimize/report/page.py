@@ -59,7 +59,7 @@ def _pictures(found: Records, thumbnail: Thumbnail) -> dict[str, str]:
 
 
 def _embedded(content: Any) -> str:
-    """JSON as it may stand in a script element: no `<` in it, so that no text can close the element or open a comment."""
+    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 

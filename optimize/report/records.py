@@ -1,6 +1,7 @@
 """What the error browser is made of: `records.json`, written beside a compiled program or an evaluation.
 
-It holds task data (sentences, captions, paragraphs), which may not be redistributed: its folder is one that git ignores.
+It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the folders
+that it is written to.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from optimize.artifact import write_whole
 from optimize.exhibits import Exhibit
 from optimize.replay import Replayed
 from optimize.tasks import Task
+from programs.distribution import Judgement
 from programs.records import explain
 
 FILE = "records.json"
@@ -100,7 +102,7 @@ def gather(task: Task, about: About, replayed: Sequence[Replayed]) -> Records:
 def _judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
     outcome, gold = one.outcome, one.example.gold
     allowed = task.allowed(gold)
-    thought = list(outcome.judgements) or [None] * len(allowed)
+    thought: list[Judgement | None] = [*outcome.judgements] or [None] * len(allowed)
     return JudgedRecord(
         id=one.record.id,
         right=bool(task.tally([gold], [outcome.answer]).exact[0]),
@@ -140,5 +142,7 @@ def read(folder: Path) -> Records:
         raise NoRecords(f"{path}: {explain(error)}") from error
     known = range(len(found.texts))
     if any(text not in known for one in found.records for call in one.calls for _, text in call.messages):
-        raise NoRecords(f"{path}: a prompt refers to a text that is not there; the file was changed since it was written")
+        raise NoRecords(
+            f"{path}: a prompt refers to a text that is not there; the file was changed since it was written"
+        )
     return found
