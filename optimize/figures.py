@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#8A8F98"
 INK = "#222222"
 DPI = 110
+LEAST_SPAN = 10  # points of the ranking score that an axis shows at least
 FAILED = "failed"
 
 
@@ -44,7 +45,7 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
     for wanted, label in zip(gold, said, strict=True):
         counts[labels.index(wanted), columns.index(label or FAILED)] += 1
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    figure, axes = _axes(title, width=7.6, height=5.6)
+    figure, axes = _axes(title, width=7.6, height=6)
     axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for row, column in np.ndindex(counts.shape):
         if counts[row, column]:
@@ -54,8 +55,10 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
                 column, row, str(counts[row, column]), ha="center", va="center", weight=weight,
                 color="white" if strong else INK, fontsize=16,
             )  # fmt: skip
-    axes.set_xticks(range(len(columns)), [_wrapped(name) for name in columns], fontsize=11)
-    axes.set_yticks(range(len(labels)), [_wrapped(name) for name in labels], fontsize=11)
+    axes.set_xticks(range(len(columns)), [_wrapped(name) for name in columns], fontsize=12, rotation=40, ha="right")
+    for tick in axes.get_xticklabels():
+        tick.set_rotation_mode("anchor")
+    axes.set_yticks(range(len(labels)), [_wrapped(name) for name in labels], fontsize=12)
     axes.set_xlabel("predicted")
     axes.set_ylabel("gold")
     axes.tick_params(length=0)
@@ -88,13 +91,12 @@ def f1_by_label(
 
 def search_curve(tried: Sequence[Tried], title: str) -> "Figure":
     """The best ranking score on dev by the LM calls asked for; each candidate a point, hollow where it was dropped."""
-    order = sorted(tried, key=lambda one: one.calls)
-    done = [one for one in order if one.finished]
+    done = sorted((one for one in tried if one.finished), key=lambda one: one.calls)
     best = np.maximum.accumulate([100 * one.score.value for one in done])
     figure, axes = _axes(title)
     if len(done) > 1:
         axes.step([one.calls for one in done], best, where="post", color=BLUE, linewidth=2.5, label="best so far")
-    _points(axes, order, [one.calls for one in order])
+    _points(axes, tried, [one.calls for one in tried])
     axes.set_xlabel("LM calls asked for, from the cache or sent")
     axes.set_ylabel("ranking score on dev")
     _legend(figure, axes)
@@ -122,7 +124,7 @@ def reliability_diagram(confidence: Sequence[float], right: Sequence[bool], titl
     ValueError for none."""
     found = reliability(confidence, right)
     error = calibration_error(confidence, right)
-    figure, axes = _axes(f"{title}\nexpected calibration error {100 * error:.1f}", width=5.8, height=5.4)
+    figure, axes = _axes(f"{title}\nexpected calibration error {100 * error:.1f}", width=5.2, height=5.2)
     axes.plot([0, 100], [0, 100], color=GREY, linewidth=1.5, linestyle="--", zorder=1)
     axes.annotate("as sure as right", (30, 30), (6, -4), textcoords="offset points", color="#5c636d", rotation=45,
                   rotation_mode="anchor", va="top", transform_rotates_text=True, fontsize=11)  # fmt: skip
@@ -187,6 +189,7 @@ def _axes(title: str, width: float = 6.8, height: float = 4.6) -> tuple["Figure"
     axes = figure.subplots()
     axes.set_title(title, loc="left", fontsize=15, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
     axes.tick_params(labelsize=13, colors=INK)
     axes.xaxis.label.set_fontsize(14)
     axes.yaxis.label.set_fontsize(14)
@@ -203,6 +206,10 @@ def _points(axes: "Axes", tried: Sequence[Tried], x: Sequence[float]) -> None:
         if chosen:
             x_at, y_at = zip(*chosen, strict=True)
             axes.scatter(x_at, y_at, s=80, label=name, zorder=3, **look)
+    low, high = axes.get_ylim()
+    if high - low < LEAST_SPAN:  # noise must not look like a gain
+        middle = (low + high) / 2
+        axes.set_ylim(middle - LEAST_SPAN / 2, middle + LEAST_SPAN / 2)
     first = tried[0]
     at = (x[0], 100 * first.score.value)
     axes.annotate(first.name, at, (9, -14), textcoords="offset points", fontsize=11, color=INK)
@@ -214,5 +221,5 @@ def _legend(figure: "Figure", axes: "Axes") -> None:
     figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=12)
 
 
-def _wrapped(name: str, width: int = 15) -> str:
+def _wrapped(name: str, width: int = 18) -> str:
     return "\n".join(textwrap.wrap(name, width))

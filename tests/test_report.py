@@ -276,6 +276,8 @@ def current(page: Page) -> str:
 def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
     page = opened(judged(MIXED))
     assert ids(page) == [f"r{k}" for k in range(6)]
+    assert page.locator("#detail").inner_text().split("\n")[0] == "r0"
+    assert "false" not in page.locator("body").inner_text()
     cell = page.locator('td [data-gold="Contradiction"][data-said="Supported"]')
     expect(cell).to_have_text("2")
     cell.click()

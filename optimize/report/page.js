@@ -21,9 +21,11 @@
       else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
       else node.setAttribute(name, value === true ? "" : value);
     }
-    node.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
+    node.append(...some(children));
     return node;
   }
+
+  const some = (children) => children.filter((child) => child || child === 0);
   const percent = (chance) => (chance * 100 < 1 ? "<1" : Math.round(chance * 100)) + " %";
   const colour = (label) => {
     const place = about.labels.indexOf(label);
@@ -141,18 +143,19 @@
     const k = found[at], record = records[k];
     const step = (text, title, to) =>
       el("button", { class: "step", type: "button", title, disabled: to < 0 || to >= found.length, onclick: () => go(to) }, text);
-    detail.replaceChildren(
+    detail.replaceChildren(...some([
       el("div", { class: "bar" },
         el("button", { class: "step back", type: "button", onclick: leave }, "‹ List"),
         el("span", { class: "id" }, record.id),
         el("span", { class: "verdict " + outcomes[k] }, MARKS[outcomes[k]]),
         step("‹", "Previous (k)", at - 1), step("›", "Next (j)", at + 1)),
       record.failure !== null && el("p", { class: "failure" }, "Failed: " + record.failure),
-      el("h2", null, record.statements.length > 1 || !about.evidence ? "Sentences" : "Claim"),
+      el("h2", null, about.evidence ? "Claim" : "Sentences",
+        el("span", null, " · bars: how likely each label is; the verdict is what serves the ranking score best")),
       ...record.statements.map(drawStatement),
-      el("h2", null, "Evidence"),
       ...drawExhibits(record),
-      drawCalls(record));
+      drawCalls(record),
+    ]));
     try { history.replaceState(null, "", "#" + encodeURIComponent(record.id)); } catch { /* a sandboxed frame */ }
   }
 
@@ -183,21 +186,37 @@
   }
 
   function drawExhibits(record) {
-    if (!record.exhibits.length) return [el("p", { class: "quiet" }, "None was given.")];
-    return record.exhibits.map((exhibit) => {
-      const picture = exhibit.picture && Object.hasOwn(data("pictures"), exhibit.picture) ? data("pictures")[exhibit.picture] : null;
-      const marked = exhibit.gold || exhibit.chosen > 0 || !about.evidence;
-      return el("div",
-        { class: "exhibit" + (exhibit.gold ? " gold" : "") + (exhibit.chosen ? " chosen" : "") + (marked ? "" : " unmarked") },
-        el("div", { class: "key" },
-          el("b", null, exhibit.key),
-          exhibit.chosen > 0 && el("span", { class: "badge chosen" }, "chosen, place " + exhibit.chosen),
-          exhibit.gold && el("span", { class: "badge gold" }, "gold"),
-          !exhibit.shown && el("span", { class: "badge missed" }, "not shown to the model"),
-          exhibit.picture && !picture && el("span", null, exhibit.picture)),
-        exhibit.text && el("p", null, exhibit.text),
-        picture && el("img", { src: picture, alt: exhibit.text || exhibit.key, onclick: (event) => event.target.classList.toggle("large") }));
-    });
+    const title = (text) => el("h2", null, text);
+    if (!about.evidence) {
+      const none = el("p", { class: "quiet" }, "None was given.");
+      return [title("Evidence"), ...(record.exhibits.length ? record.exhibits.map(drawExhibit) : [none])];
+    }
+    // Of a paper: first what decides, then the rest of what the model read.
+    const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen);
+    const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
+    const none = el("p", { class: "quiet" }, "None: no paragraph is gold and none was chosen.");
+    return [
+      title("Evidence"), ...(marked.length ? marked.map(drawExhibit) : [none]),
+      title(`Also read by the model: ${rest.length} paragraphs`), ...rest.map(drawExhibit),
+    ];
+  }
+
+  function drawExhibit(exhibit) {
+    const inlined = exhibit.picture && Object.hasOwn(data("pictures"), exhibit.picture);
+    const marks = [exhibit.gold && "gold", exhibit.chosen && "chosen"].filter(Boolean);
+    if (about.evidence && !marks.length) marks.push("unmarked");
+    return el("div", { class: ["exhibit", ...marks].join(" ") },
+      el("div", { class: "key" },
+        el("b", null, exhibit.key),
+        exhibit.chosen > 0 && el("span", { class: "badge chosen" }, "chosen, place " + exhibit.chosen),
+        exhibit.gold && el("span", { class: "badge gold" }, "gold"),
+        !exhibit.shown && el("span", { class: "badge missed" }, "not shown to the model"),
+        exhibit.picture && !inlined && el("span", null, exhibit.picture)),
+      exhibit.text && el("p", null, exhibit.text),
+      inlined && el("img", {
+        src: data("pictures")[exhibit.picture], alt: exhibit.text || exhibit.key,
+        onclick: (event) => event.target.classList.toggle("large"),
+      }));
   }
 
   function drawCalls(record) {
@@ -205,17 +224,23 @@
     const box = el("details", { class: "prompt", id: "prompt" },
       el("summary", null, calls === 1 ? "Prompt and raw answer" : `Prompts and raw answers (${calls} calls)`));
     box.addEventListener("toggle", () => {
-      if (!box.open || box.childElementCount > 1) return;
-      if (!calls) box.append(el("p", { class: "quiet" }, "None: the call failed, or its answer is no longer in the cache."));
-      record.calls.forEach((call, number) => {
-        if (calls > 1) box.append(el("h2", null, `Call ${number + 1}`));
-        box.append(el("div", { class: "role" }, "raw answer"), el("pre", null, call.answer === null ? "(none)" : call.answer));
-        // The last message asks about this record; what stands before it (instruction, demos) repeats in every call.
-        for (const [role, text] of [...call.messages].reverse())
-          box.append(el("div", { class: "role" }, role), el("pre", null, data("texts")[text]));
-      });
+      if (!box.open) return;
+      if (box.childElementCount === 1) box.append(...drawPrompts(record));
+      box.scrollIntoView({ block: "start" });
     });
     return box;
+  }
+
+  function drawPrompts(record) {
+    if (!record.calls.length)
+      return [el("p", { class: "quiet" }, "None: the call failed, or its answer is no longer in the cache.")];
+    return record.calls.flatMap((call, number) => some([
+      record.calls.length > 1 && el("h2", null, `Call ${number + 1}`),
+      el("div", { class: "role" }, "raw answer"), el("pre", null, call.answer === null ? "(none)" : call.answer),
+      // The last message asks about this record; what stands before it (instruction, demos) repeats in every call.
+      ...[...call.messages].reverse().flatMap(([role, text]) =>
+        [el("div", { class: "role" }, role), el("pre", null, data("texts")[text])]),
+    ]));
   }
 
   function leave() {
@@ -312,7 +337,6 @@
       search.select();
     } else if (event.key === "p" && byId("prompt")) {
       byId("prompt").open = !byId("prompt").open;
-      byId("prompt").scrollIntoView({ block: "start" });
     } else {
       return;
     }
