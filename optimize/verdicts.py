@@ -24,7 +24,8 @@ def say_verdicts(
 ) -> None:
     """Each statement with its verdict, and what can be read off of why.
 
-    evidence: the paragraphs that were named; where a task names none, each statement has the line that is nearest.
+    evidence: the paragraphs that were named; without any, each statement has the line that is nearest. definitions:
+    what each label means.
     """
     for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
         _say(f"[bold]{_mark(judged.label)} {k}. {judged.label}[/]  {definitions[judged.label]}")
@@ -34,8 +35,9 @@ def say_verdicts(
             _say(f"{escape(opinion.expert)}: {opinion.label} {opinion.chance:.0%}{weight}", 5, "dim")
         for cue, found in reason.signs.items():
             _say(f"{cue}: {escape(', '.join(found))}", 5, "dim")
-        if not evidence and reason.nearest:
-            _say(f"nearest evidence: {escape(shorten(reason.nearest, LONGEST, placeholder=' …'))}", 5, "dim")
+        if not evidence:
+            nearest = shorten(reason.nearest, LONGEST, placeholder=" …") or "none has a word of it"
+            _say(f"nearest evidence: {escape(nearest)}", 5, "dim")
     for exhibit in evidence:
         words = escape(shorten(exhibit.text, LONGEST, placeholder=" …"))
         _say(f"evidence {exhibit.chosen}: {escape(f'[{exhibit.key}]')} {words}", 5)
@@ -48,4 +50,4 @@ def _mark(label: str) -> str:
 
 
 def _say(markup: str, indent: int = 0, style: str = "") -> None:
-    console.print(Padding(markup, (0, 0, 0, indent)), style=style or None, soft_wrap=False)
+    console.print(Padding(markup, (0, 0, 0, indent), expand=False), style=style or None, soft_wrap=False)

@@ -110,9 +110,11 @@ def signs(sentence: str, evidence: str) -> dict[str, list[str]]:
 
 
 def nearest_line(sentence: str, evidence: str) -> str:
-    """The line of the evidence with most of the sentence's words, by their stems: the one that `overlap` means."""
+    """The line of the evidence with most of the sentence's words, by their stems: the one that `overlap` means.
+    Empty where no line has any."""
     words = _stems(sentence)
-    return max(evidence.split("\n"), key=lambda line: len(words & _stems(line)))
+    best = max(evidence.split("\n"), key=lambda line: len(words & _stems(line)))
+    return best if words & _stems(best) else ""
 
 
 class CueWeights(BaseModel):

@@ -13,7 +13,7 @@ from loopback import Loopback
 from optimize import artifact, digests
 from optimize.drafts import citation_record, claim_record, sentences
 from optimize.tasks import TASKS
-from programs.cues import signs
+from programs.cues import nearest_line, signs
 
 Aisr = Callable[..., Any]
 
@@ -98,6 +98,8 @@ def test_signs_are_the_words_that_the_cues_count() -> None:
         "causal words": ["because"],
     }
     assert signs("Plain words.", "Plain words.") == {}
+    assert nearest_line("Pears ripen.", "[text 1] Apples.\n[text 2] A ripening pear.") == "[text 2] A ripening pear."
+    assert nearest_line("Pears ripen.", "[text 1] Apples.") == ""
 
 
 def test_a_paragraph_is_judged_sentence_by_sentence(

@@ -130,6 +130,17 @@ def test_compile_saves_registers_and_says_so(walk: Walk, track: str) -> None:
     assert manifest["digest"] in (walk.root / "INDEX.md").read_text()
 
 
+@TRACK
+def test_a_run_in_mlflow_holds_the_report_and_the_figures(walk: Walk, track: str) -> None:
+    from optimize.tracking import open_store
+
+    client = open_store(walk.root).MlflowClient()
+    run = walk.compiled[track].out.rstrip().rpartition(" ")[2]
+    logged = {file.path for folder in ("artifact", "artifact/figures") for file in client.list_artifacts(run, folder)}
+    names = ("report.html", "records.json", *(f"figures/{name}.png" for name in ("search", "cost", "f1", "confusion")))
+    assert {f"artifact/{name}" for name in names} <= logged
+
+
 def test_the_same_compile_gives_the_same_program(walk: Walk, aisr: Aisr) -> None:
     words = ["--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "again", "--no-track", *FEW, *walk.lm]
     finished = aisr("compile", "--task", "track1", *words)
