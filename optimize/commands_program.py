@@ -64,7 +64,7 @@ def evaluate(
     if output:
         parts = {name: part.report() for name, part in apart.results.items()} if apart else None
         artifact.write_whole(output, artifact.as_json(found.report() | ({"ablation": parts} if parts else {})))
-        beside = output.with_suffix("")
+        beside = output.with_name(f"{output.stem}-report")
         leave.of_evaluation(chosen, loaded, program, data, limit, opened, found, beside)
         display.note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
     raise typer.Exit(RECORDS_FAILED if found.failures else 0)

@@ -154,6 +154,13 @@ def test_a_picture_below_the_root_is_made_small(tmp_path: Path) -> None:
         assert max(found.size) == LONGEST
 
 
+def test_a_transparent_picture_stands_on_white(tmp_path: Path) -> None:
+    Image.new("RGBA", (40, 40), (0, 0, 0, 0)).save(tmp_path / "clear.png")
+    (tmp_path / "small.webp").write_bytes(Thumbnails(tmp_path)("clear.png") or b"")
+    with Image.open(tmp_path / "small.webp") as found:
+        assert min(found.convert("RGB").getpixel((20, 20))) > 250
+
+
 def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()

@@ -151,7 +151,7 @@
         step("‹", "Previous (k)", at - 1), step("›", "Next (j)", at + 1)),
       record.failure !== null && el("p", { class: "failure" }, "Failed: " + record.failure),
       el("h2", null, about.evidence ? "Claim" : "Sentences",
-        el("span", null, " · bars: how likely each label is; the verdict is what serves the ranking score best")),
+        el("span", null, " · bars: how likely each label is; a decision layer may say another than the likeliest")),
       ...record.statements.map(drawStatement),
       ...drawExhibits(record),
       drawCalls(record),
@@ -192,7 +192,9 @@
       return [title("Evidence"), ...(record.exhibits.length ? record.exhibits.map(drawExhibit) : [none])];
     }
     // Of a paper: first what decides, then the rest of what the model read.
-    const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen);
+    const place = (exhibit) => exhibit.chosen || Infinity;
+    const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen)
+      .sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0));
     const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
     const none = el("p", { class: "quiet" }, "None: no paragraph is gold and none was chosen.");
     return [

@@ -28,8 +28,9 @@ class Thumbnails:
                 if picture.width * picture.height > MAX_PIXELS:
                     return None
                 picture.draft("RGB", (LONGEST, LONGEST))
-                small = picture.convert("RGB")
+                small = picture.convert("RGBA")  # on white: transparent parts would come out black
                 small.thumbnail((LONGEST, LONGEST))
+                small = Image.alpha_composite(Image.new("RGBA", small.size, "white"), small).convert("RGB")
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             return None
         out = io.BytesIO()
