@@ -128,10 +128,11 @@ def compile_(
         )
         made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
         display.say_champion(made)
+        shown.stage("report and figures, from the response cache")
+        leave.of_compile(plan, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
     display.say_spend(opened)
-    leave.of_compile(plan, made, opened)
-    display.note(f"wrote {made.folder / 'report.html'} (aisr report {made.folder}) and {made.folder / 'figures'}/")
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
     if track:
         _track(artifacts, plan, made)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)

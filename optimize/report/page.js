@@ -132,6 +132,7 @@
     drawRows();
     if (read) document.body.classList.add("reading");
     drawRecord();
+    if (document.activeElement === document.body) detail.focus({ preventScroll: true }); // arrows then scroll the record
   }
 
   function drawRecord() {
@@ -348,7 +349,8 @@
   if (phone.matches) byId("confusion").open = false;
   drawOutcomes();
   drawMatrix();
-  const asked = decodeURIComponent(location.hash.slice(1));
+  let asked = "";
+  try { asked = decodeURIComponent(location.hash.slice(1)); } catch { /* not an address of ours */ }
   filter();
   const place = asked ? found.findIndex((k) => records[k].id === asked) : -1;
   if (place >= 0) go(place, true);
