@@ -1,7 +1,7 @@
 """What the error browser is made of: `records.json`, written beside a compiled program or an evaluation.
 
-It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the folders
-that it is written to.
+It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the
+artifacts, and the MLflow run that logs them is the user's own.
 """
 
 from collections.abc import Sequence
