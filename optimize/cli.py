@@ -21,6 +21,7 @@ for _command in (
     commands_compile.compile_,
     commands_program.evaluate,
     commands_program.predict,
+    commands_program.merge,
     commands_program.export,
     commands_data.submit,
     commands_data.score,
