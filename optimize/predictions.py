@@ -9,7 +9,7 @@ the ids of the records and a number for each, never the lines.
 import json
 import os
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
@@ -183,7 +183,7 @@ def _is_answer(task: Task, text: bytes) -> bool:
     return True
 
 
-def _rewrite(out: Path, offsets: array[int]) -> None:
+def _rewrite(out: Path, offsets: Sequence[int]) -> None:
     """Leave the lines that begin at the offsets, in that order; nothing is done where the file is just that."""
     end = in_place = 0
     with out.open("rb") as old:
