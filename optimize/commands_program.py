@@ -175,9 +175,9 @@ def export(
     import jsonlines
 
     from optimize import display
+    from optimize.adapters import adapter_for
     from optimize.finetuning import chats
     from optimize.labelled import examples, labelled
-    from optimize.lm import adapter_for
 
     chosen = chosen_task(task)
     given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}

@@ -11,18 +11,13 @@ from typing import Any
 
 import dspy
 from dspy.clients._deprecation import adapter_message_call
-from dspy.lm15 import (
-    AccessPolicy,
-    ModelSupport,
-    OpenAIChatCompat,
-    ProviderDefinition,
-    register_provider,
-)
 from dspy.utils.exceptions import LMError
 
 from optimize import digests, llama
+from optimize.adapters import adapter_for
 from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
+from optimize.endpoint import AsyncEndpoint, Endpoint
 from optimize.pacing import RETRIES, Pace
 from optimize.prices import Price, listed_price, usd
 
@@ -204,7 +199,7 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
         engine=EmbeddedEngine(),
         temperature=TEMPERATURE,
     )
-    return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512)
+    return OpenLM(lm, adapter_for(True), EMBEDDED, None, threads=1, longest=512)
 
 
 def _open_endpoint(
@@ -226,31 +221,25 @@ def _open_endpoint(
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
     digest = digests.of_text(api_base.rstrip("/"))
     provider = f"endpoint-{digest}"
-    keyed = bool(os.environ.get("OPENAI_API_KEY"))  # servers of one's own often ask for no key
-    register_provider(
-        ProviderDefinition.chat(
-            AccessPolicy(provider=provider, env_keys=("OPENAI_API_KEY",) if keyed else (), base_url=api_base),
-            compat=OpenAIChatCompat(),
-            placeholder_key=None if keyed else "none",
-        ),
-        supports=ModelSupport(response_schema=schema),
-        replace=True,
-    )
+    engine = Endpoint(provider, api_base, schema, timeout, threads or THREADS)
     model = f"{provider}/{spec.partition('/')[2]}"
     gives = logprobs and not _reasons(spec)
-    lm = LedgerLM(model, ledger=ledger, price=price, gives_logprobs=gives, **_sampling(spec))
+    lm = LedgerLM(
+        model,
+        ledger=ledger,
+        price=price,
+        gives_logprobs=gives,
+        threads=threads or THREADS,
+        engine=engine,
+        async_engine=AsyncEndpoint(engine),
+        **_sampling(spec),
+    )
     return OpenLM(lm, adapter_for(schema), spec, digest, threads or THREADS)
 
 
 def _sampling(spec: str) -> dict[str, Any]:
     """Temperature 0 and a bound on the answer, but for OpenAI's reasoning models, which take neither."""
     return {} if _reasons(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
-
-
-def adapter_for(schema: bool) -> dspy.Adapter:
-    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
-    would double a weak model's calls in silence."""
-    return dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
 
 
 def _require_key(spec: str) -> None:

@@ -29,9 +29,13 @@ def opened_lm(
 ) -> "OpenLM":
     import logging
 
+    import dspy
+
     from optimize.lm import open_lm
     from optimize.prices import Price
+    from optimize.response_cache import tame
 
+    tame(dspy.cache)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
     known = Price.parse(price) if price else None
     return open_lm(
