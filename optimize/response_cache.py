@@ -32,7 +32,8 @@ class _Keeper:
         return self._thread.submit(self._store.get, key).result()
 
     def set(self, key: str, value: Any) -> None:
-        self._thread.submit(self._store.set, key, value).result()
+        """Soon: nobody waits for it, and whoever asks for the key afterwards stands behind it in the queue."""
+        self._thread.submit(self._store.set, key, value)
 
     def delete(self, key: str) -> None:
         self._thread.submit(self._store.delete, key).result()

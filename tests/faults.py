@@ -2,6 +2,7 @@
 
 import json
 import random
+import select
 import socket
 import threading
 from collections import Counter
@@ -35,9 +36,9 @@ def hang(asked: Asked) -> Reply:
     """Nothing, until the client has given up and gone."""
 
     def wait(handler: BaseHTTPRequestHandler) -> None:
-        handler.connection.settimeout(RELEASE_AFTER)
-        handler.connection.recv(1)  # returns when the other end closes
-        handler.close_connection = True
+        gone = select.poll()
+        gone.register(handler.connection, select.POLLRDHUP)
+        gone.poll(RELEASE_AFTER * 1000)
 
     return wait
 
