@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 REMEMBERED = 1_000  # answers; the others are on disk
+SMALL = {"sqlite_cache_size": 128, "sqlite_mmap_size": 0}  # pages; bytes. 32 MB and 64 MB for each of 16 databases else
 
 
 def tame(cache: Any) -> None:
@@ -27,6 +28,8 @@ class _Keeper:
     def __init__(self, store: Any) -> None:
         self._store = store
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="response cache")
+        for pragma, value in SMALL.items():
+            self._thread.submit(store.reset, pragma, value).result()
 
     def get(self, key: str) -> Any:
         return self._thread.submit(self._store.get, key).result()
