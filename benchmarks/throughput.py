@@ -110,18 +110,23 @@ def main() -> None:
         if given.profile:
             profile(lambda number: ours(warm if number < 0 else data, Path(folder) / f"{number}", url, 1))
             return
-        best = dict.fromkeys(ways, float("inf"))
+        best, work = dict.fromkeys(ways, float("inf")), dict.fromkeys(ways, float("inf"))
         for number in range(-1, given.rounds):
             for name, way in ways.items():
                 out = Path(folder) / f"{name} {number}.jsonl"
+                before = time.process_time()
                 seconds = way(warm if number < 0 else data, out, url, given.threads)
                 if number >= 0:  # the first round loads modules
                     best[name] = min(best[name], seconds)
+                    work[name] = min(work[name], (time.process_time() - before) / given.records)
                     print(f"round {number + 1}: {name}: {given.records / seconds:.0f} records/s", flush=True)
         ideal = given.threads / given.latency if given.latency else float("inf")
         for name, seconds in best.items():
             speed = given.records / seconds
-            print(f"{name}: {speed:.0f} records/s, {100 * speed / ideal:.0f} % of the ideal {ideal:.0f}")
+            print(
+                f"{name}: {speed:.0f} records/s, {100 * speed / ideal:.0f} % of the ideal {ideal:.0f}; "
+                f"{1000 * work[name]:.1f} ms of CPU a record"
+            )
         print(f"ratio: {best['plain loop'] / best['aisr predict']:.2f}")
 
 

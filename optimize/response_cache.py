@@ -1,10 +1,12 @@
 """DSPy's response cache, fit for long runs with many threads.
 
-As it comes, it keeps the last million answers in memory, and each thread opens sixteen databases of its own: 64 threads
-spend a third of their time on them. Here a few answers stay in memory and one thread looks after the databases.
+As it comes, it keeps the last million answers in memory, and each thread opens sixteen databases of its own, with a
+cache of their pages each. Here a few answers stay in memory, and one thread looks after the databases.
 """
 
-from concurrent.futures import ThreadPoolExecutor
+import atexit
+import threading
+from queue import SimpleQueue
 from typing import Any
 
 REMEMBERED = 1_000  # answers; the others are on disk
@@ -23,23 +25,63 @@ def tame(cache: Any) -> None:
 
 
 class _Keeper:
-    """The databases of the cache, all behind one thread."""
+    """The databases of the cache, all behind one thread, which is asked by a plain queue: a future a call would cost
+    more than the answer."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="response cache")
+        self._asked: SimpleQueue[_Request | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="response cache", daemon=True)
+        self._thread.start()
+        atexit.register(self._end)
         for pragma, value in SMALL.items():
-            self._thread.submit(store.reset, pragma, value).result()
+            self._ask(store.reset, pragma, value)
 
     def get(self, key: str) -> Any:
-        return self._thread.submit(self._store.get, key).result()
+        return self._ask(self._store.get, key)
 
     def set(self, key: str, value: Any) -> None:
         """Soon: nobody waits for it, and whoever asks for the key afterwards stands behind it in the queue."""
-        self._thread.submit(self._store.set, key, value)
+        self._asked.put(_Request(self._store.set, (key, value)))
 
     def delete(self, key: str) -> None:
-        self._thread.submit(self._store.delete, key).result()
+        self._ask(self._store.delete, key)
 
     def __contains__(self, key: str) -> bool:
-        return bool(self._thread.submit(self._store.__contains__, key).result())
+        return bool(self._ask(self._store.__contains__, key))
+
+    def _ask(self, what: Any, *about: Any) -> Any:
+        request = _Request(what, about)
+        request.answered.acquire()
+        self._asked.put(request)
+        request.answered.acquire()
+        if request.error is not None:
+            raise request.error
+        return request.answer
+
+    def _work(self) -> None:
+        while (request := self._asked.get()) is not None:
+            try:
+                request.answer = request.what(*request.about)
+            except Exception as error:  # whoever asked decides; a failed `set` is an answer less to find, as in DSPy
+                request.error = error
+            if request.answered.locked():
+                request.answered.release()
+
+    def _end(self) -> None:
+        """Write what is still to be written."""
+        self._asked.put(None)
+        self._thread.join()
+
+
+class _Request:
+    """Something to do with the databases, and what came of it."""
+
+    __slots__ = ("about", "answer", "answered", "error", "what")
+
+    def __init__(self, what: Any, about: tuple[Any, ...]) -> None:
+        self.what = what
+        self.about = about
+        self.answer: Any = None
+        self.error: Exception | None = None
+        self.answered = threading.Lock()
