@@ -93,6 +93,11 @@ class Ledger:
         with self._lock:
             self._spend = replace(self._spend, cached_calls=self._spend.cached_calls + 1)
 
+    def take_over(self, spend: Spend) -> None:
+        """Show what a ledger kept elsewhere adds up to."""
+        with self._lock:
+            self._spend = spend
+
 
 class Refusal:
     """An engine that sends nothing. An LM whose limit is reached is given it: what the cache holds is still answered,

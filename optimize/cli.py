@@ -28,6 +28,7 @@ for _command in (
     commands_compile.compile_,
     commands_program.evaluate,
     commands_program.predict,
+    commands_program.merge,
     commands_program.export,
     commands_retrieval.retrieval,
     commands_data.submit,

@@ -17,6 +17,10 @@ from optimize.options import (
     ImageRoot,
     LMSpec,
     Logprobs,
+    MaxCalls,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
     Root,
     Schema,
     TaskName,
@@ -84,12 +88,10 @@ def compile_(
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
-    max_usd: Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")] = None,
-    max_minutes: Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")] = None,
-    price: Annotated[
-        str | None, typer.Option(help="USD a million prompt,completion tokens, where LiteLLM's list lacks the model.")
-    ] = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_minutes: MaxMinutes = None,
+    price: PriceOption = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
     artifacts: Root = ARTIFACTS,
@@ -99,7 +101,7 @@ def compile_(
     from optimize import artifact, compiling, display, leave, tracking
     from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
-    from optimize.pictures import form_of_evidence, open_gallery
+    from optimize.pictures import find_gallery, form_of_evidence
 
     chosen = chosen_task(task)
     members = _members(chosen, ensemble, artifacts) if ensemble else {}
@@ -142,7 +144,7 @@ def compile_(
         decide=decide,
         members=members,
         command=_command(),
-        gallery=open_gallery(image_root, files["train"], artifacts),
+        gallery=find_gallery(image_root, files["train"], artifacts),
     )
     if estimate:
         display.say_estimate(compiling.estimated(plan, opened))

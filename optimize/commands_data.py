@@ -21,11 +21,11 @@ def check(
     from collections import Counter
 
     from optimize.display import note, say_pictures
-    from optimize.pictures import open_gallery
+    from optimize.pictures import find_gallery
     from programs.records import scan
 
     chosen = chosen_task(task)
-    gallery = open_gallery(image_root, file, ARTIFACTS)
+    gallery = find_gallery(image_root, file, ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""The commands that use programs: evaluate, predict, export; and the UI on what compiles logged."""
+"""The commands that use programs: evaluate, predict, merge, export; and the UI on what compiles logged."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,6 +15,10 @@ from optimize.options import (
     Jsonl,
     LMSpec,
     Logprobs,
+    MaxCalls,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
     ProgramName,
     Root,
     Schema,
@@ -50,13 +54,13 @@ def evaluate(
     from optimize.ablation import ablate as take_apart
     from optimize.champion import measure
     from optimize.labelled import examples, labelled
-    from optimize.pictures import check_sees, hang, open_gallery
+    from optimize.pictures import check_sees, find_gallery, hang
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, api_base, schema, logprobs, threads)
     check_sees(loaded.program, opened)
-    gallery = open_gallery(image_root, data, artifacts)
+    gallery = find_gallery(image_root, data, artifacts)
     hang(loaded.program, gallery)
     records = examples(labelled(chosen, loaded.program, data, limit))
     warn_of_another_lm(loaded.program, opened)
@@ -92,35 +96,87 @@ def predict(
     logprobs: Logprobs = True,
     threads: Threads = None,
     image_root: ImageRoot = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds without a byte from the LM until a call is given up.")
+    ] = None,
+    shard: Annotated[
+        str, typer.Option(help="I/N: take only share I of N of the records; `aisr merge` joins the shards.")
+    ] = "1/1",
+    engine: Annotated[
+        str, typer.Option(help="`threads` of this process, or `ray`: processes of a cluster.")
+    ] = "threads",
+    workers: Annotated[int, typer.Option(min=1, help="With --engine ray: how many processes share the threads.")] = 2,
+    ray_address: Annotated[
+        str | None, typer.Option(help="With --engine ray: the cluster, or `auto`. Default: one of this machine alone.")
+    ] = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_minutes: MaxMinutes = None,
+    price: PriceOption = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Predict a file of records. Exits 1 where records failed; the same command tries those again."""
+    """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
+    again."""
     prepare(artifacts)
     from optimize import display
-    from optimize.pictures import check_sees, hang, open_gallery
+    from optimize.budget import Ledger, Limits
+    from optimize.pictures import check_sees, find_gallery, hang
+    from optimize.predict import here
     from optimize.predict import predict as run
+    from optimize.shards import Shard
 
-    chosen = chosen_task(task)
+    if engine not in ("threads", "ray"):
+        raise ValueError(f"--engine {engine!r}; one of: threads, ray")
+    chosen, share = chosen_task(task), Shard.parse(shard)
     loaded = load(chosen, program, artifacts)
-    opened = opened_lm(lm, api_base, schema, logprobs, threads)
+    settings: dict[str, Any] = {
+        "lm": lm,
+        "api_base": api_base,
+        "schema": schema,
+        "logprobs": logprobs,
+        "timeout": timeout,
+    }
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    opened = opened_lm(**settings, threads=threads, ledger=ledger, price=price)
     warn_of_another_lm(loaded.program, opened)
     check_sees(loaded.program, opened)
-    gallery = open_gallery(image_root, data, artifacts)
+    gallery = find_gallery(image_root, data, artifacts)
     hang(loaded.program, gallery)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
-    identity = {
-        "task": chosen.name,
-        "program": loaded.digest,
-        "lm": opened.identity,
-    }
+    judging = here(chosen, loaded.program, opened)
+    if engine == "ray":
+        from optimize.on_ray import on_ray
+
+        judging = on_ray(
+            chosen, loaded.program, opened, settings | {"price": price}, workers, ray_address, gallery, artifacts
+        )
+    identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
     with display.live(opened.ledger) as shown:
-        summary = run(chosen, loaded.program, data, out, opened, identity, lambda judged: shown.judged())
-    kept = summary.records - summary.judged
-    display.note(f"wrote {out}: {summary.records} records" + (f", {kept} of them from an earlier run" if kept else ""))
-    display.say_failures(summary.failures)
+        summary = run(chosen, judging, data, out, identity, opened.ledger, share, shown.judged)
+    kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
+    display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
+    if summary.stopped:
+        display.note(f"stopped with {summary.left} records left: {summary.stopped}; a higher limit goes on from here")
+    display.say_failures(summary.reasons, summary.failed)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened, summary.judged)
-    raise typer.Exit(RECORDS_FAILED if summary.failures else 0)
+    raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
+
+
+def merge(
+    out: Annotated[Path, typer.Argument(help="Where to write the predictions of all records.", show_default=False)],
+    shards: Annotated[list[Path], typer.Argument(help="The predictions of all shards.", show_default=False)],
+    data: Jsonl,
+) -> None:
+    """Join the shards of a prediction. Refuses shards of different runs, and missing, repeated or unknown records."""
+    from optimize import display
+    from optimize.merging import merge as join
+
+    found = join(out, shards, data)
+    display.note(f"wrote {out}: {found.records} records of {len(shards)} shards")
+    if found.failed:
+        display.note(f"{found.failed} records failed; `aisr predict --out {out}` tries them again")
+    raise typer.Exit(RECORDS_FAILED if found.failed else 0)
 
 
 def export(
@@ -141,17 +197,17 @@ def export(
     import jsonlines
 
     from optimize import display
+    from optimize.adapters import adapter_for
     from optimize.finetuning import chats
     from optimize.labelled import examples, labelled
-    from optimize.lm import adapter_for
-    from optimize.pictures import hang, open_gallery
+    from optimize.pictures import find_gallery, hang
 
     chosen = chosen_task(task)
     given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}
     if program and given:
         raise ValueError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
     student = load(chosen, program, artifacts).program if program else chosen.build(given)
-    hang(student, open_gallery(image_root, data, artifacts))
+    hang(student, find_gallery(image_root, data, artifacts))
     if out.exists():
         raise ValueError(f"{out} is there already; choose another --out or remove it")
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")

@@ -163,12 +163,12 @@ def say_ablation(found: Any) -> None:
         )
 
 
-def say_failures(failures: dict[str, str]) -> None:
-    """The failed records, the first ten with their reasons."""
+def say_failures(failures: dict[str, str], count: int | None = None) -> None:
+    """The failed records, the first ten with their reasons. count: how many there are, where not all are given."""
     for key, reason in list(failures.items())[:10]:
         note(f"  failed: {key}: {reason}")
     if failures:
-        note(f"{len(failures)} records failed")
+        note(f"{count or len(failures)} records failed")
 
 
 def say_pictures(problems: dict[tuple[str, str], str]) -> None:

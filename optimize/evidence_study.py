@@ -16,7 +16,7 @@ from optimize.judging import Outcome
 from optimize.labelled import Labelled, examples, labelled
 from optimize.material import Judged
 from optimize.options import ARTIFACTS
-from optimize.pictures import hang, open_gallery
+from optimize.pictures import find_gallery, hang
 from optimize.tasks import TRACK1
 from programs.decision import LM
 from programs.distribution import Judgement
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def _scored(form: str) -> Result:
-    gallery = open_gallery(None, SAMPLE / "test.jsonl", ARTIFACTS)
+    gallery = find_gallery(None, SAMPLE / "test.jsonl", ARTIFACTS)
     program = hang(TRACK1.build({"evidence": form}), gallery)
     train, dev, test = (labelled(TRACK1, program, SAMPLE / f"{side}.jsonl") for side in ("train", "dev", "test"))
     layer = fit(TRACK1, [Judged(row, {LM: _silent(row)}) for row in (*train, *dev)], [], 0).decision

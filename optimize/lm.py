@@ -11,23 +11,20 @@ from typing import Any
 
 import dspy
 from dspy.clients._deprecation import adapter_message_call
-from dspy.lm15 import (
-    AccessPolicy,
-    ModelSupport,
-    OpenAIChatCompat,
-    ProviderDefinition,
-    register_provider,
-)
 from dspy.utils.exceptions import LMError
 
 from optimize import digests, llama
+from optimize.adapters import adapter_for
 from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
+from optimize.endpoint import AsyncEndpoint, Endpoint
+from optimize.pacing import RETRIES, Pace
 from optimize.prices import Price, listed_price, listed_vision, usd
 
 EMBEDDED = "embedded"
 TEMPERATURE = 0.0
 MAX_TOKENS = 1024
+THREADS = 8
 
 
 class LMUnavailable(ValueError):
@@ -35,28 +32,44 @@ class LMUnavailable(ValueError):
 
 
 class LedgerLM(dspy.LM):
-    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, and keeps
-    no history (pictures would fill the memory).
+    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, goes at a
+    pace that the server can stand, and keeps no history (pictures would fill the memory).
 
-    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `programs.asking`).
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `programs.asking`). threads:
+    the most calls in flight; num_retries: see `optimize.pacing`, which retries in DSPy's stead.
     """
 
     def __init__(
-        self, model: str, *, ledger: Ledger, price: Price | None, gives_logprobs: bool = False, **kwargs: Any
+        self,
+        model: str,
+        *,
+        ledger: Ledger,
+        price: Price | None,
+        gives_logprobs: bool = False,
+        threads: int = THREADS,
+        num_retries: int = RETRIES,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(model, **kwargs)
+        super().__init__(model, num_retries=0, **kwargs)
         self.ledger = ledger
+        self.pace = Pace(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
-        with self._counted() as lm, adapter_message_call(lm, kwargs.get("messages")):
-            return super(LedgerLM, lm).__call__(*args, **kwargs)
+        def send() -> Any:
+            # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
+            with self._counted() as lm, adapter_message_call(lm, kwargs.get("messages")):
+                return super(LedgerLM, lm).__call__(*args, **kwargs)
+
+        return self.pace.run(send)
 
     async def acall(self, *args: Any, **kwargs: Any) -> Any:
-        with self._counted() as lm, adapter_message_call(lm, kwargs.get("messages")):
-            return await super(LedgerLM, lm).acall(*args, **kwargs)
+        async def send() -> Any:
+            with self._counted() as lm, adapter_message_call(lm, kwargs.get("messages")):
+                return await super(LedgerLM, lm).acall(*args, **kwargs)
+
+        return await self.pace.arun(send)
 
     @contextmanager
     def _counted(self) -> Iterator["LedgerLM"]:
@@ -64,7 +77,7 @@ class LedgerLM(dspy.LM):
         providers do not charge for errors."""
         reason = self.ledger.spent_out()
         if reason is not None:
-            yield self.copy(engine=Refusal(self.ledger, reason))
+            yield self.copy(engine=Refusal(self.ledger, reason), timeout=None)
             return
         try:
             yield self
@@ -132,17 +145,21 @@ def open_lm(
     threads: int | None = None,
     ledger: Ledger | None = None,
     price: Price | None = None,
+    timeout: float | None = None,
 ) -> OpenLM:
     """The language model of a spec string.
 
     api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
     as response format (most do); without, answers are asked for in DSPy's marked fields. logprobs: whether to ask it
     for log-probabilities, where it is known to give them or is a server at `api_base`. ledger: where its calls are
-    entered, with what they may come to. price: where LiteLLM's list does not have it.
+    entered, with what they may come to. price: where LiteLLM's list does not have it. timeout: seconds without a byte
+    from the server after which a call is given up (default: ten minutes).
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     ledger = ledger or Ledger()
     if spec == EMBEDDED:
+        if timeout is not None:
+            raise LMUnavailable("--timeout goes with an LM that is reached over a network, not with --lm embedded")
         return _open_embedded(api_base, ledger)
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
@@ -154,12 +171,13 @@ def open_lm(
             f"--max-usd: the price of {spec} is unknown; give it by --price PROMPT,COMPLETION in USD a million tokens"
         )
     if api_base:
-        return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price)
+        return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price, timeout)
     _require_key(spec)
-    lm = LedgerLM(spec, ledger=ledger, price=price, **_sampling(spec))
+    given = _sampling(spec) | ({"timeout": timeout} if timeout else {})
+    lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, **given)
     lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
     adapter = adapter_for(schema and lm.supports_response_schema)
-    return OpenLM(lm, adapter, spec, None, threads or 8, sees=listed_vision(spec))
+    return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=listed_vision(spec))
 
 
 def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
@@ -179,10 +197,11 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
         ledger=ledger,
         price=Price(0.0, 0.0),
         gives_logprobs=True,
+        threads=1,
         engine=EmbeddedEngine(),
         temperature=TEMPERATURE,
     )
-    return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512, sees=False)
+    return OpenLM(lm, adapter_for(True), EMBEDDED, None, threads=1, longest=512, sees=False)
 
 
 def _open_endpoint(
@@ -193,6 +212,7 @@ def _open_endpoint(
     threads: int | None,
     ledger: Ledger,
     price: Price | None,
+    timeout: float | None,
 ) -> OpenLM:
     if not api_base.startswith(("http://", "https://")):
         raise LMUnavailable(f"--api-base {api_base!r}: expected an address that begins with http:// or https://")
@@ -203,31 +223,25 @@ def _open_endpoint(
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
     digest = digests.of_text(api_base.rstrip("/"))
     provider = f"endpoint-{digest}"
-    keyed = bool(os.environ.get("OPENAI_API_KEY"))  # servers of one's own often ask for no key
-    register_provider(
-        ProviderDefinition.chat(
-            AccessPolicy(provider=provider, env_keys=("OPENAI_API_KEY",) if keyed else (), base_url=api_base),
-            compat=OpenAIChatCompat(),
-            placeholder_key=None if keyed else "none",
-        ),
-        supports=ModelSupport(response_schema=schema),
-        replace=True,
-    )
+    engine = Endpoint(provider, api_base, schema, timeout, threads or THREADS)
     model = f"{provider}/{spec.partition('/')[2]}"
     gives = logprobs and not _reasons(spec)
-    lm = LedgerLM(model, ledger=ledger, price=price, gives_logprobs=gives, **_sampling(spec))
-    return OpenLM(lm, adapter_for(schema), spec, digest, threads or 8)
+    lm = LedgerLM(
+        model,
+        ledger=ledger,
+        price=price,
+        gives_logprobs=gives,
+        threads=threads or THREADS,
+        engine=engine,
+        async_engine=AsyncEndpoint(engine),
+        **_sampling(spec),
+    )
+    return OpenLM(lm, adapter_for(schema), spec, digest, threads or THREADS)
 
 
 def _sampling(spec: str) -> dict[str, Any]:
     """Temperature 0 and a bound on the answer, but for OpenAI's reasoning models, which take neither."""
     return {} if _reasons(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
-
-
-def adapter_for(schema: bool) -> dspy.Adapter:
-    """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
-    would double a weak model's calls in silence."""
-    return dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
 
 
 def _require_key(spec: str) -> None:

@@ -25,15 +25,29 @@ def opened_lm(
     threads: int | None,
     ledger: "Ledger | None" = None,
     price: str | None = None,
+    timeout: float | None = None,
 ) -> "OpenLM":
     import logging
 
+    import dspy
+
     from optimize.lm import open_lm
     from optimize.prices import Price
+    from optimize.response_cache import tame
 
+    tame(dspy.cache)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
     known = Price.parse(price) if price else None
-    return open_lm(lm, api_base=api_base, schema=schema, logprobs=logprobs, threads=threads, ledger=ledger, price=known)
+    return open_lm(
+        lm,
+        api_base=api_base,
+        schema=schema,
+        logprobs=logprobs,
+        threads=threads,
+        ledger=ledger,
+        price=known,
+        timeout=timeout,
+    )
 
 
 def load(task: "Task", program: str, artifacts: Path) -> Any:

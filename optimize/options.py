@@ -21,6 +21,13 @@ Logprobs = Annotated[
     bool, typer.Option(help="Whether to ask for log-probabilities, where the LM or server may give them.")
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="LM calls at a time. Default: 8; the embedded model takes 1.")]
+MaxUsd = Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")]
+MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")]
+MaxMinutes = Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")]
+PriceOption = Annotated[
+    str | None,
+    typer.Option("--price", help="USD a million prompt,completion tokens, where LiteLLM's list lacks the model."),
+]
 Root = Annotated[
     Path, typer.Option("--artifacts", envvar="AISR_ARTIFACTS", help="Where artifacts, cache and MLflow store are.")
 ]

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 IMAGES = "images"  # the folder that the official archives are extracted to
 
 
-def open_gallery(image_root: Path | None, data: Path, artifacts: Path) -> Gallery | None:
+def find_gallery(image_root: Path | None, data: Path, artifacts: Path) -> Gallery | None:
     """The pictures of a data file: those below `image_root`, or where `nearest_images` finds them.
 
-    None where neither is there; a program that wants pictures then says so. What is read in them is kept below
-    `artifacts`. Raises ValueError for a root that is no folder.
+    None where neither is there; a program that wants pictures then says so. Raises ValueError for a root that is no
+    folder.
     """
     root = image_root or nearest_images(data)
-    if root is None:
-        return None
+    return open_gallery(root, artifacts) if root else None
+
+
+def open_gallery(root: Path, artifacts: Path) -> Gallery:
+    """The pictures below a folder; what is read in them is kept below `artifacts`. Raises ValueError for no folder."""
     if not root.is_dir():
         raise ValueError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
     return Gallery(root, _reader(artifacts.resolve() / ".cache" / "ocr"))

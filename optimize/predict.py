@@ -1,140 +1,110 @@
 """Predicting a file of records: streamed, resumable, every record accounted for.
 
-The predictions file has one line a record, in the order of the input: the official fields, or `{"id", "failed"}` with
-the reason. Lines are appended as records finish and put into order at the end, so that a kill loses what is in flight
-and nothing else. Beside it, `<file>.run.json` says which program, LM and input made it; a run with others is refused.
+However many records there are, a few for each thread are held at a time, and of the others the id and its place. What
+is written, and how it survives a kill, is in `optimize.predictions`.
 """
 
-import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import dspy
-from filelock import FileLock, Timeout
+from dspy.utils.exceptions import LMBillingError
 
 from optimize import digests
-from optimize.artifact import read_json, write_whole
+from optimize.budget import Ledger
 from optimize.judging import Outcome, finished, judge
 from optimize.lm import OpenLM
+from optimize.predictions import Appender, claim, keep_finished, locked, put_in_order
+from optimize.shards import WHOLE, Shard
 from optimize.tasks import Task
 from programs.records import Record, read
 
+Judging = Callable[[Iterable[Record]], Iterator[tuple[Record, Outcome]]]
+REASONS = 10  # failed records that a summary names
 
-class CannotResume(ValueError):
-    """The predictions file belongs to another run, or another process is writing it."""
 
-
-@dataclass(frozen=True)
+@dataclass
 class Summary:
-    """What a run left: records in the file, records judged by this run, and the failed ones with their reasons."""
+    """What a run left: records in the input (or its shard), records judged by this run, how many failed, the first of
+    these with their reasons, and the limit that stopped the run before its end."""
 
     records: int
-    judged: int
-    failures: dict[str, str]
+    judged: int = 0
+    failed: int = 0
+    reasons: dict[str, str] = field(default_factory=dict)
+    stopped: str | None = None
+    kept: int = 0  # finished by an earlier run
+
+    @property
+    def left(self) -> int:
+        """Records without a line."""
+        return self.records - self.kept - self.judged
+
+    def add(self, record: Record, outcome: Outcome) -> None:
+        self.judged += 1
+        if outcome.failure is not None:
+            self.failed += 1
+            if len(self.reasons) < REASONS:
+                self.reasons[record.id] = outcome.failure
+
+
+def here(task: Task, program: dspy.Module, lm: OpenLM) -> Judging:
+    """Judging by the threads of this process."""
+
+    def work(record: Record) -> Outcome:
+        return judge(task, program, program.prepare(record), lm)
+
+    return lambda records: finished(records, work, lm.threads)
 
 
 def predict(
     task: Task,
-    program: dspy.Module,
+    judging: Judging,
     data: Path,
     out: Path,
-    lm: OpenLM,
-    identity: dict[str, Any],
-    done: Callable[[bool], None] = lambda judged: None,
+    identity: Mapping[str, Any],
+    ledger: Ledger,
+    shard: Shard = WHOLE,
+    done: Callable[[], None] = lambda: None,
 ) -> Summary:
-    """Predict every record of `data` into `out`. Finished records of an earlier run are kept, failed ones tried again.
+    """Predict every record of `data`, or of a shard of it, into `out`. What an earlier run finished is kept, and what
+    failed there is tried again.
 
-    identity: what makes a run this run (program digest, LM). `done` is called for each record, with whether it was
-    judged now. Raises `CannotResume`, and `BadLine` for a bad input line.
+    judging: what judges records, such as `here`. identity: what makes a run this run (task, program digest, LM).
+    ledger: where its calls are entered; a limit that is reached ends the run early. `done` is called for each record
+    that is judged. Raises `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is spent), and
+    the errors that would meet every record alike (see `optimize.judging.judge`).
     """
-    out.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(f"{out}.lock", blocking=False)
-    try:
-        with lock:
-            for _ in read(data, task.record, task.name):
-                pass  # a bad line must show itself before anything is spent, not in the middle
-            _claim(out, {**identity, "input": digests.of_file(data)})
-            summary = _run(task, program, data, out, lm, done)
-    except Timeout as error:
-        raise CannotResume(f"{out}: another process is writing it; wait for it, or choose another --out") from error
+    with locked(out):
+        places = {record.id: place for place, record in enumerate(_records(task, data, shard))}
+        whose = {**identity, "input": digests.of_file(data)} | ({} if shard == WHOLE else {"shard": str(shard)})
+        claim(out, whose)
+        finished_before = keep_finished(task, out, places)
+        summary = Summary(len(places), kept=sum(finished_before))
+        left = (record for record, known in zip(_records(task, data, shard), finished_before, strict=True) if not known)
+        try:
+            with Appender(out) as file:
+                for record, outcome in judging(left):
+                    file.append({"id": record.id, **_said(task, outcome)})
+                    summary.add(record, outcome)
+                    done()
+        except LMBillingError:
+            if ledger.stopped is None:  # then it is the provider who wants money
+                raise
+            summary.stopped = ledger.stopped
+        if digests.of_file(data) != whose["input"]:
+            raise ValueError(f"{data} was changed while it was read; remove {out} and predict it anew")
+        put_in_order(out, places)
     return summary
 
 
-def _run(task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM, done: Callable[[bool], None]) -> Summary:
-    kept = _keep_finished(out)
-    records = judged = 0
-    failures: dict[str, str] = {}
-
-    def work(record: Record) -> tuple[Record, Outcome | None]:
-        if record.id in kept:
-            return record, None
-        return record, judge(task, program, program.prepare(record), lm)
-
-    with out.open("a", encoding="utf-8") as file:
-        for _, (record, outcome) in finished(read(data, task.record, task.name), work, lm.threads):
-            records += 1
-            if outcome is not None:
-                judged += 1
-                file.write(_line(task, record, outcome))
-                file.flush()
-                if outcome.failure is not None:
-                    failures[record.id] = outcome.failure
-            done(outcome is not None)
-    _in_input_order(task, data, out)
-    return Summary(records, judged, failures)
+def _records(task: Task, data: Path, shard: Shard) -> Iterator[Record]:
+    """The records of a shard. All others are read past, so that a bad line anywhere shows itself."""
+    return islice(read(data, task.record, task.name), shard.number - 1, None, shard.of)
 
 
-def _line(task: Task, record: Record, outcome: Outcome) -> str:
-    said = {"failed": outcome.failure} if outcome.failure is not None else task.line(outcome.answer)
-    return json.dumps({"id": record.id, **said}, ensure_ascii=False) + "\n"
-
-
-def _claim(out: Path, identity: dict[str, Any]) -> None:
-    """Write down whose predictions these are, or check it."""
-    beside = Path(f"{out}.run.json")
-    if out.exists() and out.stat().st_size and not beside.exists():
-        raise CannotResume(f"{out} is there already and no run of ours wrote it; choose another --out")
-    if beside.exists() and out.exists():
-        earlier = read_json(beside)
-        for key in identity:
-            if earlier.get(key) != identity[key]:
-                raise CannotResume(
-                    f"{out} was begun with another {key}: {earlier.get(key)} then, {identity[key]} now; "
-                    "choose another --out, or remove it to start anew"
-                )
-    write_whole(beside, json.dumps(identity, indent=1, ensure_ascii=False) + "\n")
-
-
-def _keep_finished(out: Path) -> set[str]:
-    """The ids of the finished records in `out`, after dropping failed ones and a line that a kill tore."""
-    if not out.exists():
-        return set()
-    lines, finished = [], set()
-    for text, content in _lines(out):
-        if "failed" not in content:
-            lines.append(text)
-            finished.add(str(content.get("id")))
-    write_whole(out, "".join(lines))
-    return finished
-
-
-def _lines(out: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    with out.open(encoding="utf-8", errors="replace") as file:
-        for text in file:
-            try:
-                content = json.loads(text)
-            except ValueError:
-                continue  # torn by a kill: the record is judged again
-            if isinstance(content, dict) and text.endswith("\n"):
-                yield text, content
-
-
-def _in_input_order(task: Task, data: Path, out: Path) -> None:
-    """Bring lines that a resumed run appended late to where their records stand in the input."""
-    place = {record.id: k for k, record in enumerate(read(data, task.record, task.name))}
-    lines = [(place[str(content["id"])], text) for text, content in _lines(out)]
-    ordered = sorted(lines, key=lambda line: line[0])
-    if ordered != lines:
-        write_whole(out, "".join(text for _, text in ordered))
+def _said(task: Task, outcome: Outcome) -> dict[str, Any]:
+    return {"failed": outcome.failure} if outcome.failure is not None else task.line(outcome.answer)

@@ -13,7 +13,8 @@ from typing import Any
 import scripted
 
 _numbers = itertools.count()
-Reply = str | tuple[int, str]  # the text of an answer; or a status and a body, sent as they stand
+# The text of an answer; or a status and a body, sent as they stand; or what is done with the connection instead.
+Reply = str | tuple[int, str] | Callable[[BaseHTTPRequestHandler], None]
 
 
 @dataclass
@@ -60,6 +61,9 @@ def serve() -> Iterator[Loopback]:
             with loopback.lock:
                 loopback.asked.append(asked)
             reply = loopback.reply(asked)
+            if callable(reply):
+                reply(self)
+                return
             status, text = (200, completion(asked, reply)) if isinstance(reply, str) else reply
             sent = text.encode()
             self.send_response(status)
@@ -73,6 +77,7 @@ def serve() -> Iterator[Loopback]:
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 128
 
         def handle_error(self, *args: object) -> None:
             """A client that was killed leaves a broken pipe; that is no fault of the server."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from drawn import picture, showing, truncated
 
-from optimize.pictures import open_gallery
+from optimize.pictures import find_gallery
 from programs import ocr
 from programs.claim import ClaimJudge
 from programs.evidence import render
@@ -48,7 +48,7 @@ def table_of_the_sample() -> tuple[str, list[str]]:
 
 def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, numbers = table_of_the_sample()
-    gallery = open_gallery(None, SAMPLE / "track1" / "dev.jsonl", tmp_path)
+    gallery = find_gallery(None, SAMPLE / "track1" / "dev.jsonl", tmp_path)
     assert gallery
     program = ClaimJudge(evidence="ocr")
     program.gallery = gallery
@@ -58,7 +58,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert sum(number in evidence for number in numbers) >= 0.8 * len(numbers)
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
     monkeypatch.setattr(ocr, "pieces", lambda file: pytest.fail("it was read already"))
-    again = open_gallery(SAMPLE, SAMPLE / "track1" / "dev.jsonl", tmp_path)
+    again = find_gallery(SAMPLE, SAMPLE / "track1" / "dev.jsonl", tmp_path)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from scripted import scripted
 
 from optimize.lm import open_lm
-from optimize.pictures import check_sees, form_of_evidence, nearest_images, open_gallery
+from optimize.pictures import check_sees, find_gallery, form_of_evidence, nearest_images
 from programs import pictures
 from programs.claim import ClaimJudge
 from programs.evidence import render
@@ -241,7 +241,7 @@ def test_the_images_are_looked_for_at_the_data_and_above_it(tmp_path: Path) -> N
     assert nearest_images(data) == tmp_path
     assert nearest_images(tmp_path / "a" / "b" / "c" / "dev.jsonl") is None
     with pytest.raises(ValueError, match=r"nowhere: no such folder; expected the one that holds images/"):
-        open_gallery(tmp_path / "nowhere", data, tmp_path)
+        find_gallery(tmp_path / "nowhere", data, tmp_path)
 
 
 def test_all_pictures_of_the_sample_can_be_shown() -> None:

@@ -18,7 +18,8 @@ from filelock import FileLock
 from scripted import TRACKS, citation, corpus, flat, question, requests, right, scripted
 
 from optimize import artifact, digests
-from optimize.predict import CannotResume, Summary, predict
+from optimize.predict import Summary, here, predict
+from optimize.predictions import CannotResume
 from optimize.tasks import TRACK1, TRACK2, Task
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run(
 ) -> tuple[Summary, list[int]]:
     """The summary of a run, and the numbers of the records that the LM was asked about, in the order of asking."""
     lm = scripted(answer, threads=threads)
-    summary = predict(task, task.build({}), data, out, lm, identity or IDENTITY)
+    summary = predict(task, here(task, task.build({}), lm), data, out, identity or IDENTITY, lm.ledger)
     return summary, [number(question(request)) for request in requests(lm)]
 
 
@@ -58,7 +59,7 @@ def failing_on(*numbers: int) -> Callable[[Any], str]:
 def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp_path: Path) -> None:
     out = tmp_path / "new folder" / "out.jsonl"
     summary, _ = run(file_of(tmp_path, task), out, right, task, threads=threads)
-    assert summary == Summary(12, 12, {})
+    assert summary == Summary(12, 12)
     assert [line["id"] for line in lines(out)] == [record.id for record in corpus(task)]
     for line, record in zip(lines(out), corpus(task), strict=True):
         said = task.prediction.model_validate(line).answer
@@ -71,7 +72,7 @@ def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:
     run(data, out, right)
     before = out.read_bytes()
     summary, asked = run(data, out, [])
-    assert (summary, asked) == (Summary(12, 0, {}), [])
+    assert (summary, asked) == (Summary(12, kept=12), [])
     assert out.read_bytes() == before
 
 
@@ -85,7 +86,7 @@ def test_a_line_torn_by_a_kill_is_judged_again(torn: str, tmp_path: Path) -> Non
     out.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]) + torn.encode(errors="surrogateescape"))
     summary, asked = run(data, out, right)
     assert asked == list(range(4, 13))
-    assert summary == Summary(12, 9, {})
+    assert summary == Summary(12, 9, kept=3)
     assert out.read_bytes() == whole
 
 
@@ -102,19 +103,19 @@ def test_a_whole_last_line_without_its_end_is_judged_again(tmp_path: Path) -> No
 def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     summary, _ = run(data, out, failing_on(3, 7))
-    assert list(summary.failures) == ["track1-000003", "track1-000007"]
+    assert list(summary.reasons) == ["track1-000003", "track1-000007"]
     assert [line["id"] for line in lines(out)] == [record.id for record in corpus(TRACK1)]
     for line in lines(out):
-        assert ("failed" in line) == (line["id"] in summary.failures)
+        assert ("failed" in line) == (line["id"] in summary.reasons)
         assert ("labels" in line) != ("failed" in line)
-    assert lines(out)[2]["failed"] == summary.failures["track1-000003"]
+    assert lines(out)[2]["failed"] == summary.reasons["track1-000003"]
 
     again, asked = run(data, out, failing_on(7))
     assert sorted(set(asked)) == [3, 7]
-    assert list(again.failures) == ["track1-000007"]
+    assert list(again.reasons) == ["track1-000007"]
 
     last, asked = run(data, out, right)
-    assert (last.failures, asked) == ({}, [7])
+    assert (last.failed, asked) == (0, [7])
     run(data, tmp_path / "fresh.jsonl", right)
     assert out.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
 
@@ -122,7 +123,8 @@ def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
 def test_all_failed_is_no_reason_to_stop(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     summary, _ = run(file_of(tmp_path), out, lambda request: "garbage")
-    assert len(summary.failures) == len(lines(out)) == 12
+    assert summary.failed == len(lines(out)) == 12
+    assert len(summary.reasons) == 10  # of a million, not all are kept
 
 
 def test_a_refused_key_stops_the_run_and_keeps_what_is_done(tmp_path: Path) -> None:
@@ -151,7 +153,7 @@ def test_another_run_is_refused(key: str, tmp_path: Path) -> None:
     with pytest.raises(CannotResume, match=f"begun with another {key}: {IDENTITY[key]} then, new now"):
         run(data, out, [], identity={**IDENTITY, key: "new"})
     assert out.read_bytes() == before
-    assert run(data, out, [])[0] == Summary(12, 0, {})  # and the refusal took nothing from the owner
+    assert run(data, out, [])[0] == Summary(12, kept=12)  # and the refusal took nothing from the owner
 
 
 def test_another_input_is_refused(tmp_path: Path) -> None:
@@ -175,7 +177,7 @@ def test_a_removed_file_is_begun_anew(tmp_path: Path) -> None:
     run(data, out, right)
     out.unlink()
     summary, _ = run(data, out, right, identity={**IDENTITY, "lm": "another"})
-    assert summary == Summary(12, 12, {})
+    assert summary == Summary(12, 12)
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:

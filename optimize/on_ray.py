@@ -1,0 +1,184 @@
+"""Judging by the processes of a Ray cluster: on this machine, or on as many as the cluster has.
+
+The threads of this process hand records out and wait for them, so that nothing else changes: what is read ahead, what
+is written, what a resume finds. A worker that dies is started again by Ray and its records with it. All workers ask one
+ledger before each call, so that limits hold for all together, and share the calls in flight among them; how fast the
+server lets them go, each finds out for itself (see `optimize.pacing`).
+
+Keys are never sent: each machine needs them in its own environment.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import dspy
+from dspy.utils.exceptions import LMBillingError
+
+from optimize import artifact
+from optimize.budget import Ledger, Limits, Spend
+from optimize.judging import RAISED, Outcome, finished, judge
+from optimize.lm import OpenLM
+from optimize.opening import opened_lm
+from optimize.pictures import hang, open_gallery
+from optimize.predict import Judging
+from optimize.tasks import Task
+from programs.pictures import Gallery
+from programs.records import Record
+
+DEATHS = 3  # of a worker that a record survives
+
+
+class RayUnavailable(ValueError):
+    """Ray is not installed, or the cluster is too small."""
+
+
+class _Counter(Ledger):
+    """The ledger of all workers, an actor."""
+
+    def total(self) -> Spend:
+        return self.spend
+
+
+class _SharedLedger(Ledger):
+    """What a worker takes for its ledger: the one of all."""
+
+    def __init__(self, counter: Any, limits: Limits) -> None:
+        super().__init__(limits)
+        self._counter = counter
+
+    def spent_out(self) -> str | None:
+        reason: str | None = _ray().get(self._counter.spent_out.remote())
+        return reason
+
+    def sent(self, usage: dict[str, Any], usd: float | None) -> None:
+        _ray().get(self._counter.sent.remote(dict(usage), usd))
+
+    def from_cache(self) -> None:
+        _ray().get(self._counter.from_cache.remote())
+
+
+class _Worker:
+    """An actor that judges records, several at a time."""
+
+    def __init__(
+        self,
+        program: str,
+        settings: Mapping[str, Any],
+        threads: int,
+        counter: Any,
+        limits: Limits,
+        images: Path | None,
+        artifacts: Path,
+    ) -> None:
+        self.task, self.program, _ = artifact.parse(program, "the program of this run")
+        self.gallery = open_gallery(images, artifacts) if images else None
+        hang(self.program, self.gallery)
+        self.lm = opened_lm(**settings, threads=threads, ledger=_SharedLedger(counter, limits))
+
+    def judge(self, record: Record) -> "_Judged":
+        try:
+            outcome = judge(self.task, self.program, self.program.prepare(record), self.lm)
+        except RAISED as error:
+            return _Judged(None, type(error).__name__, str(error), {})
+        problems = self.gallery.problems if self.gallery else {}
+        return _Judged(outcome, "", "", {key: why for key, why in dict(problems).items() if key[0] == record.id})
+
+
+class _Judged(NamedTuple):
+    """The outcome; or the name and message of an error that would meet every record (errors of DSPy do not survive the
+    journey between processes). problems: the record's pictures that could not be shown."""
+
+    outcome: Outcome | None
+    kind: str
+    message: str
+    problems: dict[tuple[str, str], str]
+
+
+def on_ray(
+    task: Task,
+    program: dspy.Module,
+    lm: OpenLM,
+    settings: Mapping[str, Any],
+    workers: int,
+    address: str | None,
+    gallery: Gallery | None,
+    artifacts: Path,
+) -> Judging:
+    """Judging by `workers` processes of the Ray cluster at `address`, or of one begun here for as long as it lasts.
+
+    lm: whose ledger and number of threads all share. settings: how to open it again, see `optimize.opening.opened_lm`.
+    gallery: the pictures, which every machine needs at the same path; what a worker reads in them it keeps below
+    `artifacts`. Raises `RayUnavailable`.
+    """
+    text = artifact.program_text(task, program)
+    images = gallery.root if gallery else None
+
+    def judged(records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
+        ray = _ray()
+        _join(ray, workers, address)
+        counter = ray.remote(num_cpus=0)(_Counter).remote(lm.ledger.limits)
+        try:
+            each = -(-lm.threads // workers)
+            Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
+                num_cpus=1,
+                max_concurrency=each,
+                max_restarts=-1,
+                max_task_retries=DEATHS,
+                scheduling_strategy="SPREAD",
+            )(_Worker)
+            given = text, dict(settings), each, counter, lm.ledger.limits, images, artifacts
+            actors = [Worker.remote(*given) for _ in range(workers)]
+            free: SimpleQueue[Any] = SimpleQueue()
+            for _ in range(each):
+                for actor in actors:
+                    free.put(actor)
+
+            def work(record: Record) -> Outcome:
+                actor = free.get()
+                try:
+                    found: _Judged = ray.get(actor.judge.remote(record))
+                except ray.exceptions.RayActorError:
+                    return Outcome(None, f"its worker died {DEATHS + 1} times")
+                finally:
+                    free.put(actor)
+                if gallery is not None:
+                    gallery.problems.update(found.problems)
+                if found.outcome is not None:
+                    return found.outcome
+                raise next(error for error in RAISED if error.__name__ == found.kind)(found.message)
+
+            try:
+                yield from finished(records, work, lm.threads)
+            except LMBillingError:
+                lm.ledger.stopped = ray.get(counter.spent_out.remote())
+                raise
+        finally:
+            lm.ledger.take_over(ray.get(counter.total.remote()))
+            ray.shutdown()
+
+    return judged
+
+
+def _join(ray: Any, workers: int, address: str | None) -> None:
+    if address is None:
+        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+        return
+    ray.init(address=address, log_to_driver=False)
+    room = int(ray.cluster_resources().get("CPU", 0))
+    if room < workers:
+        ray.shutdown()
+        raise RayUnavailable(
+            f"--workers {workers}: the cluster at {address} has {room} CPUs; ask for fewer, or add some"
+        )
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise RayUnavailable("--engine ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
+    return ray
