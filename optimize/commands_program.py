@@ -10,6 +10,8 @@ from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     ApiBase,
+    Batch,
+    BatchAnswers,
     Jsonl,
     LMSpec,
     Logprobs,
@@ -78,16 +80,26 @@ def predict(
     schema: Schema = True,
     logprobs: Logprobs = True,
     threads: Threads = None,
+    batch: Batch = None,
+    answers: BatchAnswers = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed; the same command tries those again."""
     prepare(artifacts)
+    from optimize import batch as batching
     from optimize import display
     from optimize.predict import predict as run
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    opened = opened_lm(lm, api_base, schema, logprobs, threads)
+    if batch or answers:
+        opened = batching.opened(batch, answers, lm, api_base, schema, logprobs)
+    else:
+        opened = opened_lm(lm, api_base, schema, logprobs, threads)
+    if batch == batching.EXPORT:
+        made = batching.export(chosen, loaded.program, data, out, opened)
+        display.say_batch(made, out)
+        raise typer.Exit(RECORDS_FAILED if made.failures else 0)
     warn_of_another_lm(loaded.program, opened)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     identity = {

@@ -23,6 +23,7 @@ from dspy.utils.exceptions import LMError
 from optimize import digests, llama
 from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
+from optimize.engines import InThread
 from optimize.prices import Price, listed_price, usd
 
 EMBEDDED = "embedded"
@@ -64,7 +65,8 @@ class LedgerLM(dspy.LM):
         providers do not charge for errors."""
         reason = self.ledger.spent_out()
         if reason is not None:
-            yield self.copy(engine=Refusal(self.ledger, reason))
+            refusal = Refusal(self.ledger, reason)
+            yield self.copy(engine=refusal, async_engine=InThread(refusal))
             return
         try:
             yield self
@@ -131,13 +133,15 @@ def open_lm(
     threads: int | None = None,
     ledger: Ledger | None = None,
     price: Price | None = None,
+    keyed: bool = True,
 ) -> OpenLM:
     """The language model of a spec string.
 
     api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
     as response format (most do); without, answers are asked for in DSPy's marked fields. logprobs: whether to ask it
     for log-probabilities, where it is known to give them or is a server at `api_base`. ledger: where its calls are
-    entered, with what they may come to. price: where LiteLLM's list does not have it.
+    entered, with what they may come to. price: where LiteLLM's list does not have it. keyed: whether its key must be at
+    hand; not where nothing is sent to it.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     ledger = ledger or Ledger()
@@ -154,7 +158,8 @@ def open_lm(
         )
     if api_base:
         return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price)
-    _require_key(spec)
+    if keyed:
+        _require_key(spec)
     lm = LedgerLM(spec, ledger=ledger, price=price, **_sampling(spec))
     lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
     return OpenLM(lm, adapter_for(schema and lm.supports_response_schema), spec, None, threads or 8)
@@ -172,12 +177,14 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
         ) from error
     # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
     name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
+    engine = EmbeddedEngine()
     lm = LedgerLM(
         name,
         ledger=ledger,
         price=Price(0.0, 0.0),
         gives_logprobs=True,
-        engine=EmbeddedEngine(),
+        engine=engine,
+        async_engine=InThread(engine),
         temperature=TEMPERATURE,
     )
     return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512)

@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 
 from programs import retrieval
-from programs.asking import ask_often, check_samples, forget_outvoted, unknown_names
+from programs.asking import asking_often, check_samples, forget_outvoted, unknown_names
 from programs.decision import LM, Decision, decide, policy
 from programs.distribution import judgements_of
 from programs.fusion import complete
@@ -19,7 +19,8 @@ from programs.labels import (
 )
 from programs.nearest import check_nearest, nearest
 from programs.records import CitationRecord
-from programs.untrusted import plain
+from programs.steps import Steps, arun, run
+from programs.untrusted import item, plain
 
 CONTEXT_TOKENS = 1200
 
@@ -69,11 +70,13 @@ class CitationJudge(dspy.Module):
     def prepare(self, record: CitationRecord) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids); where it is
         labelled, also `label`, `evidence_ids` (the gold ones that are shown) and `gold`."""
-        found = retrieval.passages(record.claim_text, record.paragraphs, self.context_tokens)
+        paper = record.paragraphs
+        paragraphs = {key: item(text, paper.__contains__) for key, text in paper.items()}
+        found = retrieval.passages(record.claim_text, paragraphs, self.context_tokens)
         fields: dict[str, Any] = {
             "id": record.id,
             "passages": plain(found.text),
-            "claim": plain(record.claim_text),
+            "claim": item(record.claim_text, paper.__contains__),
             "shown": found.shown,
             "ranking": found.ranking[:EVIDENCE_K],
         }
@@ -89,7 +92,14 @@ class CitationJudge(dspy.Module):
     def forward(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> dspy.Prediction:
         """`label` and `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
         `programs.distribution`), and `named`, the ids that the model gave. Raises `UnusableAnswer`."""
-        answers = ask_often(
+        return run(self._steps(passages, claim, shown, ranking))
+
+    async def aforward(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> dspy.Prediction:
+        """`forward` for an event loop: `await program.acall(...)`."""
+        return await arun(self._steps(passages, claim, shown, ranking))
+
+    def _steps(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> Steps[dspy.Prediction]:
+        answers = yield from asking_often(
             self.judge,
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
             {"evidence_ids": {"items": {"enum": shown}, "maxItems": EVIDENCE_K}},

@@ -6,13 +6,14 @@ from typing import Any, Literal, get_args
 import dspy
 
 from programs import evidence
-from programs.asking import ask_often, check_samples, forget_outvoted, wrong_count
+from programs.asking import asking_often, check_samples, forget_outvoted, wrong_count
 from programs.decision import LM, Decision, decide
 from programs.distribution import Judgement, judgements_of
 from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
 from programs.nearest import check_nearest, nearest
 from programs.records import ClaimRecord
-from programs.untrusted import plain
+from programs.steps import Steps, arun, run
+from programs.untrusted import item
 
 Unit = Literal["paragraph", "sentence"]
 
@@ -80,7 +81,7 @@ class ClaimJudge(dspy.Module):
     def prepare(self, record: ClaimRecord) -> dspy.Example:
         """The record as an example: inputs `evidence` and `sentences`; where it is labelled, also `sentence_labels`
         (the primary ones) and `gold` (all of them)."""
-        fields: dict[str, Any] = {"id": record.id, "sentences": [plain(text) for text in record.sentences]}
+        fields: dict[str, Any] = {"id": record.id, "sentences": [item(text) for text in record.sentences]}
         fields["evidence"] = evidence.render(record.evidence_bundle)
         if record.gold is not None:
             fields |= {"gold": record.gold, "sentence_labels": [types[0] for types in record.gold]}
@@ -101,11 +102,20 @@ class ClaimJudge(dspy.Module):
     def forward(self, evidence: str, sentences: list[str]) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `programs.distribution`). Raises `UnusableAnswer`."""
+        return run(self._steps(evidence, sentences))
+
+    async def aforward(self, evidence: str, sentences: list[str]) -> dspy.Prediction:
+        """`forward` for an event loop: `await program.acall(...)`."""
+        return await arun(self._steps(evidence, sentences))
+
+    def _steps(self, evidence: str, sentences: list[str]) -> Steps[dspy.Prediction]:
+        judgements: list[Judgement] = []
         if self.unit == "paragraph":
-            judgements = self._whole(evidence, sentences)
+            judgements = yield from self._whole(evidence, sentences)
         else:
             paragraph = " ".join(sentences)
-            judgements = [self._one(evidence, paragraph, sentence) for sentence in sentences]
+            for sentence in sentences:
+                judgements.append((yield from self._one(evidence, paragraph, sentence)))
         said = {LM: dspy.Prediction(judgements=judgements)}
         return self.conclude(self.decision, said, evidence=evidence, sentences=sentences)
 
@@ -117,9 +127,9 @@ class ClaimJudge(dspy.Module):
         judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
         return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
 
-    def _whole(self, evidence: str, sentences: list[str]) -> list[Judgement]:
+    def _whole(self, evidence: str, sentences: list[str]) -> Steps[list[Judgement]]:
         count = len(sentences)
-        answers = ask_often(
+        answers = yield from asking_often(
             self.label,
             lambda prediction: wrong_count(prediction.sentence_labels, count, "labels"),
             {"sentence_labels": {"minItems": count, "maxItems": count}},
@@ -133,8 +143,8 @@ class ClaimJudge(dspy.Module):
         forget_outvoted(answers[0], "sentence_labels", [judgement.label for judgement in judged])
         return judged
 
-    def _one(self, evidence: str, paragraph: str, sentence: str) -> Judgement:
-        answers = ask_often(
+    def _one(self, evidence: str, paragraph: str, sentence: str) -> Steps[Judgement]:
+        answers = yield from asking_often(
             self.label,
             lambda _: None,
             {},

@@ -1,12 +1,14 @@
 """The evidence bundle of a Track 1 record, as the text that a model reads."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from programs.records import EvidenceItem
-from programs.untrusted import plain
+from programs.untrusted import item as as_item
 
 KINDS = {"text": "text", "table": "table", "image": "figure"}
+LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
 
 
 def render(bundle: Sequence[EvidenceItem]) -> str:
@@ -19,6 +21,6 @@ def render(bundle: Sequence[EvidenceItem]) -> str:
     for item in bundle:
         kind = KINDS[item.type]
         numbers[kind] += 1
-        words = plain(" ".join(f"{item.text} {item.caption}".split()))
+        words = as_item(f"{item.text} {item.caption}", LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
     return "\n".join(lines) or "(no evidence was given)"

@@ -106,6 +106,9 @@ class CitationRecord(Record):
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
         ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
+        odd = [key for key in ids if not key or not key.isprintable()]
+        if odd:
+            raise ValueError(f"cited_paper_full_text: paragraph id {odd[0]!r}; expected one line of printable characters")
         if len(ids) != len(set(ids)):
             twice = sorted({key for key in ids if ids.count(key) > 1})
             raise ValueError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
