@@ -172,6 +172,11 @@ class Answers:
     def to(self, body: Body, draw: int, stand_in: str) -> Body:
         """The answer to a request. Raises lm15's InvalidRequestError, with the reason, where there is none."""
         place = self._place.get(request_id(body, draw))
+        if place is None and draw and body.get("logprobs"):
+            raise InvalidRequestError(
+                f"{self.path.name} holds one answer without log-probabilities; export with --no-logprobs to have "
+                "several drawn"
+            )
         if place is None:
             raise InvalidRequestError(
                 f"{self.path.name} holds no answer to this request; was it exported with the same program, LM and data?"

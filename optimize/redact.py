@@ -1,6 +1,6 @@
 """Keeping keys, passwords and addresses out of files and messages: servers like to repeat them in their errors.
 
-And keeping messages from steering the terminal that shows them: they quote records and answers, which may hold anything.
+And keeping messages from steering the terminal that shows them: they quote records and answers, which hold anything.
 """
 
 import os

@@ -12,7 +12,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from programs.standin import stand_in
-from programs.steps import Question, Steps, run
+from programs.steps import UNREADABLE, Question, Steps, run
 from programs.untrusted import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
@@ -112,7 +112,7 @@ def _attempt(
 ) -> Steps[tuple[dspy.Prediction | None, str | None]]:
     try:
         prediction = yield Question(predict, call, traced)
-    except AdapterParseError as error:
+    except UNREADABLE as error:
         return None, _what_failed(error)
     complaint = check(prediction)
     if complaint is None:
@@ -122,7 +122,9 @@ def _attempt(
     return None, complaint
 
 
-def _what_failed(error: AdapterParseError) -> str:
+def _what_failed(error: BaseException) -> str:
+    if not isinstance(error, AdapterParseError):
+        return f"it could not be read ({type(error).__name__}: {str(error)[:200]})"
     fields = ", ".join(error.signature.output_fields)
     answer = " ".join(str(error.lm_response or "").split())[:200]
     return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"

@@ -108,7 +108,9 @@ class CitationRecord(Record):
         ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
         odd = [key for key in ids if not key or not key.isprintable()]
         if odd:
-            raise ValueError(f"cited_paper_full_text: paragraph id {odd[0]!r}; expected one line of printable characters")
+            raise ValueError(
+                f"cited_paper_full_text: paragraph id {odd[0]!r}; expected one line of printable characters"
+            )
         if len(ids) != len(set(ids)):
             twice = sorted({key for key in ids if ids.count(key) > 1})
             raise ValueError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")

@@ -11,6 +11,8 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 ResultT = TypeVar("ResultT")
+# What DSPy's adapters raise at an answer that they cannot read; the latter three where it nests too deep for a parser.
+UNREADABLE = (AdapterParseError, ValueError, RecursionError, MemoryError)
 
 
 class Question(NamedTuple):
@@ -30,14 +32,14 @@ Steps = Generator[Question, dspy.Prediction, ResultT]
 
 
 def run(steps: Steps[ResultT]) -> ResultT:
-    """Ask, and wait for each answer. An answer that does not parse is thrown into the steps."""
+    """Ask, and wait for each answer. What is `UNREADABLE` is thrown into the steps."""
     try:
         question = next(steps)
         while True:
             try:
                 with question.context():
                     answer = question.predict(**question.inputs)
-            except AdapterParseError as error:
+            except UNREADABLE as error:
                 question = steps.throw(error)
             else:
                 question = steps.send(answer)
@@ -53,7 +55,7 @@ async def arun(steps: Steps[ResultT]) -> ResultT:
             try:
                 with question.context():
                     answer = await question.predict.acall(**question.inputs)
-            except AdapterParseError as error:
+            except UNREADABLE as error:
                 question = steps.throw(error)
             else:
                 question = steps.send(answer)

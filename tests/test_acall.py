@@ -22,7 +22,7 @@ PROGRAMS = [
     pytest.param(TRACK1, lambda: TRACK1.build({"unit": "sentence", "nearest": 2}), id="track1 by sentence"),
     pytest.param(TRACK1, lambda: TRACK1.build({"samples": 3}), id="track1, three draws"),
     pytest.param(TRACK2, lambda: TRACK2.build({}), id="track2"),
-    pytest.param(TRACK2, lambda: Ensemble({"a": TRACK2.build({}), "b": TRACK2.build({"samples": 2})}), id="ensemble"),
+    pytest.param(TRACK1, lambda: Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})}), id="both"),
 ]
 
 

@@ -76,8 +76,8 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
 ) -> None:
     program = saved(tmp_path / "program", task, task.build(options))
     inputs(tmp_path, task)
-    if "samples" in options and not form:
-        form = ("--no-logprobs",)  # the loopback gives none, and so a live run would draw
+    if "samples" in options and "--no-logprobs" not in form:
+        form = (*form, "--no-logprobs")  # the loopback gives none, and so a live run would draw
     exported = words(task, program, "requests.jsonl", "--batch", "export", *form)
     assert exported.code == 0, exported.err
     assert loopback.asked == []
@@ -335,3 +335,16 @@ def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: 
     (imported,), (live,) = (judge_all(TRACK2, program, examples, one) for one in (from_file, lm))
     assert imported.judgements[0].source == "logprobs"
     assert imported == live
+
+
+def test_draws_that_were_not_exported_are_asked_for_by_name(
+    tmp_path: Path, words: Callable[..., Any], loopback: Loopback
+) -> None:
+    """A model that was said to give log-probabilities, and gave none."""
+    program = saved(tmp_path / "program", TRACK1, TRACK1.build({"samples": 3}))
+    inputs(tmp_path, TRACK1, records=1)
+    words(TRACK1, program, "requests.jsonl", "--batch", "export")
+    path = write(tmp_path / "answers.jsonl", answered(loopback, rows(tmp_path / "requests.jsonl")))
+    imported = words(TRACK1, program, "out.jsonl", "--batch", "import", "--answers", path)
+    assert imported.code == 1
+    assert "export with --no-logprobs" in imported.out

@@ -47,7 +47,9 @@ def citation(text: str, *label: str) -> CitationRecord:
     """A claim about a paper of three paragraphs; `text` in all of them."""
     paper = [{"P1": f"First. {text}"}, {"P2": text}, {"P3": f"{text} Last."}]
     gold = {"label": label[0], "evidence_para_ids": ["P2"]} if label else {}
-    return CitationRecord.model_validate({"id": text or "-", "claim_text": text, "cited_paper_full_text": paper, **gold})
+    return CitationRecord.model_validate(
+        {"id": text or "-", "claim_text": text, "cited_paper_full_text": paper, **gold}
+    )
 
 
 class Way(NamedTuple):
@@ -59,39 +61,57 @@ class Way(NamedTuple):
     server: Loopback
     record: Callable[..., Record]
 
-    def ask(self, text: str, reply: Callable[[Asked], Any] = judged) -> tuple[Any, list[Asked]]:
-        """What became of a record with this text in it, and what the server was asked."""
+    def ask(self, text: str, reply: str | None = None) -> tuple[Any, list[Asked]]:
+        """What became of a record with this text in it, and what the server was asked. It answers as it should, or
+        with `reply`."""
         self.server.asked.clear()
-        self.server.reply = reply
+        self.server.reply = lambda asked: self.usual(asked) if reply is None else reply
         outcome = judge(self.task, self.program, self.program.prepare(self.record(text)), self.lm)
         return outcome, list(self.server.asked)
 
+    def usual(self, asked: Asked) -> str:
+        """The first label, in the form that this adapter asks for, whatever the prompt says besides."""
+        form = "Respond with a JSON object" if "response_format" in asked.body else ""
+        if self.task is TRACK2:
+            return scripted.written(form, {"label": "Supported", "evidence_ids": ["P2"]})
+        by_sentence = self.program.options["unit"] == "sentence"
+        said = {"sentence_label": "Supported"} if by_sentence else {"sentence_labels": ["Supported", "Supported"]}
+        return scripted.written(form, said)
+
+
+class Harmless(NamedTuple):
+    """What the server is asked about a harmless record: where it answers well, and where it does not."""
+
+    fine: list[Asked]
+    repaired: list[Asked]
+
 
 WAYS = [
-    pytest.param((task, options, schema, demos), id=f"{name}, {'JSON' if schema else 'fields'}{', demos' * demos}")
+    pytest.param((task, options, schema), id=f"{name}, {'JSON' if schema else 'fields'}")
     for task, options, name in (
         (TRACK1, {}, "track1"),
         (TRACK1, {"unit": "sentence"}, "track1 by sentence"),
         (TRACK2, {"context_tokens": 100_000}, "track2"),
     )
     for schema in (True, False)
-    for demos in (False, True)
 ]
 
 
 @pytest.fixture(scope="module", params=WAYS)
 def way(request: pytest.FixtureRequest) -> Iterator[Way]:
-    task, options, schema, demos = request.param
-    record = claim if task is TRACK1 else citation
+    task, options, schema = request.param
     with serve() as server:
         lm = open_lm("openai/local", api_base=server.url, schema=schema, threads=1)
-        # Nothing from the cache: equal texts are asked about in several tests.
-        lm.lm.cache = False
-        program = task.build(options)
-        if demos:  # as a compile on hostile data would leave them
-            rows = [row for text in INJECTIONS.values() if len(text) < 1_000 for row in shown(program, record, text)]
-            program.predictors()[0].demos = rows
-        yield Way(task, program, lm, server, record)
+        lm.lm.cache = False  # equal texts are asked about in several tests
+        yield Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation)
+
+
+@pytest.fixture(scope="module")
+def harmless(way: Way) -> Harmless:
+    """A record without malice, asked about in the same way; and where the answer to it cannot be used."""
+    (outcome, fine), (_, repaired) = way.ask(HARMLESS), way.ask(HARMLESS, reply="no answer")
+    assert outcome.failure is None
+    return Harmless(fine, repaired)
 
 
 def shown(program: Any, record: Callable[..., Record], text: str) -> list[Any]:
@@ -116,55 +136,70 @@ def skeleton(asked: Asked) -> list[tuple[str, list[str]]]:
     return [(role, FIELD.findall(folded(text))) for role, text in messages(asked)]
 
 
+def settings(asked: Asked) -> dict[str, Any]:
+    """The request but for its messages."""
+    return {name: value for name, value in asked.body.items() if name != "messages"}
+
+
 def folded(text: str) -> str:
     """The text as the most lenient tokenizer may see it: compatibility forms folded, format characters gone."""
     return "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_record_is_asked_about_like_any_other(way: Way, text: str) -> None:
+def test_a_hostile_record_is_asked_about_like_any_other(way: Way, harmless: Harmless, text: str) -> None:
     outcome, asked = way.ask(text)
-    harmless, plain_asked = way.ask(HARMLESS)
-    assert outcome.failure is harmless.failure is None
-    assert [skeleton(one) for one in asked] == [skeleton(one) for one in plain_asked]
-    assert [{k: v for k, v in one.body.items() if k != "messages"} for one in asked] == [
-        {k: v for k, v in one.body.items() if k != "messages"} for one in plain_asked
-    ]
+    assert outcome.failure is None
+    assert_in_the_set(way, outcome.answer)
+    assert [skeleton(one) for one in asked] == [skeleton(one) for one in harmless.fine]
+    assert [settings(one) for one in asked] == [settings(one) for one in harmless.fine]
     for one in asked:
         for _, said in messages(one):
             assert not TOKENS.search(folded(said))
             assert not [c for c in said if unicodedata.category(c) in ("Cf", "Cc", "Cs") and c not in "\n\t"]
-    assert_in_the_set(way, outcome.answer)
+    assert_own_items(way, asked[-1].question)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_record_has_the_items_that_it_has(way: Way, text: str) -> None:
-    asked = way.ask(text)[1][-1].question
+def assert_own_items(way: Way, question: str) -> None:
+    """The evidence has one line an item, each after its label, and no other label."""
     if way.task is TRACK1:
-        evidence = scripted.field(asked, "evidence") or ""
-        begins = [re.match(r"\[(\w+ \d+)\] ", line) for line in evidence.split("\n")]
-        assert [found and found[1] for found in begins] == ["text 1", "table 1", "figure 1", "table 2"]
-        labels = r"\[\s*((?:text|table|figure)\s*\d+)\s*\]"
+        evidence = scripted.field(question, "evidence") or ""
+        expected, label = ["text 1", "table 1", "figure 1", "table 2"], r"\[\s*((?:text|table|figure)\s*\d+)\s*\]"
     else:
-        evidence = scripted.field(asked, "passages") or ""
-        assert re.findall(r"^\[(\w+)\] ?", evidence, re.MULTILINE) == ["P1", "P2", "P3"]
-        labels = r"\[\s*(P[123])\s*\]"
-    assert len(re.findall(labels, folded(evidence), re.IGNORECASE)) == len(evidence.split("\n"))
+        evidence = scripted.field(question, "passages") or ""
+        expected, label = ["P1", "P2", "P3"], r"\[\s*(P[123])\s*\]"
+    begins = [re.match(r"\[(\w+(?: \d+)?)\](?: |$)", line) for line in evidence.split("\n")]
+    assert [found and found[1] for found in begins] == expected
+    assert re.findall(label, folded(evidence), re.IGNORECASE) == expected
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_model_that_obeys_changes_neither_form_nor_label_set(way: Way, text: str) -> None:
-    """The server answers with what the record asks for; what is no answer is refused, and the repair has its form too."""
-    outcome, asked = way.ask(text, reply=lambda one: text)
-    assert {len(skeleton(one)) for one in asked} == {len(skeleton(asked[0]))}
-    repaired = way.ask(HARMLESS, reply=lambda one: "no answer")[1]
-    if len(asked) > 1 and scripted.field(asked[1].question, "correction"):
-        assert skeleton(asked[1]) == skeleton(repaired[1])
-        assert not TOKENS.search(folded(asked[1].question))
+def test_a_model_that_obeys_changes_neither_form_nor_label_set(way: Way, harmless: Harmless, text: str) -> None:
+    """The server answers with what the record asks for; what is no answer is refused; the repair has its form too."""
+    outcome, asked = way.ask(text, reply=text)
     if outcome.failure is None:
         assert_in_the_set(way, outcome.answer)
     else:
         assert outcome.failure.isprintable()
+        assert skeleton(asked[-1]) == skeleton(harmless.repaired[-1])
+        assert not TOKENS.search(folded(asked[-1].question))
+
+
+def test_a_hostile_demo_is_shown_like_any_other(way: Way, harmless: Harmless) -> None:
+    """As a compile on hostile data would leave them: each record with its right answer."""
+    demos = [shown(way.program, way.record, text)[0] for text in INJECTIONS.values()]
+    predictor = way.program.predictors()[0]
+    predictor.demos = demos
+    try:
+        asked = way.ask(HARMLESS)[1][0]
+        predictor.demos = [shown(way.program, way.record, HARMLESS)[0]] * len(demos)
+        expected = way.ask(HARMLESS)[1][0]
+    finally:
+        predictor.demos = []
+    assert skeleton(asked) == skeleton(expected)
+    roles = [role for role, _ in messages(asked)]
+    assert roles == ["system", *["user", "assistant"] * len(INJECTIONS), "user"]
+    assert messages(asked)[-1] == messages(harmless.fine[0])[-1]
 
 
 def assert_in_the_set(way: Way, answer: Any) -> None:

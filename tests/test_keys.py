@@ -1,4 +1,4 @@
-"""A key in the environment goes into the header of a request, and nowhere else: not into a file, an output, an error."""
+"""A key in the environment goes into the header of a request, and nowhere else: no file, no output, no error."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The registered model behind `mlflow.pyfunc.load_model` and `mlflow models serve`: typed, and clear about bad input."""
+"""The registered model behind `mlflow.pyfunc.load_model` and `mlflow models serve`: typed, clear about bad input."""
 
 import json
 import os
