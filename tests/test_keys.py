@@ -71,7 +71,7 @@ def test_no_command_writes_or_prints_the_key(
     loopback.reply = talkative
     finished = [aisr(*words) for words in commands(loopback, artifacts.parent)]
     assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
-    assert [one.code for one in finished] == [0, 1, 1, 1, 0, 2, 2, 2]
+    assert [one.code for one in finished] == [1, 1, 1, 1, 0, 1, 2, 2]
     assert "<OPENAI_API_KEY>" in finished[2].out  # the error was told of, without the key
     assert_clean(artifacts.parent, *(one.out + one.err for one in finished))
 

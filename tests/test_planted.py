@@ -2,13 +2,15 @@
 
 import json
 import pickle
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import scripted
 from corpora import SAMPLE
-from loopback import serve
+from loopback import Asked, judged, serve
 from test_artifact import Trap
 from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
 
@@ -45,11 +47,18 @@ def compiled(artifacts: Path, aisr: Callable[..., Any], monkeypatch: pytest.Monk
         (data / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.chdir(artifacts.parent)
     with serve() as server:
+        # Demos help this model, so the champion has some, and its prompt shows them.
+        server.reply = lambda asked: judged(asked) if asked.has_demos else flat(asked)
         lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
         words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW, *lm]
         finished = aisr(*words)
         assert finished.code == 0, finished.err
         yield Compiled(artifacts, data, lm)
+
+
+def flat(asked: Asked) -> str:
+    labels = ["Contradiction"] * len(json.loads(scripted.field(asked.question, "sentences") or ""))
+    return scripted.written(asked.question, {"sentence_labels": labels})
 
 
 def test_code_beside_a_registered_program_is_not_run(compiled: Compiled, aisr: Callable[..., Any]) -> None:
@@ -74,11 +83,8 @@ def test_a_pickle_in_place_of_a_registered_model_is_refused(compiled: Compiled) 
     mark = compiled.root.parent / "was-run"
     description = compiled.stored("MLmodel")
     description.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
-    text = description.read_text()
-    planted = text.replace("model_code_path: serving.py", "python_model: python_model.pkl")
-    planted = planted.replace(f"model_code_path: {compiled.stored('serving.py')}", "python_model: python_model.pkl")
-    assert "python_model.pkl" in planted, text
-    description.write_text(planted)
+    planted = re.sub(r"model_code_path: .*", "python_model: python_model.pkl", description.read_text())
+    description.write_text(planted.replace("mlflow.pyfunc.loaders.code_model", "mlflow.pyfunc.model"))
     with pytest.raises(mlflow.MlflowException, match="pickle is disallowed"):
         mlflow.pyfunc.load_model("models:/aisr-track1@champion")
     assert not mark.exists()
