@@ -248,7 +248,8 @@ def explain(error: ValidationError) -> str:
     for part in first["loc"]:
         if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
             continue  # pydantic's own words for a step inside a field
-        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else str(part)
+        name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
+        field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
     if first["type"] == "enum":
         expected = first.get("ctx", {}).get("expected", "")
         names = expected.replace("' or '", ", ").replace("', '", ", ").strip("'")

@@ -22,7 +22,7 @@ FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
 
 def talkative(asked: Asked) -> Any:
     """Every third answer is an error that repeats the request's header and address; every fifth answer repeats them."""
-    said = f"Incorrect call with {asked.authorization} of {asked.path}"
+    said = f"Incorrect call with {asked.authorization} at http://127.0.0.1:9{asked.path}"
     if len(asked.question) % 3 == 0:
         return 400, json.dumps({"error": {"message": said, "type": "invalid_request_error"}})
     return said if len(asked.question) % 5 == 0 else judged(asked)
