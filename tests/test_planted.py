@@ -5,6 +5,7 @@ import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
+from shutil import which
 from typing import Any, NamedTuple
 
 import pytest
@@ -115,23 +116,20 @@ def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled) -> None:
 
 def browse(port: int, run: str, experiment: str) -> None:
     """Open every page of a run that shows the markup; nothing of it may run."""
-    sync = pytest.importorskip("playwright.sync_api", reason="the browser is driven by playwright")
-    from test_report import chromium
-
-    with sync.sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-        binary = str(own) if own.exists() else chromium()
-        if binary is None:
-            pytest.skip("no Chromium: install the package `chromium`, or run `playwright install chromium`")
+    playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    binary = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := which(name))), None)
+    if binary is None:
+        pytest.skip("no Chromium: install the package `chromium`")
+    address = f"http://127.0.0.1:{port}"
+    with playwright_api.sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=binary).new_page()
-        address = f"http://127.0.0.1:{port}"
-        for path in (f"/#/experiments/{experiment}", f"/#/experiments/{run}", f"/#/experiments/{run}/artifacts"):
-            page.goto(address + path)
-            page.get_by_text("window.planted").first.wait_for(timeout=30_000)
-            assert page.evaluate("window.planted") is None
-        raw = f"{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run.rpartition('/')[2]}"
-        with page.expect_download() as download:
-            with_download = page.evaluate(f"window.location.href = {json.dumps(raw)}")
-            assert with_download
+        for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):
+            page.goto(f"{address}/#/experiments/{path}")
+            page.get_by_text("window.planted = true").first.wait_for(timeout=60_000)
+            assert page.evaluate("window.planted") is None, path
+        with page.expect_download() as download:  # handed out as a file, not shown as a page
+            page.evaluate(
+                f"window.location.href = '{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run[-32:]}'"
+            )
         assert SCRIPT in Path(download.value.path()).read_text(encoding="utf-8")
         assert page.evaluate("window.planted") is None
