@@ -265,6 +265,10 @@ def test_breaking_up_is_done_once(text: str) -> None:
     assert item(item(text)) == item(text)
 
 
+def test_a_minus_sign_that_became_a_control_character_is_one_again() -> None:
+    assert item("Corvid\x022 at \x0218.4 \x02, \x00 end") == "Corvid-2 at -18.4 , end"
+
+
 @pytest.mark.parametrize(
     "text",
     [
