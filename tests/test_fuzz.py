@@ -12,11 +12,12 @@ import pytest
 from corpora import citation, claim
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scripted import TRACKS, examples
+from scripted import TRACKS, examples, scripted, written
 
 from optimize import artifact
 from optimize.artifact import BadArtifact
 from optimize.batch import Answers
+from optimize.judging import judge
 from optimize.optimizers import strip
 from optimize.submission import check
 from optimize.tasks import TASKS, TRACK1, TRACK2, Task
@@ -216,6 +217,39 @@ def test_any_file_of_a_batch_api(many: int, tmp_path: Path) -> None:
             Answers(path)
         except BadLine as refused:
             assert_clear(str(refused), f"{path}:")
+
+    run()
+
+
+# Each of them would end a run if it were not caught: parsers of JSON and of Python literals give up in ways of their own.
+DEEP = ["{" * 2_000, "[" * 2_000, '{"a":' * 1_500, "[{" * 1_000, "{" * 1_500 + "}" * 1_500]
+DEEP += [f"[[ ## label ## ]]\nSupported\n[[ ## evidence_ids ## ]]\n{deep}" for deep in ("[" * 3_000, "-" * 5_000)]
+DEEP += [f"[[ ## sentence_labels ## ]]\n9{'**9' * 5_000}"]
+
+
+@pytest.mark.parametrize("many", OTHERS)
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize("task", TRACKS)
+def test_any_answer_of_a_model(task: Task, adapter: str, many: int) -> None:
+    said = ""
+    lm = scripted(lambda request: said, adapter=adapter)
+    lm.lm.cache = False
+    program = task.build({})
+    (example, *_) = examples(task, program)
+    fields = {"sentence_labels": ["Supported"] * 3, "label": "Supported", "evidence_ids": ["P2"]}
+    form = "Respond with a JSON object" if adapter == "json" else ""
+
+    @cases(many)
+    @given(altered(fields).map(lambda value: written(form, value)) | st.text() | st.sampled_from(DEEP))
+    def run(answer: str) -> None:
+        nonlocal said
+        said = answer
+        outcome = judge(task, program, example, lm)
+        if outcome.failure is None:
+            labels = outcome.answer if task is TRACK1 else [outcome.answer.label]
+            assert set(labels) <= set(task.labels)
+        else:
+            assert_clear(outcome.failure, "")
 
     run()
 
