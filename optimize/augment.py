@@ -116,7 +116,7 @@ def plant(records: Sequence[Record], count: int, density: int, seed: int) -> lis
 def _edited_claim(
     record: ClaimRecord, density: int, turn: int, draw: random.Random, names: Sequence[str]
 ) -> ClaimRecord | None:
-    known = evidence.render(record.evidence_bundle)
+    known = evidence.render(record.evidence_bundle).text
     places = draw.sample(range(len(record.sentences)), len(record.sentences))
     wanted = min(density, max(1, len(places) // 3))
     sentences = list(record.sentence_label)

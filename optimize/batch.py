@@ -23,6 +23,7 @@ from optimize.judging import judge
 from optimize.lm import LMUnavailable, OpenLM, open_lm
 from optimize.offline import Body, offline
 from optimize.tasks import Task
+from programs.ensemble import Ensemble
 from programs.records import BadLine, explain, read
 
 EXPORT, IMPORT = "export", "import"
@@ -69,8 +70,9 @@ def opened(
 def export(task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM) -> Exported:
     """Write the requests that predicting `data` would send, each once; the file is there whole or not at all.
 
-    Raises ValueError where `out` is there already, and `BadLine` for a bad input line.
+    Raises ValueError where `out` is there already or the program asks in steps, and `BadLine` for a bad input line.
     """
+    check_program(program)
     if out.exists():
         raise ValueError(f"{out} is there already; choose another --out or remove it")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +93,16 @@ def export(task: Task, program: dspy.Module, data: Path, out: Path, lm: OpenLM) 
     finally:
         unfinished.unlink(missing_ok=True)
     return Exported(records, len(requests.written), size, failures)
+
+
+def check_program(program: dspy.Module) -> None:
+    """Raises ValueError for a program whose questions build on its answers: they cannot be written down at once."""
+    members = program.members.values() if isinstance(program, Ensemble) else [program]
+    if any(len(member.predictors()) > 1 for member in members):
+        raise ValueError(
+            "--batch takes programs that ask all at once; one that reranks or transcribes first asks in steps, so "
+            "predict without --batch"
+        )
 
 
 class _Requests:

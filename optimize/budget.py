@@ -13,7 +13,8 @@ from dspy.lm15 import BillingError, Request, Response
 class Spend:
     """Calls that were sent, calls answered from the cache, tokens of the calls sent, and their price.
 
-    usd is None where the price of a call that was sent is unknown.
+    usd is None where the price of a call that was sent is unknown; prefix_tokens: those of the prompt tokens that the
+    provider had in its own cache, as the beginning of an earlier prompt.
     """
 
     calls: int = 0
@@ -21,6 +22,7 @@ class Spend:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     usd: float | None = 0.0
+    prefix_tokens: int = 0
 
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
@@ -69,6 +71,7 @@ class Ledger:
 
     def sent(self, usage: dict[str, Any], usd: float | None) -> None:
         """One call that reached the LM."""
+        details = usage.get("prompt_tokens_details") or {}
         with self._lock:
             old = self._spend
             self._spend = replace(
@@ -77,6 +80,7 @@ class Ledger:
                 prompt_tokens=old.prompt_tokens + int(usage.get("prompt_tokens") or 0),
                 completion_tokens=old.completion_tokens + int(usage.get("completion_tokens") or 0),
                 usd=None if usd is None or old.usd is None else old.usd + usd,
+                prefix_tokens=old.prefix_tokens + int(details.get("cached_tokens") or 0),
             )
 
     def from_cache(self) -> None:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from optimize import commands_compile, commands_data, commands_program, redact
+from optimize import commands_compile, commands_data, commands_program, commands_retrieval, redact
 from optimize.options import REFUSED
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ for _command in (
     commands_program.evaluate,
     commands_program.predict,
     commands_program.export,
+    commands_retrieval.retrieval,
     commands_data.submit,
     commands_data.score,
     commands_program.ui,

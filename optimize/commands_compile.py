@@ -12,12 +12,16 @@ from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     ApiBase,
+    ContextTokens,
+    Evidence,
+    ImageRoot,
     LMSpec,
     Logprobs,
     Root,
     Schema,
     TaskName,
     Threads,
+    Unit,
     chosen_task,
 )
 
@@ -57,8 +61,26 @@ def compile_(
     samples: Annotated[
         int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
-    context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
+    unit: Unit = None,
+    evidence: Evidence = None,
+    checks: Annotated[
+        bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
+    ] = False,
+    image_root: ImageRoot = None,
+    context_tokens: ContextTokens = None,
+    retriever: Annotated[
+        str | None,
+        typer.Option(
+            help="track2: bm25 (default), hierarchical, neighbours, variants, dense, hybrid or round-robin; "
+            "the last three with an embedding model behind a colon, or the built-in one."
+        ),
+    ] = None,
+    rerank: Annotated[
+        int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
+    ] = None,
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
+    ] = False,
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
@@ -77,6 +99,7 @@ def compile_(
     from optimize import artifact, compiling, display, tracking
     from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
+    from optimize.pictures import form_of_evidence, open_gallery
 
     chosen = chosen_task(task)
     members = _members(chosen, ensemble, artifacts) if ensemble else {}
@@ -93,7 +116,16 @@ def compile_(
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
         del files["test"]
-    given = {"unit": unit, "context_tokens": context_tokens, "samples": samples}
+    given = {
+        "unit": unit,
+        "evidence": form_of_evidence(evidence, opened) if evidence else None,
+        "checks": checks,
+        "context_tokens": context_tokens,
+        "retriever": retriever,
+        "rerank": rerank,
+        "quotes": quotes,
+        "samples": samples,
+    }
     options = {key: value for key, value in given.items() if value}
     if members and options:
         raise ValueError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
@@ -110,6 +142,7 @@ def compile_(
         decide=decide,
         members=members,
         command=_command(),
+        gallery=open_gallery(image_root, files["train"], artifacts),
     )
     if estimate:
         display.say_estimate(compiling.estimated(plan, opened))
@@ -129,6 +162,7 @@ def compile_(
         made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
         display.say_champion(made)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
+    display.say_pictures(plan.gallery.problems if plan.gallery else {})
     display.say_spend(opened)
     if track:
         _track(artifacts, plan, made)

@@ -12,6 +12,8 @@ from optimize.options import (
     ApiBase,
     Batch,
     BatchAnswers,
+    ContextTokens,
+    ImageRoot,
     Jsonl,
     LMSpec,
     Logprobs,
@@ -20,6 +22,7 @@ from optimize.options import (
     Schema,
     TaskName,
     Threads,
+    Unit,
     chosen_task,
 )
 
@@ -38,6 +41,7 @@ def evaluate(
         bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
     ] = False,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+    image_root: ImageRoot = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""
@@ -46,10 +50,14 @@ def evaluate(
     from optimize.ablation import ablate as take_apart
     from optimize.champion import measure
     from optimize.labelled import examples, labelled
+    from optimize.pictures import check_sees, hang, open_gallery
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, api_base, schema, logprobs, threads)
+    check_sees(loaded.program, opened)
+    gallery = open_gallery(image_root, data, artifacts)
+    hang(loaded.program, gallery)
     records = examples(labelled(chosen, loaded.program, data, limit))
     warn_of_another_lm(loaded.program, opened)
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
@@ -60,7 +68,8 @@ def evaluate(
     if apart:
         display.say_ablation(apart)
     display.say_failures(found.failures)
-    display.say_spend(opened)
+    display.say_pictures(gallery.problems if gallery else {})
+    display.say_spend(opened, len(records))
     if output:
         parts = {name: part.report() for name, part in apart.results.items()} if apart else None
         artifact.write_whole(output, artifact.as_json(found.report() | ({"ablation": parts} if parts else {})))
@@ -82,12 +91,14 @@ def predict(
     threads: Threads = None,
     batch: Batch = None,
     answers: BatchAnswers = None,
+    image_root: ImageRoot = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed; the same command tries those again."""
     prepare(artifacts)
     from optimize import batch as batching
     from optimize import display
+    from optimize.pictures import check_sees, hang, open_gallery
     from optimize.predict import predict as run
 
     chosen = chosen_task(task)
@@ -96,11 +107,14 @@ def predict(
         opened = batching.opened(batch, answers, lm, api_base, schema, logprobs)
     else:
         opened = opened_lm(lm, api_base, schema, logprobs, threads)
+    warn_of_another_lm(loaded.program, opened)
+    check_sees(loaded.program, opened)
+    gallery = open_gallery(image_root, data, artifacts)
+    hang(loaded.program, gallery)
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)
         raise typer.Exit(RECORDS_FAILED if made.failures else 0)
-    warn_of_another_lm(loaded.program, opened)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     identity = {
         "task": chosen.name,
@@ -112,7 +126,8 @@ def predict(
     kept = summary.records - summary.judged
     display.note(f"wrote {out}: {summary.records} records" + (f", {kept} of them from an earlier run" if kept else ""))
     display.say_failures(summary.failures)
-    display.say_spend(opened)
+    display.say_pictures(gallery.problems if gallery else {})
+    display.say_spend(opened, summary.judged)
     raise typer.Exit(RECORDS_FAILED if summary.failures else 0)
 
 
@@ -123,9 +138,10 @@ def export(
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
     ] = None,
-    unit: Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")] = None,
-    context_tokens: Annotated[int | None, typer.Option(min=1, help="track2: tokens of the paper to show.")] = None,
+    unit: Unit = None,
+    context_tokens: ContextTokens = None,
     schema: Schema = True,
+    image_root: ImageRoot = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write labelled records as chat-format training examples, for a provider that tunes models."""
@@ -136,12 +152,14 @@ def export(
     from optimize.finetuning import chats
     from optimize.labelled import examples, labelled
     from optimize.lm import adapter_for
+    from optimize.pictures import hang, open_gallery
 
     chosen = chosen_task(task)
     given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}
     if program and given:
         raise ValueError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
     student = load(chosen, program, artifacts).program if program else chosen.build(given)
+    hang(student, open_gallery(image_root, data, artifacts))
     if out.exists():
         raise ValueError(f"{out} is there already; choose another --out or remove it")
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")

@@ -23,8 +23,10 @@ from optimize.manifest import manifest, report
 from optimize.objective import Objective, objective
 from optimize.opinions import models, opinions, seen_by
 from optimize.optimizers import Candidate, Compilation, Settings, compile_candidates
+from optimize.pictures import check_sees, hang
 from optimize.tasks import Task
 from programs.ensemble import Ensemble
+from programs.pictures import Gallery
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Plan:
     density: int = 1  # most planted edits in one of them
     decide: bool = True  # fit a decision layer
     members: Mapping[str, Loaded] = field(default_factory=dict)  # to make an ensemble of, instead of optimizing
+    gallery: Gallery | None = None  # where the records' pictures are
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     """
     began = time.monotonic()
     student = _student(plan)
+    check_sees(student, lm)
+    watcher.stage("reading the records")
     rows = {name: _read(plan, name, student) for name in plan.data}
     splits = {name: examples(found) for name, found in rows.items()}
     folder = root / plan.task.name / plan.name
@@ -168,7 +173,7 @@ def _baseline(
 
 
 def _student(plan: Plan) -> dspy.Module:
-    return ensemble(plan.members) if plan.members else plan.task.build(plan.options)
+    return hang(ensemble(plan.members) if plan.members else plan.task.build(plan.options), plan.gallery)
 
 
 def _again(plan: Plan, program: dspy.Module) -> dspy.Module:

@@ -173,14 +173,27 @@ def say_failures(failures: dict[str, str]) -> None:
         note(f"{len(failures)} records failed")
 
 
-def say_spend(lm: Any) -> None:
-    """What the LM calls of this command came to."""
+def say_pictures(problems: dict[tuple[str, str], str]) -> None:
+    """The pictures that could not be shown, the first ten with their reasons."""
+    for (record, path), reason in list(problems.items())[:10]:
+        note(f"  no picture: {record}: {path}: {reason}")
+    if problems:
+        note(f"{len(problems)} pictures could not be shown; their captions stood in for them")
+
+
+def say_spend(lm: Any, records: int = 0) -> None:
+    """What the LM calls of this command came to; also a record, where there are records and calls were sent."""
     spend = lm.ledger.spend
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
     note(
         f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
         f"{spend.completion_tokens} completion tokens, {price}"
     )
+    if records and spend.calls:
+        note(
+            f"  a record: {spend.prompt_tokens / records:.0f} prompt tokens, {spend.prefix_tokens / records:.0f} of "
+            f"them in the provider's cache; {spend.completion_tokens / records:.0f} completion tokens"
+        )
 
 
 def say_batch(made: Any, out: Any) -> None:

@@ -10,7 +10,11 @@ import dspy
 from optimize.demos import length
 from optimize.lm import OpenLM
 from optimize.optimizers import Settings
+from programs.pictures import SHOWN_PIXELS
 from programs.retrieval import tokens
+
+# The most that a picture comes to by the rule that providers publish, a token for some 750 pixels.
+PICTURE_TOKENS = SHOWN_PIXELS // 750
 
 
 class Sizes(NamedTuple):
@@ -89,15 +93,18 @@ def estimate(
 
     Every prompt is counted as if it held all demos. Tokens are about four bytes each.
     """
-    (predictor,) = program.predictors()
+    predictor = program.judging
     rows = [row for example in sample for row in program.demo_rows(example)]
     bare = fmean(tokens(_rendered(lm, predictor.signature, row)) for row in rows)
+    if program.options.get("evidence") == "image":
+        bare += PICTURE_TOKENS * fmean(len(example.pictures) for example in sample)
     shown = min(settings.demos, len(rows))
     fields = list(predictor.signature.fields)
     demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
     demos = max(demos, sum(length(demo, fields) for demo in predictor.demos))
     full = bare + demos
-    answer = fmean(tokens(json.dumps({name: row[name] for name in predictor.signature.output_fields})) for row in rows)
+    answer = fmean(tokens(_answer(predictor.signature, row)) for row in rows)
+    before = _before(program, sample, lm)
     records = (
         sizes.dev
         + 2 * sizes.test
@@ -107,8 +114,9 @@ def estimate(
     asked = len(rows) / len(sample) * (1 if lm.lm.gives_logprobs else program.samples)
     calls = round(records * asked)
     uncompiled = 0 if predictor.demos else min(calls, round(sizes.dev * asked))
-    prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full)
-    completion_tokens = round(calls * answer)
+    prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full + records * before.prompt)
+    completion_tokens = round(calls * answer + records * before.completion)
+    calls += round(records * before.calls)
     price = lm.lm.price
     usd = None
     if price is not None:
@@ -122,6 +130,26 @@ def total(parts: Sequence[Estimate]) -> Estimate:
     usd = None if None in prices else sum(price for price in prices if price is not None)
     calls, prompt, completion = (sum(column) for column in list(zip(*parts, strict=True))[:3])
     return Estimate(calls, prompt, completion, usd)
+
+
+class _Before(NamedTuple):
+    """What is asked before a record is judged, on average: calls, and the tokens of them together."""
+
+    calls: float
+    prompt: float
+    completion: float
+
+
+def _before(program: Any, sample: Sequence[dspy.Example], lm: OpenLM) -> _Before:
+    asked = [(one, row, example) for example in sample for one, row in program.rows_before(example)]
+    pictures = PICTURE_TOKENS * sum("pictures" in example for *_, example in asked)
+    prompt = sum(tokens(_rendered(lm, one.signature, row)) for one, row, _ in asked) + pictures
+    completion = sum(tokens(_answer(one.signature, row)) for one, row, _ in asked)
+    return _Before(len(asked) / len(sample), prompt / len(sample), completion / len(sample))
+
+
+def _answer(signature: Any, row: dspy.Example) -> str:
+    return json.dumps({name: row[name] for name in signature.output_fields})
 
 
 def _rendered(lm: OpenLM, signature: Any, row: dspy.Example) -> str:

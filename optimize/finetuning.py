@@ -13,12 +13,14 @@ def chats(program: dspy.Module, examples: Iterable[dspy.Example], adapter: dspy.
     assistant]}`, the assistant giving the right answer.
 
     The prompts are the program's own, word for word, but for its demos: a tuned model has learnt what they show, so it
-    goes with the same program without them. Raises ValueError for an ensemble.
+    goes with the same program without them. Raises ValueError for an ensemble and for a program that reranks or
+    transcribes.
     """
     if isinstance(program, Ensemble):
         raise ValueError("--program is an ensemble; its members have prompts of their own, so export one of them")
-    (predictor,) = program.predictors()
-    signature = predictor.signature
+    if len(program.predictors()) > 1:
+        raise ValueError("--program asks other questions before it judges; export one that reads captions or OCR only")
+    signature = program.judging.signature
     for example in examples:
         for row in program.demo_rows(example):
             messages = adapter.format(signature, [], {name: row[name] for name in signature.input_fields})

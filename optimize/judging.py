@@ -22,19 +22,21 @@ from optimize.tasks import Answer, Task
 from programs.asking import UnusableAnswer
 from programs.distribution import Judgement
 
+THOUGHTS = ("judgements", "named", "ranking")  # what a prediction holds beside the answer
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it, and
-    the evidence ids that it named itself."""
+    """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it; the
+    evidence ids that it named itself, and all of them as they were ranked."""
 
     answer: Answer | None
     failure: str | None = None
     judgements: Sequence[Judgement] = ()
     named: Sequence[str] = ()
+    ranking: Sequence[str] = ()
 
 
 def judge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -> Outcome:
@@ -46,7 +48,7 @@ def judge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -
     try:
         with lm.context():
             said = program(**example.inputs())
-        return Outcome(task.answer(said), None, said.get("judgements", ()), said.get("named", ()))
+        return Outcome(task.answer(said), None, *(said.get(name, ()) for name in THOUGHTS))
     except (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError):
         raise
     except (UnusableAnswer, AdapterParseError, LMError) as error:

@@ -24,7 +24,7 @@ from optimize import digests, llama
 from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
 from optimize.engines import InThread
-from optimize.prices import Price, listed_price, usd
+from optimize.prices import Price, listed_price, listed_vision, usd
 
 EMBEDDED = "embedded"
 TEMPERATURE = 0.0
@@ -91,6 +91,7 @@ class OpenLM:
     endpoint: str | None  # digest of the address, never the address
     threads: int  # how many calls at a time make sense
     longest: int = 16_000  # tokens that it may write where it reflects
+    sees: bool | None = None  # whether it takes pictures, where that is known
 
     @property
     def ledger(self) -> Ledger:
@@ -162,7 +163,8 @@ def open_lm(
         _require_key(spec)
     lm = LedgerLM(spec, ledger=ledger, price=price, **_sampling(spec))
     lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
-    return OpenLM(lm, adapter_for(schema and lm.supports_response_schema), spec, None, threads or 8)
+    adapter = adapter_for(schema and lm.supports_response_schema)
+    return OpenLM(lm, adapter, spec, None, threads or 8, sees=listed_vision(spec))
 
 
 def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
@@ -187,7 +189,7 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
         async_engine=InThread(engine),
         temperature=TEMPERATURE,
     )
-    return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512)
+    return OpenLM(lm, dspy.JSONAdapter(), EMBEDDED, None, threads=1, longest=512, sees=False)
 
 
 def _open_endpoint(

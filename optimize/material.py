@@ -145,6 +145,7 @@ def _found(task: Task, judged: Sequence[Judged]) -> dict[tuple[float, Fill], NDA
                 (label,) = task.said(example.gold)
                 policy = EvidencePolicy(named_weight=weight, fill={label: fill})
                 named = [outcome.named for outcome in outcomes.values()]
-                right.append(task.evidence_right(example.gold, complete(label, named, example.ranking, policy)))
+                ranking = next(iter(outcomes.values())).ranking
+                right.append(task.evidence_right(example.gold, complete(label, named, ranking, policy)))
             table[weight, fill] = np.array(right, dtype=np.bool_)
     return table

@@ -55,7 +55,6 @@ def seen_by(name: str, example: dspy.Example) -> dspy.Example:
 
 
 def _is_demo(model: dspy.Module, example: dspy.Example) -> bool:
-    (predictor,) = model.predictors()
-    inputs = predictor.signature.input_fields
-    rows = [{name: row.get(name) for name in inputs} for row in model.demo_rows(example)]
-    return any({name: demo.get(name) for name in inputs} in rows for demo in predictor.demos)
+    """By what is judged: its evidence may stand in a demo in another form, without its pictures or reranked."""
+    said = [row.get(model.statement) for row in model.demo_rows(example)]
+    return any(demo.get(model.statement) in said for demo in model.judging.demos)

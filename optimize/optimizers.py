@@ -57,7 +57,7 @@ class Compilation:
     @property
     def fields(self) -> list[str]:
         """The fields that a demo shows."""
-        return sorted({name for predictor in self.student.predictors() for name in predictor.signature.fields})
+        return sorted(self.student.judging.signature.fields)
 
     @property
     def pool(self) -> list[dspy.Example]:
@@ -223,12 +223,16 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
 
 
 def strip(program: dspy.Module) -> None:
-    """Leave in a compiled program what it needs: no LM, and of each demo the fields that the signature has."""
+    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer, and of each the
+    fields that the signature has."""
     program.set_lm(None)
     for _, predictor in program.named_predictors():
         fields = {*predictor.signature.fields, "augmented"}
+        rows = [dict(demo) for demo in predictor.demos]
         predictor.demos = [
-            {name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos
+            {name: value for name, value in row.items() if name in fields}
+            for row in rows
+            if all(name in row for name in predictor.signature.output_fields)
         ]
         predictor.traces, predictor.train = [], []
 
@@ -263,5 +267,5 @@ def _rarest_rows(work: Compilation) -> list[dspy.Example]:
 
 def _kind(work: Compilation, row: dspy.Example) -> str:
     """What kinds of label a demo shows, as one word: those of its predictor's first output field."""
-    name = next(iter(work.student.predictors()[0].signature.output_fields))
+    name = next(name for name in work.student.judging.signature.output_fields if "label" in name)
     return " ".join(sorted(set(row[name]))) if isinstance(row[name], list) else str(row[name])

@@ -35,6 +35,25 @@ Batch = Annotated[
 ]
 BatchAnswers = Annotated[Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.")]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False)]
+Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
+Evidence = Annotated[
+    str | None,
+    typer.Option(
+        help="track1: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels (`image`), "
+        "what the LM wrote of it (`transcript`); `auto` is image where the LM takes them, else ocr. Default: caption."
+    ),
+]
+ContextTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="track2: tokens of the paper to show. Default: 2/5 of it, 600 to 3,000."),
+]
+ImageRoot = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="AISR_IMAGE_ROOT",
+        help="track1: the folder that img_path starts from. Default: that of the data, or one above, with `images/`.",
+    ),
+]
 ARTIFACTS = Path("artifacts")
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not

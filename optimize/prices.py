@@ -1,4 +1,4 @@
-"""What an LM call costs."""
+"""What an LM call costs, and what else LiteLLM's list says of a model."""
 
 import json
 from functools import lru_cache
@@ -29,10 +29,15 @@ class Price(NamedTuple):
 
 def listed_price(model: str) -> Price | None:
     """The price of a model in LiteLLM's list (the one inside the package); None where it is not listed."""
-    prices = _price_list()
-    about = prices.get(model) or prices.get(model.partition("/")[2]) or {}
+    about = _listed(model)
     prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
     return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+def listed_vision(model: str) -> bool | None:
+    """Whether a model takes pictures by LiteLLM's list; None where it is not listed."""
+    about = _listed(model)
+    return bool(about.get("supports_vision")) if about else None
 
 
 def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
@@ -41,6 +46,11 @@ def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
         return None
     prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
     return (prompt * price.prompt + completion * price.completion) / 1e6
+
+
+def _listed(model: str) -> dict[str, Any]:
+    prices = _price_list()
+    return prices.get(model) or prices.get(model.partition("/")[2]) or {}
 
 
 @lru_cache(maxsize=1)

@@ -79,7 +79,12 @@ def _claim_answer(prediction: dspy.Prediction) -> list[str]:
 
 
 def _citation_answer(prediction: dspy.Prediction) -> Citation:
-    return Citation(str(prediction.label), list(prediction.evidence_para_ids))
+    return Citation(str(prediction.label), list(prediction.evidence_para_ids), prediction.get("quotes") or {})
+
+
+def _citation_line(answer: Citation) -> dict[str, Any]:
+    quotes = {"evidence_quotes": dict(answer.quotes)} if answer.quotes else {}
+    return {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids), **quotes}
 
 
 def _claim_problem(record: ClaimRecord, answer: list[str]) -> str | None:
@@ -123,7 +128,7 @@ TRACK1 = Task(
     record=ClaimRecord,
     prediction=ClaimPrediction,
     program=ClaimJudge,
-    option_types=MappingProxyType({"unit": str, "samples": int, "nearest": int}),
+    option_types=MappingProxyType({"unit": str, "evidence": str, "checks": bool, "samples": int, "nearest": int}),
     answer=_claim_answer,
     tally=official.tally_claims,
     line=lambda answer: {"labels": list(answer)},
@@ -142,10 +147,12 @@ TRACK2 = Task(
     record=CitationRecord,
     prediction=CitationPrediction,
     program=CitationJudge,
-    option_types=MappingProxyType({"context_tokens": int, "samples": int, "nearest": int}),
+    option_types=MappingProxyType(
+        {"context_tokens": int, "retriever": str, "rerank": int, "quotes": bool, "samples": int, "nearest": int}
+    ),
     answer=_citation_answer,
     tally=official.tally_citations,
-    line=lambda answer: {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)},
+    line=_citation_line,
     problem=_citation_problem,
     feedback=_citation_feedback,
     allowed=lambda gold: [[gold.label]],

@@ -89,6 +89,13 @@ def forget_outvoted(answer: dspy.Prediction, field: str, final: Any) -> None:
         dspy.settings.trace.pop()
 
 
+def as_text_in_trace(field: str) -> None:
+    """Put the text of an input into DSPy's trace in place of what shows pictures: a demo of it must hold none."""
+    if dspy.settings.trace:
+        predictor, inputs, answer = dspy.settings.trace[-1]
+        dspy.settings.trace[-1] = (predictor, {**inputs, field: str(inputs[field])}, answer)
+
+
 def check_samples(samples: int) -> int:
     """The number of answers to draw, if it can be one. Raises ValueError otherwise."""
     if not 1 <= samples <= MOST_SAMPLES:

@@ -5,6 +5,7 @@ from typing import Any
 
 import dspy
 
+from programs import ranking as ways
 from programs import retrieval
 from programs.asking import asking_often, check_samples, forget_outvoted, unknown_names
 from programs.decision import LM, Decision, decide, policy
@@ -18,11 +19,11 @@ from programs.labels import (
     definitions,
 )
 from programs.nearest import check_nearest, nearest
+from programs.quotes import closest, paragraphs_shown, quoted
 from programs.records import CitationRecord
+from programs.reranking import Reranker, check_depth
 from programs.steps import Steps, arun, run
 from programs.untrusted import item, plain
-
-CONTEXT_TOKENS = 1200
 
 
 class JudgeCitation(dspy.Signature):
@@ -43,90 +44,160 @@ class JudgeCitation(dspy.Signature):
     )
 
 
-class CitationJudge(dspy.Module):
-    """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens`.
+QUOTES = dspy.OutputField(
+    desc="for each of these ids, in order, the one sentence of that paragraph that decided, copied word for word"
+)
 
-    `samples`: answers to draw where the LM gives no log-probabilities; `nearest`: how many of the demos to show, those
-    nearest to the claim (0: all); `decision`: how its judgement becomes a label.
+
+class CitationJudge(dspy.Module):
+    """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens` (0: two fifths of the
+    paper, see `retrieval.budget`).
+
+    `retriever`: how paragraphs are ranked (see `ranking.matcher`); `rerank`: how many of the best the LM puts in order
+    first (0: none, it is not asked); `quotes`: whether it quotes a sentence for each id; `samples`: answers to draw
+    where the LM gives no log-probabilities; `nearest`: how many of the demos to show, those nearest to the claim (0:
+    all); `decision`: how its judgement becomes a label.
     """
 
     labels = CITATION_LABELS
+    statement = "claim"  # the input that a demo and a record have in common where they are the same
     decision: Decision | None = None
 
-    def __init__(self, context_tokens: int = CONTEXT_TOKENS, samples: int = 1, nearest: int = 0) -> None:
+    def __init__(
+        self,
+        context_tokens: int = 0,
+        retriever: str = ways.DEFAULT,
+        rerank: int = 0,
+        quotes: bool = False,
+        samples: int = 1,
+        nearest: int = 0,
+    ) -> None:
         super().__init__()
-        if context_tokens < 1:
-            raise ValueError(f"context_tokens is {context_tokens}; expected 1 or more")
-        self.context_tokens = context_tokens
+        self.context_tokens = retrieval.check_budget(context_tokens)
+        self.retriever = retriever
+        self.match = ways.matcher(retriever)
+        self.rerank = check_depth(rerank)
+        self.quotes = quotes
         self.samples = check_samples(samples)
         self.nearest = check_nearest(nearest)
-        self.judge = dspy.Predict(JudgeCitation)
+        if rerank:
+            self.reranker = Reranker(rerank)
+        self.judge = dspy.Predict(
+            JudgeCitation.append("evidence_quotes", QUOTES, list[str]) if quotes else JudgeCitation
+        )
 
     @property
     def options(self) -> dict[str, Any]:
         """What the program was built with."""
-        return {"context_tokens": self.context_tokens, "samples": self.samples, "nearest": self.nearest}
+        return {
+            "context_tokens": self.context_tokens,
+            "retriever": self.retriever,
+            "rerank": self.rerank,
+            "quotes": self.quotes,
+            "samples": self.samples,
+            "nearest": self.nearest,
+        }
+
+    @property
+    def judging(self) -> dspy.Predict:
+        """The predictor whose answer is the judgement; labelled records are demos of this one."""
+        return self.judge
 
     def prepare(self, record: CitationRecord) -> dspy.Example:
-        """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids); where it is
-        labelled, also `label`, `evidence_ids` (the gold ones that are shown) and `gold`."""
-        paper = record.paragraphs
-        paragraphs = {key: item(text, paper.__contains__) for key, text in paper.items()}
-        found = retrieval.passages(record.claim_text, paragraphs, self.context_tokens)
+        """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
+        its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
+        ones that are shown) and `gold`."""
+        raw = record.paragraphs
+        paper = {key: item(text, raw.__contains__) for key, text in raw.items()}
+        found = retrieval.passages(record.claim_text, paper, self.context_tokens, self.match)
         fields: dict[str, Any] = {
-            "id": record.id,
             "passages": plain(found.text),
             "claim": item(record.claim_text, paper.__contains__),
             "shown": found.shown,
-            "ranking": found.ranking[:EVIDENCE_K],
+            "ranking": found.ranking if self.rerank else found.ranking[:EVIDENCE_K],
         }
+        if self.rerank:
+            fields["paper"] = paper
+        inputs = list(fields)
         if record.gold is not None:
-            visible = [key for key in record.gold.evidence_para_ids if key in found.shown]
-            fields |= {"gold": record.gold, "label": record.gold.label, "evidence_ids": visible[:EVIDENCE_K]}
-        return dspy.Example(**fields).with_inputs("passages", "claim", "shown", "ranking")
+            visible = [key for key in record.gold.evidence_para_ids if key in found.shown][:EVIDENCE_K]
+            fields |= {"gold": record.gold, "label": record.gold.label, "evidence_ids": visible}
+            if self.quotes:
+                lines = paragraphs_shown(fields["passages"], found.shown)
+                fields["evidence_quotes"] = [closest(record.claim_text, lines[key]) for key in visible]
+        return dspy.Example(id=record.id, **fields).with_inputs(*inputs)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        """A labelled example as demos of the predictor: itself."""
+        """A labelled example as demos of the judging predictor: itself."""
         return [example]
 
-    def forward(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> dspy.Prediction:
-        """`label` and `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
-        `programs.distribution`), and `named`, the ids that the model gave. Raises `UnusableAnswer`."""
-        return run(self._steps(passages, claim, shown, ranking))
+    def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
+        """The calls that are made for an example before it is judged, with answers of the usual length."""
+        if not self.rerank:
+            return []
+        row = dspy.Example(
+            passages=self.reranker.passages(example.paper, example.ranking),
+            claim=example.claim,
+            ranked_ids=example.ranking[: self.rerank],
+        )
+        return [(self.reranker.order, row)]
 
-    async def aforward(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> dspy.Prediction:
+    def forward(
+        self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None = None
+    ) -> dspy.Prediction:
+        """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id); `judgements`, of
+        the one claim (see `programs.distribution`), `named`, the ids that the model gave, and `ranking`. Raises
+        `UnusableAnswer`."""
+        return run(self._steps(passages, claim, shown, ranking, paper))
+
+    async def aforward(
+        self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None = None
+    ) -> dspy.Prediction:
         """`forward` for an event loop: `await program.acall(...)`."""
-        return await arun(self._steps(passages, claim, shown, ranking))
+        return await arun(self._steps(passages, claim, shown, ranking, paper))
 
-    def _steps(self, passages: str, claim: str, shown: list[str], ranking: list[str]) -> Steps[dspy.Prediction]:
+    def _steps(
+        self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None
+    ) -> Steps[dspy.Prediction]:
+        seen = passages
+        if self.rerank and paper:
+            ranking = yield from self.reranker.steps(claim, paper, ranking)
+            found = retrieval.chosen(paper, ranking, self.context_tokens or retrieval.budget(paper))
+            seen, shown = plain(found.text), found.shown
         answers = yield from asking_often(
             self.judge,
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
-            {"evidence_ids": {"items": {"enum": shown}, "maxItems": EVIDENCE_K}},
+            {
+                "evidence_ids": {"items": {"enum": shown}, "maxItems": EVIDENCE_K},
+                "evidence_quotes": {"maxItems": EVIDENCE_K},
+            },
             self.samples,
-            demos=nearest(self.judge.demos, "claim", claim, self.nearest),
-            passages=passages,
+            demos=nearest(self.judge.demos, self.statement, claim, self.nearest),
+            passages=seen,
             claim=claim,
         )
         said = [[answer.label] for answer in answers]
         (judged,) = judgements_of(answers, "label", said, CITATION_LABELS)
         forget_outvoted(answers[0], "label", judged.label)
-        named = next(answer.evidence_ids for answer in answers if answer.label == judged.label)
-        models = {LM: dspy.Prediction(judgements=[judged], named=named)}
-        return self.conclude(self.decision, models, passages=passages, claim=claim, shown=shown, ranking=ranking)
+        chosen = next(answer for answer in answers if answer.label == judged.label)
+        said_quotes = dict(zip(chosen.evidence_ids, chosen.get("evidence_quotes", []), strict=False))
+        model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking)
+        result = self.conclude(self.decision, {LM: model}, passages=passages, claim=claim)
+        if self.quotes:
+            texts = paragraphs_shown(seen, shown)
+            result.quotes = quoted(claim, result.evidence_para_ids, said_quotes, texts)
+        return result
 
     @staticmethod
     def conclude(
-        decision: Decision | None,
-        said: Mapping[str, dspy.Prediction],
-        *,
-        passages: str,
-        claim: str,
-        shown: list[str],
-        ranking: list[str],
+        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, passages: str, claim: str, **_: Any
     ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` and `named` ids of one model or several, by their names."""
+        """What `forward` gives, from the `judgements`, `named` ids and `ranking` of one model or several, by their
+        names."""
         judged = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
         named = [one.named for one in said.values()]
+        ranking = next(iter(said.values())).ranking
         ids = complete(judged[0].label, named, ranking, policy(decision))
-        return dspy.Prediction(label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0])
+        return dspy.Prediction(
+            label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0], ranking=ranking
+        )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from programs.retrieval import stemmer
+from programs.bm25 import stemmer
 from programs.wording import softmax
 
 NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
@@ -34,16 +34,27 @@ WORD = re.compile(r"[a-z]{3,}", re.IGNORECASE)
 MOST = 3.0  # a count beyond this says no more, and no text can make a cue larger
 
 
-def foreign_names(sentence: str, evidence: str) -> float:
-    """Names and acronyms of the sentence that the evidence does not contain, 0 to 3."""
+def names_beyond(sentence: str, evidence: str) -> list[str]:
+    """Names and acronyms of the sentence that the evidence does not contain, as they stand."""
     known = evidence.lower()
-    names = {*NAME.findall(sentence), *ACRONYM.findall(sentence)}
-    return min(sum(name.lower() not in known for name in names), MOST)
+    names = [*NAME.findall(sentence), *ACRONYM.findall(sentence)]
+    return [name for name in dict.fromkeys(names) if name.lower() not in known]
+
+
+def numbers_beyond(sentence: str, evidence: str) -> list[str]:
+    """Numbers of the sentence that the evidence does not contain."""
+    known = set(NUMBER.findall(evidence))
+    return [number for number in dict.fromkeys(NUMBER.findall(sentence)) if number not in known]
+
+
+def foreign_names(sentence: str, evidence: str) -> float:
+    """How many names of the sentence the evidence does not contain, 0 to 3."""
+    return min(len(names_beyond(sentence, evidence)), MOST)
 
 
 def foreign_numbers(sentence: str, evidence: str) -> float:
-    """Numbers of the sentence that the evidence does not contain, 0 to 3."""
-    return min(len(set(NUMBER.findall(sentence)) - set(NUMBER.findall(evidence))), MOST)
+    """How many numbers of the sentence the evidence does not contain, 0 to 3."""
+    return min(len(numbers_beyond(sentence, evidence)), MOST)
 
 
 def foreign_figures(sentence: str, evidence: str) -> float:

@@ -4,12 +4,15 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from os import PathLike
+from pathlib import PurePosixPath, PureWindowsPath
+from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 import jsonlines
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from programs.labels import CitationLabel, ClaimLabel
 
@@ -26,6 +29,15 @@ def _none_if_empty(value: Any) -> Any:
     return None if value == [] else value
 
 
+def _below_a_folder(path: str | None) -> str | None:
+    """A path that cannot leave the folder that it is read in, whatever that is."""
+    if path is None or path == "":
+        return None
+    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor or ".." in re.split(r"[/\\]", path):
+        raise ValueError(f"{path[:80]!r} leads out of the image folder; expected a path such as images/figure.jpg")
+    return path
+
+
 Text = Annotated[str, Field(min_length=1)]
 Captions = Annotated[list[str], BeforeValidator(_as_captions)]
 
@@ -39,7 +51,7 @@ class EvidenceItem(BaseModel):
     text: str = ""
     table_caption: Captions = []
     image_caption: Captions = []
-    img_path: str | None = None
+    img_path: Annotated[str | None, AfterValidator(_below_a_folder)] = None
 
     @property
     def caption(self) -> str:
@@ -89,10 +101,12 @@ class ClaimRecord(Record):
 
 
 class Citation(NamedTuple):
-    """A Track 2 judgement, gold or predicted: the label and the evidence paragraph ids, best first."""
+    """A Track 2 judgement, gold or predicted: the label and the evidence paragraph ids, best first; if a program was
+    asked for them, the sentences that decided, by paragraph id."""
 
     label: str
     evidence_para_ids: list[str]
+    quotes: Mapping[str, str] = MappingProxyType({})
 
 
 class CitationRecord(Record):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin
 
 import dspy
+from pydantic import BaseModel
 
 
 def stand_in(signature: type[dspy.Signature], constraints: Mapping[str, Mapping[str, Any]]) -> str:
@@ -19,4 +20,6 @@ def stand_in(signature: type[dspy.Signature], constraints: Mapping[str, Mapping[
 def _value(annotation: Any, items: int) -> Any:
     if get_origin(annotation) is list:
         return [_value(get_args(annotation)[0], 0)] * items
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {name: _value(field.annotation, 0) for name, field in annotation.model_fields.items()}
     return get_args(annotation)[0] if get_origin(annotation) is Literal else "-"

@@ -17,8 +17,6 @@ INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # all but tab and newline
-# Papers that went through a PDF have one where a minus sign or a hyphen was.
-MINUS = re.compile(r"[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f](?=\w)")
 # What begins or ends a marker, up to where a space breaks it.
 MARKER = re.compile(
     r"\[(?=\[\s*\#\#) | \#\#\s*\](?=\])"  # DSPy's fields
@@ -37,7 +35,7 @@ def plain(text: str) -> str:
     A text that holds a marker only after compatibility folding (fullwidth brackets, say) is folded, then broken up: a
     tokenizer may fold as well.
     """
-    text = _broken(CONTROL.sub(" ", MINUS.sub("-", INVISIBLE.sub("", text))))
+    text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return text
     folded = unicodedata.normalize("NFKC", text)

@@ -171,7 +171,7 @@ def _format(content: dict[str, Any]) -> None:
         (_module, "__module__"),
         (_reference, "py/reduce"),
         (_other_task, "task 'track3' is unknown; one of: track1, track2"),
-        (_swapped_task, "track2 has no option 'unit'"),
+        (_swapped_task, "track2 has no option 'checks'"),
         (_option, "track1 has no option 'temperature'; it has unit"),
         (_option_type, "option unit is 3; expected str"),
         (_option_value, "unit is 'word'; one of: paragraph, sentence"),

@@ -92,7 +92,7 @@ def test_a_named_thing_that_was_swapped_in_is_nowhere_in_the_evidence() -> None:
     for record in plant(train("track1"), 40, 1, seed=1):
         if isinstance(record, ClaimRecord) and "+entity" in record.id:
             (place,) = [k for k, types in enumerate(record.gold or []) if types == ["Unsupported Entity"]]
-            known = evidence.render(record.evidence_bundle)
+            known = evidence.render(record.evidence_bundle).text
             assert any(
                 word.strip(".,;:()'") not in known for word in record.sentences[place].split() if word[0].isupper()
             )

@@ -348,3 +348,23 @@ def test_draws_that_were_not_exported_are_asked_for_by_name(
     imported = words(TRACK1, program, "out.jsonl", "--batch", "import", "--answers", path)
     assert imported.code == 1
     assert "export with --no-logprobs" in imported.out
+
+
+@pytest.mark.parametrize(("task", "options"), [(TRACK2, {"rerank": 5}), (TRACK1, {"evidence": "transcript"})])
+def test_a_program_that_asks_in_steps_has_no_batch(task: Task, options: Row, tmp_path: Path) -> None:
+    lm = open_lm("openai/local", api_base="http://127.0.0.1:9/v1")
+    with pytest.raises(ValueError, match="asks in steps"):
+        batch.export(task, task.build(options), inputs(tmp_path, task), tmp_path / "requests.jsonl", lm)
+
+
+@pytest.mark.parametrize("schema", [True, False])
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [(TRACK1, {"checks": True}), (TRACK1, {"checks": True, **SENTENCES}), (TRACK2, {"quotes": True})],
+)
+def test_fields_of_any_kind_have_a_stand_in(task: Task, options: Row, schema: bool, tmp_path: Path) -> None:
+    """An export fails no record, whatever the program asks for."""
+    lm = open_lm("openai/local", api_base="http://127.0.0.1:9/v1", schema=schema)
+    made = batch.export(task, task.build(options), inputs(tmp_path, task), tmp_path / "requests.jsonl", lm)
+    assert made.failures == {}
+    assert made.requests >= made.records == 6

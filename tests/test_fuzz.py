@@ -221,7 +221,7 @@ def test_any_file_of_a_batch_api(many: int, tmp_path: Path) -> None:
     run()
 
 
-# Each of them would end a run if it were not caught: parsers of JSON and of Python literals give up in ways of their own.
+# Each would end a run if it were not caught: parsers of JSON and of Python literals give up in ways of their own.
 DEEP = ["{" * 2_000, "[" * 2_000, '{"a":' * 1_500, "[{" * 1_000, "{" * 1_500 + "}" * 1_500]
 DEEP += [f"[[ ## label ## ]]\nSupported\n[[ ## evidence_ids ## ]]\n{deep}" for deep in ("[" * 3_000, "-" * 5_000)]
 DEEP += [f"[[ ## sentence_labels ## ]]\n9{'**9' * 5_000}"]

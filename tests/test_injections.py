@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import scripted
-from corpora import write
+from corpora import SAMPLE, write
 from injections import INJECTIONS
 from loopback import Asked, Loopback, judged, serve
 
@@ -19,6 +19,8 @@ from optimize import artifact
 from optimize.judging import judge, judge_all
 from optimize.lm import OpenLM, open_lm
 from optimize.tasks import TRACK1, TRACK2, Task
+from programs.evidence import render, with_transcripts
+from programs.pictures import Gallery
 from programs.records import CitationRecord, ClaimRecord, Record
 from programs.untrusted import item, plain
 
@@ -33,8 +35,8 @@ def claim(text: str, *types: str) -> ClaimRecord:
     labels = {"types": list(types)} if types else {}
     bundle = [
         {"type": "text", "text": text},
-        {"type": "table", "table_caption": [text, "Table 1."], "img_path": text},
-        {"type": "image", "image_caption": text, "img_path": "../../etc/passwd"},
+        {"type": "table", "table_caption": [text, "Table 1."], "img_path": "images/a.png"},
+        {"type": "image", "image_caption": text, "img_path": "images/b.png"},
         {"type": "table", "table_caption": ["Another."]},
     ]
     sentences = [{"sentence": text, **labels}, {"sentence": f"It holds because of {text}", **labels}]
@@ -208,6 +210,25 @@ def assert_in_the_set(way: Way, answer: Any) -> None:
     assert set(labels) <= set(way.task.labels)
 
 
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_picture_says_is_no_item_either(text: str) -> None:
+    """Rows of OCR and lines of a transcript stand behind their item's label, indented."""
+    picture = next((SAMPLE / "images").iterdir())
+    bundle = claim(HARMLESS).evidence_bundle[1:2]
+    shown = [bundle[0].model_copy(update={"img_path": picture.name})]
+    gallery = Gallery(picture.parent, text=lambda file: [text, text])
+    for said in (
+        render(shown, "ocr", gallery).text,
+        with_transcripts(render(bundle).text, [(0, [text, text])]),
+    ):
+        first, *rows = said.split("\n")
+        assert first.startswith("[table 1] ")
+        assert [row[:2] for row in rows] == ["  ", "  "]
+        assert not FIELD.search(folded(said))
+        assert not TOKENS.search(folded(said))
+        assert re.findall(r"\[\s*((?:text|table|figure)\s*\d+)\s*\]", folded(said), re.IGNORECASE) == ["table 1"]
+
+
 @pytest.mark.parametrize("task", scripted.TRACKS)
 def test_no_prompt_holds_another_record(task: Task, loopback: Loopback) -> None:
     """Also where records ask for it, in several threads, and where an answer has to be repaired."""
@@ -263,10 +284,6 @@ def test_an_id_that_cannot_be_shown_in_a_line_is_a_bad_line(aisr: Any, tmp_path:
 def test_breaking_up_is_done_once(text: str) -> None:
     assert plain(plain(text)) == plain(text)
     assert item(item(text)) == item(text)
-
-
-def test_a_minus_sign_that_became_a_control_character_is_one_again() -> None:
-    assert item("Corvid\x022 at \x0218.4 \x02, \x00 end") == "Corvid-2 at -18.4 , end"
 
 
 @pytest.mark.parametrize(

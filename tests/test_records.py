@@ -238,13 +238,13 @@ def test_the_evidence_is_shown_one_line_an_item_and_pictures_by_their_captions()
         EvidenceItem(type="table", img_path="images/y.jpg"),
         EvidenceItem(type="image", image_caption="Figure 1."),
     ]
-    assert render(bundle).splitlines() == [
+    assert render(bundle).text.splitlines() == [
         "[table 1] Table 3: F1 of all.",
         "[text 1] A is best.",
         "[table 2] (no caption)",
         "[figure 1] Figure 1.",
     ]
-    assert render([]) == "(no evidence was given)"
+    assert render([]).text == "(no evidence was given)"
 
 
 @pytest.mark.parametrize(

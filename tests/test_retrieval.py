@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from programs.retrieval import _index, passages, rank, tokens
+from programs import bm25
+from programs.retrieval import budget, passages, rank, tokens, whole
 
 PAPER = {
     "P1": "We study how pears are stored over winter.",
@@ -115,10 +116,40 @@ def test_other_scripts_are_ranked_too(claim: str, hit: str) -> None:
     assert rank(claim, paper)[0] == hit
 
 
-@pytest.mark.parametrize("budget", [0, -1])
-def test_a_budget_that_is_not_positive_is_refused(budget: int) -> None:
-    with pytest.raises(ValueError, match=f"context_tokens is {budget}; expected 1 or more"):
-        passages("pears", PAPER, budget)
+def test_a_negative_budget_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"context_tokens is -1; expected 0 \(two fifths of the paper\) or more"):
+        passages("pears", PAPER, -1)
+
+
+@pytest.mark.parametrize(("paragraphs", "wanted"), [(4, 600), (50, 40 * 50), (2000, 3000)])
+def test_without_a_budget_two_fifths_of_the_paper_are_shown_within_bounds(paragraphs: int, wanted: int) -> None:
+    paper = {f"P{k:04}": "p" * 391 for k in range(paragraphs)}  # each is shown in 400 bytes, 100 tokens
+    assert (whole(paper), budget(paper)) == (100 * paragraphs, wanted)
+    assert len(passages("pears", paper).shown) == min(wanted // 100, paragraphs)
+
+
+def test_a_paragraph_brings_the_heading_that_it_stands_under() -> None:
+    paper = {
+        "P1": "Abstract",
+        "P2": "We study fruit in many ways, and all of them are described below at some length.",
+        "P3": "4.2 Storage over winter",
+        "P4": "They are kept on shelves of wood, in a dark and rather cold room, by whoever has one.",
+        "P5": "Pears are stored in sand, and nobody has ever found out why they keep so long in it.",
+    }
+    assert passages("are pears stored in sand", paper, 32).shown == ["P3", "P5"]
+    assert passages("are pears stored in sand", paper, 25).shown == ["P5"]  # there is no room for the heading
+
+
+def test_ids_out_of_order_keep_the_order_of_the_document() -> None:
+    assert passages("pears plums", {"P9": "Pears.", "P2": "Plums.", "P10": "Figs."}, 100).shown == ["P9", "P2", "P10"]
+
+
+def test_a_paper_of_2000_paragraphs_is_ranked_and_cut() -> None:
+    paper = {f"P{k}": f"Paragraph {k} is about the number {k} and about nothing else at all." for k in range(2000)}
+    found = passages("what is about the number 1234", paper)
+    assert found.ranking[0] == "P1234"
+    assert "P1234" in found.shown
+    assert tokens(found.text) <= 3000
 
 
 def test_a_token_is_about_four_bytes() -> None:
@@ -136,7 +167,7 @@ def test_1000_claims_against_papers_of_50_paragraphs_take_under_5_seconds() -> N
     claims = [" ".join(rng.choices(words, k=20)) for _ in range(1000)]
     seconds = []
     while len(seconds) < 3 and min(seconds, default=9) >= 5:  # a busy machine may need a second try
-        _index.cache_clear()
+        bm25.indexed.cache_clear()
         start = time.process_time()
         for k, claim in enumerate(claims):
             passages(claim, papers[k // 2], 1200)
