@@ -1,7 +1,8 @@
 """The registered model as MLflow serves it ("models from code"): records in, predictions out.
 
 `mlflow models serve -m models:/aisr-track1@champion --env-manager local` answers POST /invocations with
-`{"inputs": [record, …]}`. The language model is `AISR_LM` (default: embedded), at `AISR_API_BASE` where that is set.
+`{"inputs": [record, …]}`. The language model is `AISR_LM` (default: embedded), at `AISR_API_BASE` where that is set;
+pictures are below `AISR_IMAGE_ROOT`.
 """
 
 import os
@@ -17,6 +18,7 @@ from optimize import redact
 from optimize.artifact import parse
 from optimize.judging import judge_all
 from optimize.lm import open_lm
+from optimize.pictures import check_sees, hang, open_gallery
 from programs.records import explain
 
 # MLflow makes the model's signature of these types. It would also check records by them and answer a bad one with all
@@ -85,29 +87,33 @@ class Judge(mlflow.pyfunc.PythonModel):
         text = Path(context.artifacts["program"]).read_text(encoding="utf-8")
         self.loaded = parse(text, "the registered program")
         self.lm = open_lm(os.environ.get("AISR_LM", "embedded"), api_base=os.environ.get("AISR_API_BASE"))
+        check_sees(self.loaded.program, self.lm)
+        root = os.environ.get("AISR_IMAGE_ROOT")
+        if root:
+            hang(self.loaded.program, open_gallery(Path(root), Path(root), Path(os.environ.get("AISR_ARTIFACTS", "."))))
 
     def judged(self, given: list[Any]) -> list[dict[str, Any]]:
         """The submission line of each record, or `{"id", "failed"}`. Raises MlflowException for a record of the wrong
         form (HTTP 400) and where the LM would refuse every record (HTTP 503)."""
         task, program = self.loaded.task, self.loaded.program
-        records = []
+        examples = []
         for number, one in enumerate(given):
             raw = {name: getattr(one, name) for name in one.model_fields_set}
             if raw.get("id") is None:
                 raw["id"] = f"{task.name}-{number + 1:06d}"
             try:
-                records.append(task.record.model_validate(raw))
-            except ValidationError as error:
-                message = f"inputs[{number}]: {explain(error)}"
-                raise mlflow.MlflowException.invalid_parameter_value(message) from error
+                examples.append(program.prepare(task.record.model_validate(raw)))
+            except ValueError as error:  # also where a record has pictures, and nobody said where they are
+                said = explain(error) if isinstance(error, ValidationError) else redact.secrets(str(error))
+                raise mlflow.MlflowException.invalid_parameter_value(f"inputs[{number}]: {said}") from error
         try:
-            outcomes = judge_all(task, program, [program.prepare(record) for record in records], self.lm)
+            outcomes = judge_all(task, program, examples, self.lm)
         except LMError as error:
             message = f"the language model does not answer: {redact.addresses(str(error))}"
             raise mlflow.MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None
         return [
-            {"id": record.id, **(task.line(made.answer) if made.failure is None else {"failed": made.failure})}
-            for record, made in zip(records, outcomes, strict=True)
+            {"id": example.id, **(task.line(made.answer) if made.failure is None else {"failed": made.failure})}
+            for example, made in zip(examples, outcomes, strict=True)
         ]
 
 

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from urllib.error import HTTPError
 
@@ -17,6 +18,8 @@ from corpora import SAMPLE
 from loopback import Loopback, serve
 from test_server import free_port, wait_until
 
+from optimize import artifact
+from optimize.tasks import TRACK1
 from optimize.tracking import open_store
 
 KEY = "sk-planted-91c4d2"
@@ -173,6 +176,32 @@ def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
         loaded.predict(given)
     assert refused.value.get_http_status_code() == 503
     assert "wrong key <OPENAI_API_KEY> at <address>" in refused.value.message
+
+
+def test_pictures_are_where_the_service_is_told(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that shows pictures needs to know; a record without any does not."""
+    import mlflow
+
+    from optimize.serving import ClaimModel
+
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    file = tmp_path / "program.json"
+    file.write_text(artifact.program_text(TRACK1, TRACK1.build({"evidence": "image"})), encoding="utf-8")
+    model = ClaimModel()
+    model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
+    with pytest.raises(mlflow.MlflowException, match=r"inputs\[0\]: .*where the pictures are") as refused:
+        model.predict(records("track1", 1))
+    assert refused.value.get_http_status_code() == 400
+    monkeypatch.setenv("AISR_IMAGE_ROOT", str(SAMPLE))
+    model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
+    (record,) = records("track1", 1)
+    labels = ["Supported"] * len(record["sentence_label"])
+    monkeypatch.setattr(registered.server, "reply", lambda asked: json.dumps({"sentence_labels": labels}))
+    assert model.predict([record]) == [{"id": record["id"], "labels": labels}]
+    assert "data:image/jpeg;base64" in json.dumps(registered.server.asked[-1].body)
 
 
 @pytest.mark.slow
