@@ -5,6 +5,8 @@ artifacts/<task>/<name>/ holds
   manifest.json  who made it from what
   PROMPT.md      the compiled prompt as a person reads it
   report.json    the scores of all candidates on dev, and of the champion on test
+  records.json   every record of dev as the champion judged it, with prompt and raw answer; report.html shows it
+  figures/       pictures of the scores
   compile.json   what a compile was begun with, so that another one does not go on in its place
 
 The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the

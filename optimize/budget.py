@@ -24,6 +24,11 @@ class Spend:
     usd: float | None = 0.0
     prefix_tokens: int = 0
 
+    @property
+    def asked(self) -> int:
+        """Calls sent and calls answered from the cache: the same however often a command is run."""
+        return self.calls + self.cached_calls
+
     def as_dict(self) -> dict[str, int | float | None]:
         return asdict(self)
 

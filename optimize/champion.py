@@ -40,6 +40,7 @@ class Contender:
     """A candidate with its result on dev and the paired difference from the uncompiled program on the same records.
 
     finished: whether it ran to the end; otherwise the race dropped it, and its result is on a part of dev.
+    calls: the LM calls that the compile had asked for when its result was known, sent or answered from the cache.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Contender:
     dev: Result
     gain: Interval
     finished: bool = True
+    calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def choose(
     order = [dev[row] for row in nested([" ".join(sorted(set(task.said(example.gold)))) for example in dev])]
     outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
     running, unscored = list(outcomes), []
+    calls = dict.fromkeys(outcomes, 0)
     for size in rungs(len(order)):
         for k in list(running):
             try:
@@ -119,6 +122,7 @@ def choose(
                 unscored.append(candidates[k].name)
                 continue
             outcomes[k] += fresh
+            calls[k] = lm.ledger.spend.asked
         if size < len(order):
             tallies = [tally(task, order[:size], outcomes[k]) for k in running]
             running = [running[place] for place in survivors(tallies)]
@@ -129,7 +133,8 @@ def choose(
         judged = order[: len(outcomes[k])]
         found = result(task, judged, outcomes[k])
         baseline = tally(task, judged, outcomes[0][: len(judged)])
-        contenders.append(Contender(name, program, found, difference_interval(found.tally, baseline), k in running))
+        gain = difference_interval(found.tally, baseline)
+        contenders.append(Contender(name, program, found, gain, k in running, calls[k]))
         done(contenders[-1])
     champion = max((c for c in contenders if c.finished), key=lambda contender: contender.dev.score.score)
     return Choice(champion, contenders, unscored)

@@ -4,7 +4,14 @@ import sys
 
 import typer
 
-from optimize import commands_compile, commands_data, commands_program, commands_retrieval, redact
+from optimize import (
+    commands_compile,
+    commands_data,
+    commands_program,
+    commands_report,
+    commands_retrieval,
+    redact,
+)
 from optimize.options import REFUSED
 
 app = typer.Typer(
@@ -25,9 +32,11 @@ for _command in (
     commands_retrieval.retrieval,
     commands_data.submit,
     commands_data.score,
+    commands_report.report,
+    commands_report.check_text,
     commands_program.ui,
 ):
-    app.command(_command.__name__.rstrip("_"))(_command)
+    app.command(_command.__name__.strip("_").replace("_", "-"))(_command)
 
 
 def main() -> None:

@@ -96,7 +96,7 @@ def compile_(
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
     prepare(artifacts)
-    from optimize import artifact, compiling, display, tracking
+    from optimize import artifact, compiling, display, leave, tracking
     from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
     from optimize.pictures import form_of_evidence, open_gallery
@@ -161,9 +161,12 @@ def compile_(
         )
         made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
         display.say_champion(made)
+        shown.stage("report and figures, from the response cache")
+        leave.of_compile(plan, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
     display.say_pictures(plan.gallery.problems if plan.gallery else {})
     display.say_spend(opened)
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
     if track:
         _track(artifacts, plan, made)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)

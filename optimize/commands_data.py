@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from optimize.options import REFUSED, TaskName, chosen_task
+from optimize.options import ARTIFACTS, REFUSED, ImageRoot, TaskName, chosen_task
 
 if TYPE_CHECKING:
     from optimize.splits import Split, Survey
@@ -15,14 +15,17 @@ def check(
     file: Annotated[Path, typer.Argument(help="JSONL file in the official format.")],
     task: TaskName,
     limit: Annotated[int, typer.Option(min=1, help="How many bad lines to list.")] = 20,
+    image_root: ImageRoot = None,
 ) -> None:
-    """Check every line of a record file; list what is wrong."""
+    """Check every line of a record file, and the pictures that it names; list what is wrong."""
     from collections import Counter
 
-    from optimize.display import note
+    from optimize.display import note, say_pictures
+    from optimize.pictures import open_gallery
     from programs.records import scan
 
     chosen = chosen_task(task)
+    gallery = open_gallery(image_root, file, ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
@@ -33,6 +36,9 @@ def check(
                 note(str(line.problem))
             continue
         records += 1
+        for path in getattr(line.record, "img_paths", ()):
+            if gallery:
+                gallery.file(line.record.id, path)
         gold = getattr(line.record, "gold", None)
         labels.update(chosen.said(gold) if gold is not None else ["(withheld)"])
     if bad > limit:
@@ -40,6 +46,7 @@ def check(
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
+    say_pictures(gallery.problems if gallery else {})
     if bad or not records:
         raise typer.Exit(REFUSED)
 

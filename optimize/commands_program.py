@@ -40,13 +40,15 @@ def evaluate(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
     ] = False,
-    output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
+    ] = None,
     image_root: ImageRoot = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts)
-    from optimize import artifact, display
+    from optimize import artifact, display, leave
     from optimize.ablation import ablate as take_apart
     from optimize.champion import measure
     from optimize.labelled import examples, labelled
@@ -73,7 +75,9 @@ def evaluate(
     if output:
         parts = {name: part.report() for name, part in apart.results.items()} if apart else None
         artifact.write_whole(output, artifact.as_json(found.report() | ({"ablation": parts} if parts else {})))
-        display.note(f"wrote {output}")
+        beside = output.with_name(f"{output.stem}-report")
+        leave.of_evaluation(chosen, loaded, program, data, limit, opened, found, beside, gallery)
+        display.note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
     raise typer.Exit(RECORDS_FAILED if found.failures else 0)
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,7 @@ def _search(
 ) -> Choice:
     """The champion of the last optimizer, after each has started from the champion so far."""
     _check_alive(plan, student, dev, lm, watcher)
+    known = lm.ledger.spend.asked
     candidates = [Candidate("uncompiled", student)]
     target = _baseline(plan, student, train, lm, watcher)
     champion = student
@@ -131,7 +132,8 @@ def _search(
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
         champion = _again(plan, choice.champion.program)
-    return choice
+    first, *rest = choice.contenders
+    return replace(choice, contenders=[replace(first, calls=known), *rest])  # it was scored before the search began
 
 
 def _beside(plan: Plan, student: Ensemble, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Choice:

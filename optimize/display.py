@@ -178,7 +178,7 @@ def say_pictures(problems: dict[tuple[str, str], str]) -> None:
     for (record, path), reason in list(problems.items())[:10]:
         note(f"  no picture: {record}: {path}: {reason}")
     if problems:
-        note(f"{len(problems)} pictures could not be shown; their captions stood in for them")
+        note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 
 
 def say_spend(lm: Any, records: int = 0) -> None:

@@ -27,17 +27,25 @@ def beside_members(
     done: Callable[[Contender], None],
 ) -> Choice:
     """The ensemble as the champion, before its layer is fitted, and its members with theirs, the best on dev first."""
-    results = {}
+    results, calls = {}, {}
     for name, loaded in members.items():
         results[name] = measure(task, loaded.program, [seen_by(name, example) for example in dev], lm)
+        calls[name] = lm.ledger.spend.asked
     order = sorted(results, key=lambda name: -results[name].score.score)
     best = results[order[0]]
     whole = measure(task, program, dev, lm)
     contenders = [
-        Contender(name, members[name].program, results[name], difference_interval(results[name].tally, best.tally))
+        Contender(
+            name,
+            members[name].program,
+            results[name],
+            difference_interval(results[name].tally, best.tally),
+            calls=calls[name],
+        )
         for name in order
     ]
-    champion = Contender("ensemble", program, whole, difference_interval(whole.tally, best.tally))
+    gain = difference_interval(whole.tally, best.tally)
+    champion = Contender("ensemble", program, whole, gain, calls=lm.ledger.spend.asked)
     for contender in (*contenders, champion):
         done(contender)
     return Choice(champion, [*contenders, champion], [])

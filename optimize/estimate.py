@@ -9,6 +9,7 @@ import dspy
 
 from optimize.demos import length
 from optimize.lm import OpenLM
+from optimize.opinions import models, seen_by
 from optimize.optimizers import Settings
 from programs.pictures import SHOWN_PIXELS
 from programs.retrieval import tokens
@@ -95,9 +96,7 @@ def estimate(
     """
     predictor = program.judging
     rows = [row for example in sample for row in program.demo_rows(example)]
-    bare = fmean(tokens(_rendered(lm, predictor.signature, row)) for row in rows)
-    if program.options.get("evidence") == "image":
-        bare += PICTURE_TOKENS * fmean(len(example.pictures) for example in sample)
+    bare = fmean(tokens(_rendered(lm, predictor.signature, row)) for row in rows) + _pictures_a_prompt(program, sample)
     shown = min(settings.demos, len(rows))
     fields = list(predictor.signature.fields)
     demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
@@ -124,12 +123,32 @@ def estimate(
     return Estimate(calls, prompt_tokens, completion_tokens, usd)
 
 
+def tokens_a_record(program: Any, sample: Sequence[dspy.Example], lm: OpenLM) -> float:
+    """About how many prompt tokens a record costs a program, from real renderings of labelled examples."""
+    rendered = 0.0
+    for name, model in models(program).items():
+        seen = [seen_by(name, example) for example in sample]
+        demos = model.judging.demos[: model.options["nearest"] or None]
+        rows = [row for example in seen for row in model.demo_rows(example)]
+        shown = _pictures_a_prompt(model, seen) * len(rows)
+        rendered += sum(tokens(_rendered(lm, model.judging.signature, row, demos)) for row in rows) + shown
+        rendered += _before(model, seen, lm).prompt * len(seen)
+    return rendered / len(sample)
+
+
 def total(parts: Sequence[Estimate]) -> Estimate:
     """Several estimates together; the price is unknown where one is."""
     prices = [part.usd for part in parts]
     usd = None if None in prices else sum(price for price in prices if price is not None)
     calls, prompt, completion = (sum(column) for column in list(zip(*parts, strict=True))[:3])
     return Estimate(calls, prompt, completion, usd)
+
+
+def _pictures_a_prompt(program: Any, sample: Sequence[dspy.Example]) -> float:
+    """About how many tokens the pictures in a judging prompt take."""
+    if program.options.get("evidence") != "image":
+        return 0.0
+    return PICTURE_TOKENS * fmean(len(example.pictures) for example in sample)
 
 
 class _Before(NamedTuple):
@@ -152,6 +171,6 @@ def _answer(signature: Any, row: dspy.Example) -> str:
     return json.dumps({name: row[name] for name in signature.output_fields})
 
 
-def _rendered(lm: OpenLM, signature: Any, row: dspy.Example) -> str:
-    messages = lm.adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
+def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
+    messages = lm.adapter.format(signature, list(demos), {name: row[name] for name in signature.input_fields})
     return "\n".join(str(message["content"]) for message in messages)

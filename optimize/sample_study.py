@@ -49,6 +49,7 @@ def main() -> int:
         _aisr(task, "evaluate", f"--program={folder}", f"--data={_data(task, 'test')}", "--ablate")
         _planted(task, folder, lm)
         _speed(task, folder, lm)
+    _checks()
     return 0
 
 
@@ -111,6 +112,23 @@ def _speed(task: Task, folder: Path, lm: OpenLM) -> None:
     note(f"{task.name}: the decision layer takes {1000 * (time.perf_counter() - began) / len(given):.1f} ms a record\n")
 
 
+def _checks() -> None:
+    """Track 1, a sentence a call, on few records: labels at once against typed checks first."""
+    rows = []
+    for name, given in (("labels-at-once", []), ("checks-first", ["--checks"])):
+        folder = ARTIFACTS / "track1" / name
+        if not (folder / "manifest.json").exists():
+            few = ["--limit-train=20", "--limit-dev=20", "--limit-test=40", "--candidates=1", "--no-decide"]
+            _aisr(TASKS["track1"], "compile", "--optimizer=labeled", "--unit=sentence", *few, *given, name=name)
+        made = read_json(folder / "manifest.json")
+        scores, spend = made["scores"], made["spend"]
+        both = [
+            str(Interval(found["score"], *found["interval"])) for found in (scores["baseline_test"], scores["test"])
+        ]
+        rows.append([name, *both, f"{spend['completion_tokens'] / (spend['calls'] or 1):.0f}"])
+    table("track1, test", ["", "uncompiled", "compiled", "completion tokens a call"], rows)
+
+
 def _never() -> Objective:
     raise AssertionError("labelled few-shot looks at no score")
 
@@ -119,8 +137,8 @@ def _data(task: Task, side: str) -> Path:
     return Path("data/sample") / task.name / f"{side}.jsonl"
 
 
-def _aisr(task: Task, command: str, *words: str) -> None:
-    said = [command, f"--task={task.name}", *words, *(["--name", NAME] if command == "compile" else [])]
+def _aisr(task: Task, command: str, *words: str, name: str = NAME) -> None:
+    said = [command, f"--task={task.name}", *words, *(["--name", name] if command == "compile" else [])]
     subprocess.run([sys.executable, "-m", "optimize.cli", *said], check=True)
 
 

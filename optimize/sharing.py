@@ -31,7 +31,7 @@ def shared(record: Record) -> set[str]:
     """What another record must not have in common with this one across a split: pictures, the paper, the claim."""
     keys = {"claim:" + " ".join(record.claim_text.lower().split())}
     if isinstance(record, ClaimRecord):
-        keys |= {f"picture:{item.img_path}" for item in record.evidence_bundle if item.img_path}
+        keys |= {f"picture:{path}" for path in record.img_paths}
     if isinstance(record, CitationRecord):
         whole = "\n".join(record.paragraphs.values())
         keys.add(f"paper:{digests.of_text(whole)}")

@@ -9,6 +9,8 @@ import dspy
 
 from metrics import official
 from metrics.official import Tally
+from optimize import exhibits
+from optimize.exhibits import Exhibit
 from programs import labels
 from programs.citation import CitationJudge
 from programs.claim import ClaimJudge
@@ -35,6 +37,7 @@ class Task:
     problem: what the official evaluator would refuse in an answer to a record, or None;
     allowed: the gold labels of each judgement (a sentence of Track 1, the claim of Track 2), the first of them first;
     statements and grounds: the text of each judgement of an example, and the evidence that all are held against;
+    exhibits: the pieces of evidence of a record, as a person is shown them beside an answer (None: it failed);
     evidence_right: whether evidence ids are right, where the label is; None for a task that names none;
     fallback: the track's commonest answer, for whoever asks to have a failed record filled in;
     option_types: the options of its program and their types.
@@ -54,6 +57,7 @@ class Task:
     allowed: Callable[[Any], Sequence[Sequence[str]]]
     statements: Callable[[dspy.Example], list[str]]
     grounds: Callable[[dspy.Example], str]
+    exhibits: Callable[[Any, dspy.Example, Answer | None], list[Exhibit]]
     evidence_right: Callable[[Any, Sequence[str]], bool] | None
     fallback: Callable[[Any], Answer]
     submission_file: str
@@ -137,6 +141,7 @@ TRACK1 = Task(
     allowed=lambda gold: gold,
     statements=lambda example: list(example.sentences),
     grounds=lambda example: str(example.evidence),
+    exhibits=exhibits.of_claim,
     evidence_right=None,
     fallback=lambda record: [str(labels.ClaimLabel.SUPPORTED)] * len(record.sentences),
     submission_file="track1_pred.jsonl",
@@ -158,6 +163,7 @@ TRACK2 = Task(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
+    exhibits=exhibits.of_citation,
     evidence_right=lambda gold, ids: official.evidence_found(gold.evidence_para_ids, ids),
     fallback=_citation_fallback,
     submission_file="track2_pred.jsonl",

@@ -106,6 +106,30 @@ def measure(sentence: str, evidence: str) -> list[float]:
     return [cue(sentence, evidence) for cue in CUES.values()]
 
 
+def signs(sentence: str, evidence: str) -> dict[str, list[str]]:
+    """The words behind the counting cues, by the cue's name, in the sentence's order; cues without any left out."""
+    found = {
+        "names that the evidence lacks": names_beyond(sentence, evidence),
+        "numbers that the evidence lacks": numbers_beyond(sentence, evidence),
+        "figures that the evidence lacks": [
+            match[0]
+            for match in FIGURE.finditer(sentence)
+            if (match[1][:3].lower(), match[2]) not in _figures(evidence)
+        ],
+        "quantifiers": QUANTIFIER.findall(sentence),
+        "causal words": CAUSE.findall(sentence),
+    }
+    return {cue: sorted(set(words), key=sentence.index) for cue, words in found.items() if words}
+
+
+def nearest_line(sentence: str, evidence: str) -> str:
+    """The line of the evidence with most of the sentence's words, by their stems: the one that `overlap` means.
+    Empty where no line has any."""
+    words = _stems(sentence)
+    best = max(evidence.split("\n"), key=lambda line: len(words & _stems(line)))
+    return best if words & _stems(best) else ""
+
+
 class CueWeights(BaseModel):
     """A logistic regression on the cues: for each cue, and for the intercept, a value a label."""
 

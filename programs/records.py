@@ -90,6 +90,11 @@ class ClaimRecord(Record):
         return self
 
     @property
+    def img_paths(self) -> list[str]:
+        """The pictures of the evidence bundle, as paths below the image root."""
+        return [item.img_path for item in self.evidence_bundle if item.img_path]
+
+    @property
     def sentences(self) -> list[str]:
         return [sentence.sentence for sentence in self.sentence_label]
 

@@ -130,6 +130,17 @@ def test_compile_saves_registers_and_says_so(walk: Walk, track: str) -> None:
     assert manifest["digest"] in (walk.root / "INDEX.md").read_text()
 
 
+@TRACK
+def test_a_run_in_mlflow_holds_the_report_and_the_figures(walk: Walk, track: str) -> None:
+    from optimize.tracking import open_store
+
+    client = open_store(walk.root).MlflowClient()
+    run = walk.compiled[track].out.rstrip().rpartition(" ")[2]
+    logged = {file.path for folder in ("artifact", "artifact/figures") for file in client.list_artifacts(run, folder)}
+    names = ("report.html", "records.json", *(f"figures/{name}.png" for name in ("search", "cost", "f1", "confusion")))
+    assert {f"artifact/{name}" for name in names} <= logged
+
+
 def test_the_same_compile_gives_the_same_program(walk: Walk, aisr: Aisr) -> None:
     words = ["--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "again", "--no-track", *FEW, *walk.lm]
     finished = aisr("compile", "--task", "track1", *words)
@@ -190,6 +201,12 @@ def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str,
     assert {key: evaluated[key] for key in official} == official
     assert evaluated["interval"][0] <= official["score"] <= evaluated["interval"][1]
     assert f"ranking score {100 * official['score']:.1f}" in scored.out
+    beside = tmp_path / "report-report"
+    assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "figures"}
+    assert {file.name for file in (beside / "figures").iterdir()} == {"confusion.png", "reliability.png"}
+    shown = json.loads((beside / "records.json").read_text())
+    assert shown["about"]["score"] == official["score"]
+    assert [one["id"] for one in shown["records"]] == [row["id"] for row in lines(walk.gold(track))]
 
 
 @TRACK
@@ -402,7 +419,19 @@ def test_help_answers_in_half_a_second() -> None:
     assert min(seconds) < 0.5
 
 
-COMMANDS = ("check", "split", "compile", "evaluate", "predict", "export", "submit", "score", "ui")
+COMMANDS = (
+    "check",
+    "split",
+    "compile",
+    "evaluate",
+    "predict",
+    "export",
+    "submit",
+    "score",
+    "report",
+    "check-text",
+    "ui",
+)
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

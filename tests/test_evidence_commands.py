@@ -73,7 +73,10 @@ def test_a_program_that_sees_is_compiled_saved_and_predicts(
     finished = aisr("predict", *program, "--out", out, *lm)
     assert finished.code == 0, finished.err
     assert re.search(rf"no picture: track1-\d+: images/{gone.name}: not found under {pictured}", finished.out)
-    assert "their captions stood in for them" in finished.out
+    assert "their captions stand in for them" in finished.out
+    checked = aisr("check", pictured / "train.jsonl", "--task", "track1")
+    assert checked.code == 0
+    assert f"images/{gone.name}: not found under {pictured}" in checked.out
     assert len(out.read_text().splitlines()) == 6
 
     moved = pictured.rename(tmp_path / "elsewhere")

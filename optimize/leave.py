@@ -1,0 +1,151 @@
+"""What a compile and an evaluation leave for people: records.json, the page that shows it, and figures.
+
+Everything is told again from the response cache (`optimize/replay.py`): no LM call is sent.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optimize import artifact, figures
+from optimize.champion import Contender, Result, result
+from optimize.display import percent
+from optimize.estimate import tokens_a_record
+from optimize.figures import Tried
+from optimize.lm import OpenLM
+from optimize.pictures import hang
+from optimize.replay import Replayed, replay
+from optimize.report import page, records
+from optimize.report.records import About
+from optimize.report.thumbnails import Thumbnails
+from optimize.tasks import Task
+from programs.distribution import Judgement
+from programs.pictures import Gallery
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from optimize.compiling import Made, Plan
+
+FIGURES = "figures"
+SAMPLE = 20  # records whose prompts are rendered to measure what a candidate costs
+
+
+def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> None:
+    """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
+
+    Test records are never shown one by one: whoever read them would choose by them. Figures of the champion are drawn
+    from test as a whole where there is one.
+    """
+    task, choice, test = plan.task, made.choice, made.test
+    loaded = artifact.load(made.folder)
+    hang(loaded.program, plan.gallery)
+    dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
+    about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _honest(test))
+    _write(made.folder, task, about, dev, plan.gallery)
+    tried = _tried(choice.contenders, dev, lm, plan.gallery)
+    drawn = {
+        "search": figures.search_curve(tried, f"{task.name}: the search"),
+        "cost": figures.score_by_cost(tried, choice.champion.name, f"{task.name}: score and cost of all candidates"),
+    }
+    if test is None:
+        split, shown, after = "dev", dev, _scored(task, dev)
+        before: Result | None = choice.contenders[0].dev
+    else:
+        split, after, before = "test", test.champion, test.baseline
+        shown = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), after.failures)
+    if before is not None:
+        names = (choice.contenders[0].name, choice.champion.name)
+        names = names if names[0] != names[1] else (names[0], f"{names[1]} with decision layer")
+        drawn["f1"] = figures.f1_by_label(_f1(before), _f1(after), names, f"{task.name}: F1 by label on {split}")
+    figures.write(made.folder / FIGURES, drawn | _judgements(task, shown, f"{task.name} on {split}"))
+
+
+def of_evaluation(
+    task: Task,
+    loaded: Any,
+    program: str,
+    data: Path,
+    limit: int | None,
+    lm: OpenLM,
+    found: Result,
+    folder: Path,
+    gallery: Gallery | None,
+) -> None:
+    """Into a folder: every record of an evaluation, the page, and the figures of its judgements."""
+    told = replay(task, loaded.program, data, lm, limit, found.failures)
+    title = f"{task.name} · {program}"
+    _write(folder, task, _about(task, title, loaded.digest, lm, data.name, told, ""), told, gallery)
+    figures.write(folder / FIGURES, _judgements(task, told, f"{task.name} on {data.name}"))
+
+
+def _about(task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[Replayed], note: str) -> About:
+    found = _scored(task, told)
+    return About(
+        task=task.name,
+        labels=list(task.labels),
+        evidence=task.evidence_right is not None,
+        title=title,
+        program=digest,
+        lm=lm.spec,
+        data=data,
+        note=note,
+        score=found.score.score,
+        interval=(found.interval.low, found.interval.high),
+    )
+
+
+def _honest(test: Any) -> str:
+    chosen = "The program was chosen on these records and its decision layer fitted on them: expect less elsewhere."
+    if test is None:
+        return chosen
+    found = test.champion.interval
+    low, high = percent(found.low), percent(found.high)
+    return f"{chosen} On test, which chose nothing: {percent(found.value)} [{low}, {high}]."
+
+
+def _write(folder: Path, task: Task, about: About, told: Sequence[Replayed], gallery: Gallery | None) -> None:
+    found = records.gather(task, about, told)
+    records.write(folder, found)
+    page.write(folder, found, Thumbnails(gallery.root) if gallery else page.no_picture)
+
+
+def _scored(task: Task, told: Sequence[Replayed]) -> Result:
+    return result(task, [one.example for one in told], [one.outcome for one in told])
+
+
+def _f1(found: Result) -> dict[str, float]:
+    return {label: part.f1 for label, part in found.score.per_label.items()}
+
+
+def _tried(
+    contenders: Sequence[Contender], dev: Sequence[Replayed], lm: OpenLM, gallery: Gallery | None
+) -> list[Tried]:
+    tried = []
+    for one in contenders:
+        sample = [hang(one.program, gallery).prepare(told.record) for told in dev[:SAMPLE]]
+        tokens = tokens_a_record(one.program, sample, lm)
+        tried.append(Tried(one.name, one.dev.interval, one.calls, tokens, one.finished))
+    return tried
+
+
+def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, Figure]":
+    """Confusion matrix, and reliability diagram where anything was judged."""
+    gold: list[str] = []
+    said: list[str | None] = []
+    sure: list[float] = []
+    right: list[bool] = []
+    for one in told:
+        allowed = task.allowed(one.example.gold)
+        thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+        for types, judged in zip(allowed, thought, strict=True):
+            label = judged.label if judged else None
+            gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
+            said.append(label)
+            if judged:
+                sure.append(judged.chances[task.labels.index(judged.label)])
+                right.append(label in types)
+    drawn = {"confusion": figures.confusion(gold, said, task.labels, title)}
+    if sure:
+        drawn["reliability"] = figures.reliability_diagram(sure, right, title)
+    return drawn

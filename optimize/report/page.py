@@ -1,0 +1,67 @@
+"""Rendering the error browser: data, style and script in one HTML file that loads nothing."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from optimize.artifact import write_whole
+from optimize.report.records import Records
+
+FILE = "report.html"
+HERE = Path(__file__).parent
+Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None
+
+
+def no_picture(path: str) -> None:
+    """For where no pictures are at hand: captions and paths are shown."""
+
+
+def render(found: Records, thumbnail: Thumbnail = no_picture) -> str:
+    """The page. Its policy admits this script, this style and inlined pictures, and no network."""
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    content = found.model_dump(mode="json")
+    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
+    return page.render(
+        about=found.about,
+        count=len(found.records),
+        percent=lambda value: f"{100 * value:.1f}",
+        style=Markup(style),
+        style_hash=_digest(style),
+        script=Markup(script),
+        script_hash=_digest(script),
+        records=Markup(_embedded({"about": content["about"], "records": content["records"]})),
+        texts=Markup(_embedded(content["texts"])),
+        pictures=Markup(_embedded(_pictures(found, thumbnail))),
+    )
+
+
+def write(folder: Path, found: Records, thumbnail: Thumbnail = no_picture) -> Path:
+    """Write the page into a folder; its path."""
+    write_whole(folder / FILE, render(found, thumbnail))
+    return folder / FILE
+
+
+def _pictures(found: Records, thumbnail: Thumbnail) -> dict[str, str]:
+    """Each picture once, by the path that records give."""
+    paths = {exhibit.picture for one in found.records for exhibit in one.exhibits if exhibit.picture}
+    small = {path: thumbnail(path) for path in sorted(paths)}
+    return {
+        path: f"data:image/webp;base64,{base64.b64encode(content).decode()}"
+        for path, content in small.items()
+        if content is not None
+    }
+
+
+def _embedded(content: Any) -> str:
+    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

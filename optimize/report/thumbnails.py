@@ -1,0 +1,27 @@
+"""Small copies of the pictures that records name; `programs.pictures` checks their paths and files."""
+
+import io
+from pathlib import Path
+
+from programs.pictures import BadPicture, decode, find
+
+LONGEST = 480  # pixels of the longer side
+QUALITY = 60
+
+
+class Thumbnails:
+    """Pictures below a root folder; whatever lies outside of it, is too large or is no picture is None."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+
+    def __call__(self, path: str) -> bytes | None:
+        """A WebP of at most 480 pixels a side, without the metadata of the original."""
+        try:
+            small = decode(str(find(self.root, path)))
+        except BadPicture:
+            return None
+        small.thumbnail((LONGEST, LONGEST))
+        out = io.BytesIO()
+        small.save(out, "WEBP", quality=QUALITY)
+        return out.getvalue()

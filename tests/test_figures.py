@@ -1,0 +1,101 @@
+"""Figures say what the numbers say."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from metrics.calibration import reliability
+from metrics.confidence import Interval
+from optimize import figures
+from optimize.figures import Tried
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+
+S, CAUSAL, *_ = CLAIM_LABELS
+TRIED = [
+    Tried("uncompiled", Interval(0.2, 0.1, 0.3), 100, 300.0, True),
+    Tried("labeled 1", Interval(0.5, 0.4, 0.6), 200, 900.0, True),
+    Tried("labeled 2", Interval(0.6, 0.4, 0.8), 150, 800.0, False),
+    Tried("labeled 3", Interval(0.4, 0.3, 0.5), 300, 700.0, True),
+]
+
+
+def words(figure: Figure) -> list[str]:
+    """Every text in a figure."""
+    return [text.get_text() for text in figure.findobj(lambda one: hasattr(one, "get_text")) if text.get_text()]
+
+
+def line(figure: Figure, label: str) -> Any:
+    (found,) = [one for one in figure.axes[0].get_lines() if one.get_label() == label]
+    return found
+
+
+def test_the_confusion_matrix_counts_and_has_a_column_for_failures() -> None:
+    gold = [S] * 12 + [CAUSAL] * 4
+    said = [S] * 10 + [CAUSAL] * 2 + [S] * 3 + [None]
+    figure = figures.confusion(gold, said, CLAIM_LABELS, "track1 on test")
+    placed = {text.get_position(): text.get_text() for text in figure.axes[0].texts}
+    assert placed == {(0, 0): "10", (1, 0): "2", (0, 1): "3", (5, 1): "1"}
+    assert "track1 on test" in words(figure)
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()][-1] == "failed"
+    assert "failed" not in words(figures.confusion([S], [S], CLAIM_LABELS, ""))
+
+
+def test_f1_of_both_programs_stands_at_its_place() -> None:
+    before, after = {"Supported": 0.5, "Irrelevant": 0.0}, {"Supported": 0.8, "Irrelevant": 0.4}
+    figure = figures.f1_by_label(before, after, ("uncompiled", "labeled 1"), "F1")
+    old, new = (found.get_offsets() for found in figure.axes[0].collections[1:])
+    assert [tuple(at) for at in old] == [(50, 1), (0, 0)]
+    assert [tuple(at) for at in new] == [(80, 1), (40, 0)]
+    assert {"uncompiled", "labeled 1", "80", "40", "Supported", "Irrelevant"} <= set(words(figure))
+
+
+def test_the_search_curve_is_the_best_of_what_ran_to_the_end() -> None:
+    figure = figures.search_curve(TRIED, "the search")
+    best = line(figure, "best so far")
+    assert list(best.get_xdata()) == [100, 200, 300]
+    assert list(best.get_ydata()) == [20, 50, 50]
+    assert "dropped on a part of dev" in words(figure)
+
+
+def test_one_candidate_is_a_point_and_no_curve() -> None:
+    figure = figures.search_curve(TRIED[:1], "the search")
+    assert not figure.axes[0].get_lines()
+    assert "uncompiled" in words(figure)
+
+
+def test_the_champion_is_ringed_where_score_meets_cost() -> None:
+    figure = figures.score_by_cost(TRIED, "labeled 1", "cost")
+    ring = figure.axes[0].collections[-1]
+    assert [tuple(at) for at in ring.get_offsets()] == [(900, 50)]
+    assert "champion" in words(figure)
+
+
+def test_reliability_is_drawn_from_bins_and_names_the_error() -> None:
+    sure, right = [0.95] * 10 + [0.55] * 4, [True] * 9 + [False] + [True, False] * 2
+    figure = figures.reliability_diagram(sure, right, "track1 on test")
+    assert figure.axes[0].get_lines()[1].get_xydata() == pytest.approx(np.array([[55, 50], [95, 90]]))
+    assert "track1 on test\nexpected calibration error 5.0" in words(figure)
+    assert [(one.judgements, one.accuracy) for one in reliability(sure, right)] == [(4, 0.5), (10, 0.9)]
+
+
+def test_recall_counts_records_whose_gold_is_among_the_first() -> None:
+    figure = figures.recall_curve({"BM25": [1, 3, 3, None], "dense": [2, 2, None, None]}, "recall", most=10)
+    assert list(line(figure, "BM25").get_ydata()[:4]) == [25, 25, 75, 75]
+    assert list(line(figure, "dense").get_ydata()[:4]) == [0, 50, 50, 50]
+
+
+def test_figures_are_written_as_pictures_and_nothing_else_is_left(tmp_path: Path) -> None:
+    drawn = {
+        "confusion": figures.confusion(list(CITATION_LABELS), list(CITATION_LABELS), CITATION_LABELS, "all right"),
+        "search": figures.search_curve(TRIED, "the search"),
+    }
+    written = figures.write(tmp_path / "figures", drawn)
+    assert sorted(written) == sorted((tmp_path / "figures").iterdir())
+    for file in written:
+        with Image.open(file) as found:
+            assert found.format == "PNG"
+            assert 500 < found.width < 1000
