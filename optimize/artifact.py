@@ -130,8 +130,8 @@ def load(folder: Path) -> Loaded:
         recorded = read_json(manifest).get("digest")
         if recorded != loaded.digest:
             raise BadArtifact(
-                f"{file}: digest {loaded.digest}, but manifest.json says {recorded}; the program was changed after it "
-                "was compiled. Compile it again, or remove manifest.json to use it as it is"
+                f"{file}: digest {loaded.digest}, but manifest.json says {str(recorded)[:80]}; the program was changed "
+                "after it was compiled. Compile it again, or remove manifest.json to use it as it is"
             )
     return loaded
 

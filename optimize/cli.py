@@ -55,7 +55,7 @@ def main() -> None:
 
 def _said(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
+        return redact.printable(f"{error.filename}: {error.strerror}")
     return redact.secrets(str(error))
 
 

@@ -10,6 +10,8 @@ from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     ApiBase,
+    Batch,
+    BatchAnswers,
     ContextTokens,
     ImageRoot,
     Jsonl,
@@ -95,6 +97,8 @@ def predict(
     schema: Schema = True,
     logprobs: Logprobs = True,
     threads: Threads = None,
+    batch: Batch = None,
+    answers: BatchAnswers = None,
     image_root: ImageRoot = None,
     timeout: Annotated[
         float | None, typer.Option(min=0.001, help="Seconds without a byte from the LM until a call is given up.")
@@ -118,6 +122,7 @@ def predict(
     """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
     again."""
     prepare(artifacts)
+    from optimize import batch as batching
     from optimize import display
     from optimize.budget import Ledger, Limits
     from optimize.pictures import check_sees, find_gallery, hang
@@ -137,11 +142,18 @@ def predict(
         "timeout": timeout,
     }
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
-    opened = opened_lm(**settings, threads=threads, ledger=ledger, price=price)
+    if batch or answers:
+        opened = batching.opened(batch, answers, lm, api_base, schema, logprobs)
+    else:
+        opened = opened_lm(**settings, threads=threads, ledger=ledger, price=price)
     warn_of_another_lm(loaded.program, opened)
     check_sees(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     hang(loaded.program, gallery)
+    if batch == batching.EXPORT:
+        made = batching.export(chosen, loaded.program, data, out, opened)
+        display.say_batch(made, out)
+        raise typer.Exit(RECORDS_FAILED if made.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     judging = here(chosen, loaded.program, opened)
     if engine == "ray":

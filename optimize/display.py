@@ -10,6 +10,8 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from optimize.redact import printable
+
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
@@ -95,7 +97,7 @@ def percent(value: float) -> str:
 
 
 def note(text: str) -> None:
-    console.print(text, markup=False)
+    console.print(printable(text), markup=False)
 
 
 def say_estimate(found: Any) -> None:
@@ -192,3 +194,11 @@ def say_spend(lm: Any, records: int = 0) -> None:
             f"  a record: {spend.prompt_tokens / records:.0f} prompt tokens, {spend.prefix_tokens / records:.0f} of "
             f"them in the provider's cache; {spend.completion_tokens / records:.0f} completion tokens"
         )
+
+
+def say_batch(made: Any, out: Any) -> None:
+    """What an export for a batch API wrote."""
+    say_failures(made.failures)
+    note(f"wrote {out}: {made.requests} requests of {made.records} records, {made.size / 1e6:.1f} MB; nothing was sent")
+    if made.too_large:
+        note(f"  that is more than OpenAI takes in one file ({made.too_large}); predict the records in several parts")

@@ -18,6 +18,7 @@ from optimize.adapters import adapter_for
 from optimize.budget import Ledger, Refusal
 from optimize.embedded import EmbeddedEngine
 from optimize.endpoint import AsyncEndpoint, Endpoint
+from optimize.engines import InThread
 from optimize.pacing import RETRIES, Pace
 from optimize.prices import Price, listed_price, listed_vision, usd
 
@@ -77,7 +78,8 @@ class LedgerLM(dspy.LM):
         providers do not charge for errors."""
         reason = self.ledger.spent_out()
         if reason is not None:
-            yield self.copy(engine=Refusal(self.ledger, reason), timeout=None)
+            refusal = Refusal(self.ledger, reason)
+            yield self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
             return
         try:
             yield self
@@ -146,6 +148,7 @@ def open_lm(
     ledger: Ledger | None = None,
     price: Price | None = None,
     timeout: float | None = None,
+    keyed: bool = True,
 ) -> OpenLM:
     """The language model of a spec string.
 
@@ -153,7 +156,8 @@ def open_lm(
     as response format (most do); without, answers are asked for in DSPy's marked fields. logprobs: whether to ask it
     for log-probabilities, where it is known to give them or is a server at `api_base`. ledger: where its calls are
     entered, with what they may come to. price: where LiteLLM's list does not have it. timeout: seconds without a byte
-    from the server after which a call is given up (default: ten minutes).
+    from the server after which a call is given up (default: ten minutes). keyed: whether its key must be at hand; not
+    where nothing is sent to it.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     ledger = ledger or Ledger()
@@ -172,7 +176,8 @@ def open_lm(
         )
     if api_base:
         return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price, timeout)
-    _require_key(spec)
+    if keyed:
+        _require_key(spec)
     given = _sampling(spec) | ({"timeout": timeout} if timeout else {})
     lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, **given)
     lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
@@ -192,13 +197,15 @@ def _open_embedded(api_base: str | None, ledger: Ledger) -> OpenLM:
         ) from error
     # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
     name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
+    engine = EmbeddedEngine()
     lm = LedgerLM(
         name,
         ledger=ledger,
         price=Price(0.0, 0.0),
         gives_logprobs=True,
         threads=1,
-        engine=EmbeddedEngine(),
+        engine=engine,
+        async_engine=InThread(engine),
         temperature=TEMPERATURE,
     )
     return OpenLM(lm, adapter_for(True), EMBEDDED, None, threads=1, longest=512, sees=False)

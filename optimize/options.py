@@ -34,6 +34,13 @@ Root = Annotated[
 ProgramName = Annotated[
     str, typer.Option("--program", help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.", show_default=False)
 ]
+Batch = Annotated[
+    str | None,
+    typer.Option(
+        help="`export` writes the requests for a provider's batch API to --out; `import` predicts from its --answers."
+    ),
+]
+BatchAnswers = Annotated[Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.")]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False)]
 Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
 Evidence = Annotated[

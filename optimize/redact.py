@@ -1,4 +1,7 @@
-"""Keeping keys, passwords and addresses out of files and messages: servers like to repeat them in their errors."""
+"""Keeping keys, passwords and addresses out of files and messages: servers like to repeat them in their errors.
+
+And keeping messages from steering the terminal that shows them: they quote records and answers, which hold anything.
+"""
 
 import os
 import re
@@ -6,15 +9,24 @@ import re
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 SHORTEST = 6  # shorter values are no secrets, and replacing them would garble the text
 USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
+# Escape sequences begin with a control character; marks of direction make a line read as another.
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+")
 
 
 def secrets(text: str) -> str:
-    """The text without the values of secret environment variables and without user names and passwords in URLs."""
-    for name, value in os.environ.items():
-        if SECRET_NAME.search(name) and len(value) >= SHORTEST:
+    """The text without the values of secret environment variables and without user names and passwords in URLs;
+    control characters are spelled out."""
+    found = [(name, value) for name, value in os.environ.items() if SECRET_NAME.search(name)]
+    for name, value in sorted(found, key=lambda pair: -len(pair[1])):  # one secret may hold another
+        if len(value) >= SHORTEST:
             text = text.replace(value, f"<{name}>")
-    return USER_INFO.sub("", text)
+    return printable(USER_INFO.sub("", text))
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out, but for tab and newline."""
+    return STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def addresses(text: str) -> str:

@@ -87,7 +87,9 @@ class _Ear(BaseCallback):
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:
         first = outputs[0] if outputs else None
         answer = first.get("text") if isinstance(first, dict) else first
-        self.calls.append(Heard(self._asked.pop(call_id, []), None if answer is None else _whole(str(answer))))
+        self.calls.append(
+            Heard(self._asked.pop(call_id, []), None if answer is None else redact.addresses(_whole(str(answer))))
+        )
 
 
 def _text(content: Any) -> str:

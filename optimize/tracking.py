@@ -144,6 +144,7 @@ def _register(mlflow: Any, compiled: Compiled) -> str:
             name="program",
             python_model=str(Path(__file__).with_name("serving.py")),
             artifacts={"program": str(compiled.folder / "program.json")},
+            model_config={"task": compiled.task.name},
             registered_model_name=model_name(compiled.task),
             pip_requirements=[f"{name}=={versions[name]}" for name in ("dspy", "litellm", "mlflow", "pydantic")],
         )

@@ -11,6 +11,10 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
+from programs.standin import stand_in
+from programs.steps import UNREADABLE, Question, Steps, run
+from programs.untrusted import plain
+
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
 Constraints = dict[str, dict[str, Any]]
 Check = Callable[[dspy.Prediction], str | None]
@@ -29,21 +33,7 @@ def ask(predict: dspy.Predict, check: Check, constraints: Constraints, draw: int
     draw: 0 asks for the likeliest answer; each other number for another one, at random.
     Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
-    config = _config(predict, constraints)
-    if draw:
-        config |= {"rollout_id": draw, "temperature": SAMPLING_TEMPERATURE}
-    prediction, complaint = _attempt(predict, check, config=config, **inputs)
-    if prediction is None:
-        correction = f"Your previous answer could not be used: {complaint}. Answer again, in the form asked for."
-        repair = predict.signature.append(
-            "correction", dspy.InputField(desc="what was wrong with your previous answer"), str
-        )
-        prediction, complaint = _attempt(
-            predict, check, config=config, signature=repair, correction=correction, **inputs
-        )
-    if prediction is None:
-        raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
-    return prediction
+    return run(asking(predict, check, constraints, draw, **inputs))
 
 
 def ask_often(
@@ -53,14 +43,43 @@ def ask_often(
 
     An unusable draw is left out; the first answer must be usable, as in `ask`.
     """
-    answers = [ask(predict, check, constraints, **inputs)]
+    return run(asking_often(predict, check, constraints, samples, **inputs))
+
+
+def asking(
+    predict: dspy.Predict, check: Check, constraints: Constraints, draw: int = 0, traced: bool = True, **inputs: Any
+) -> Steps[dspy.Prediction]:
+    """The steps of `ask`. traced: whether DSPy's trace may hear of them."""
+    config = _config(predict, constraints, draw)
+    prediction, complaint = yield from _attempt(predict, check, traced, config=config, **inputs)
+    if prediction is None and _asks_once(predict):
+        raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
+    if prediction is None:
+        # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
+        correction = plain(f"Your previous answer could not be used: {complaint}. Answer again, in the form asked for.")
+        repair = predict.signature.append(
+            "correction", dspy.InputField(desc="what was wrong with your previous answer"), str
+        )
+        prediction, complaint = yield from _attempt(
+            predict, check, traced, config=config, signature=repair, correction=correction, **inputs
+        )
+    if prediction is None:
+        raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
+    return prediction
+
+
+def asking_often(
+    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, **inputs: Any
+) -> Steps[list[dspy.Prediction]]:
+    """The steps of `ask_often`."""
+    answers = [(yield from asking(predict, check, constraints, **inputs))]
     logprobs = answers[0].get("logprobs")  # empty where the LM was asked for some and gave none
     if logprobs and logprobs.content:
         return answers
     for draw in range(1, samples):
-        # Without a trace: one draw among several is not the program's answer, and must not be bootstrapped into a demo.
-        with suppress(UnusableAnswer), dspy.context(trace=None):
-            answers.append(ask(predict, check, constraints, draw, **inputs))
+        # Untraced: one draw among several is not the program's answer, and must not be bootstrapped into a demo.
+        with suppress(UnusableAnswer):
+            answers.append((yield from asking(predict, check, constraints, draw, traced=False, **inputs)))
     return answers
 
 
@@ -95,31 +114,49 @@ def unknown_names(got: Sequence[str], known: Sequence[str], what: str) -> str | 
     return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
 
 
-def _attempt(predict: dspy.Predict, check: Check, **call: Any) -> tuple[dspy.Prediction | None, str | None]:
+def _attempt(
+    predict: dspy.Predict, check: Check, traced: bool, **call: Any
+) -> Steps[tuple[dspy.Prediction | None, str | None]]:
     try:
-        prediction = predict(**call)
-    except AdapterParseError as error:
+        prediction = yield Question(predict, call, traced)
+    except UNREADABLE as error:
         return None, _what_failed(error)
     complaint = check(prediction)
     if complaint is None:
         return prediction, None
-    if dspy.settings.trace:
+    if traced and dspy.settings.trace:
         dspy.settings.trace.pop()  # a refused answer must not be bootstrapped into a demo
     return None, complaint
 
 
-def _what_failed(error: AdapterParseError) -> str:
+def _what_failed(error: BaseException) -> str:
+    if not isinstance(error, AdapterParseError):
+        return f"it could not be read ({type(error).__name__}: {str(error)[:200]})"
     fields = ", ".join(error.signature.output_fields)
     answer = " ".join(str(error.lm_response or "").split())[:200]
     return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
 
 
-def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
-    lm = predict.lm or dspy.settings.lm
-    config: dict[str, Any] = {}
-    if getattr(getattr(lm, "engine", None), "takes_constraints", False):
-        # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
+def _config(predict: dspy.Predict, constraints: Constraints, draw: int) -> dict[str, Any]:
+    config: dict[str, Any] = {"rollout_id": draw, "temperature": SAMPLING_TEMPERATURE} if draw else {}
+    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
+    if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": constraints}
-    if getattr(lm, "gives_logprobs", False):
+    if _asks_once(predict):
+        config["metadata"] = {"draw": draw, "stand_in": stand_in(predict.signature, constraints)}
+    if getattr(_lm(predict), "gives_logprobs", False):
         config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return config
+
+
+def _asks_once(predict: dspy.Predict) -> bool:
+    """Whether the engine writes questions down, or knows only the answers to those (`optimize/offline.py`)."""
+    return bool(getattr(_engine(predict), "asks_once", False))
+
+
+def _engine(predict: dspy.Predict) -> Any:
+    return getattr(_lm(predict), "engine", None)
+
+
+def _lm(predict: dspy.Predict) -> Any:
+    return predict.lm or dspy.settings.lm

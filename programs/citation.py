@@ -7,7 +7,7 @@ import dspy
 
 from programs import ranking as ways
 from programs import retrieval
-from programs.asking import ask_often, check_samples, forget_outvoted, unknown_names
+from programs.asking import asking_often, check_samples, forget_outvoted, unknown_names
 from programs.decision import LM, Decision, decide, policy
 from programs.distribution import judgements_of
 from programs.fusion import complete
@@ -22,7 +22,8 @@ from programs.nearest import check_nearest, nearest
 from programs.quotes import closest, paragraphs_shown, quoted
 from programs.records import CitationRecord
 from programs.reranking import Reranker, check_depth
-from programs.untrusted import plain
+from programs.steps import Steps, arun, run
+from programs.untrusted import item, plain
 
 
 class JudgeCitation(dspy.Signature):
@@ -106,11 +107,12 @@ class CitationJudge(dspy.Module):
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
         its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
         ones that are shown) and `gold`."""
-        paper = record.paragraphs
+        raw = record.paragraphs
+        paper = {key: item(text, raw.__contains__) for key, text in raw.items()}
         found = retrieval.passages(record.claim_text, paper, self.context_tokens, self.match)
         fields: dict[str, Any] = {
             "passages": plain(found.text),
-            "claim": plain(record.claim_text),
+            "claim": item(record.claim_text, paper.__contains__),
             "shown": found.shown,
             "ranking": found.ranking if self.rerank else found.ranking[:EVIDENCE_K],
         }
@@ -146,12 +148,23 @@ class CitationJudge(dspy.Module):
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id); `judgements`, of
         the one claim (see `programs.distribution`), `named`, the ids that the model gave, and `ranking`. Raises
         `UnusableAnswer`."""
+        return run(self._steps(passages, claim, shown, ranking, paper))
+
+    async def aforward(
+        self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None = None
+    ) -> dspy.Prediction:
+        """`forward` for an event loop: `await program.acall(...)`."""
+        return await arun(self._steps(passages, claim, shown, ranking, paper))
+
+    def _steps(
+        self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None
+    ) -> Steps[dspy.Prediction]:
         seen = passages
         if self.rerank and paper:
-            ranking = self.reranker(claim, paper, ranking)
+            ranking = yield from self.reranker.steps(claim, paper, ranking)
             found = retrieval.chosen(paper, ranking, self.context_tokens or retrieval.budget(paper))
             seen, shown = plain(found.text), found.shown
-        answers = ask_often(
+        answers = yield from asking_often(
             self.judge,
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
             {

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import dspy
 
 from programs import evidence as bundle
-from programs.asking import as_text_in_trace, ask_often, check_samples, forget_outvoted, wrong_count
+from programs.asking import as_text_in_trace, asking_often, check_samples, forget_outvoted, wrong_count
 from programs.checks import SHORT, SentenceCheck, by_rule
 from programs.cleaning import clean
 from programs.decision import LM, Decision, decide
@@ -15,8 +15,9 @@ from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, defin
 from programs.nearest import check_nearest, nearest
 from programs.pictures import Exhibits, Gallery, Picture
 from programs.records import ClaimRecord
+from programs.steps import Steps, arun, run
 from programs.transcribing import Transcriber
-from programs.untrusted import plain
+from programs.untrusted import item
 
 Unit = Literal["paragraph", "sentence"]
 
@@ -135,7 +136,7 @@ class ClaimJudge(dspy.Module):
         it is labelled, also `sentence_labels` (the primary ones), their `sentence_checks` and `gold` (all labels).
         Raises ValueError where pictures are wanted and there is no gallery."""
         text, pictures = bundle.render(record.evidence_bundle, self.form, self.gallery, record.id)
-        fields: dict[str, Any] = {"evidence": text, "sentences": [plain(clean(said)) for said in record.sentences]}
+        fields: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.sentences]}
         if self.form in ("image", "transcript"):
             fields["pictures"] = pictures
         inputs = list(fields)
@@ -176,16 +177,26 @@ class ClaimJudge(dspy.Module):
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `programs.distribution`). Raises `UnusableAnswer`."""
+        return run(self._steps(evidence, sentences, pictures))
+
+    async def aforward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
+        """`forward` for an event loop: `await program.acall(...)`."""
+        return await arun(self._steps(evidence, sentences, pictures))
+
+    def _steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture]) -> Steps[dspy.Prediction]:
         shown: str | Exhibits = evidence
         if self.form == "transcript":
-            shown = bundle.with_transcripts(evidence, self.transcriber(evidence, pictures))
+            transcripts = yield from self.transcriber.steps(evidence, pictures)
+            shown = bundle.with_transcripts(evidence, transcripts)
         elif self.form == "image":
             shown = Exhibits(text=evidence, pictures=tuple(pictures))
         if self.unit == "paragraph":
-            judgements = self._whole(shown, sentences)
+            judgements = yield from self._whole(shown, sentences)
         else:
             paragraph = " ".join(sentences)
-            judgements = [self._one(shown, paragraph, sentence) for sentence in sentences]
+            judgements = []
+            for sentence in sentences:
+                judgements.append((yield from self._one(shown, paragraph, sentence)))
         said = {LM: dspy.Prediction(judgements=judgements)}
         return self.conclude(self.decision, said, evidence=evidence, sentences=sentences)
 
@@ -197,10 +208,10 @@ class ClaimJudge(dspy.Module):
         judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
         return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
 
-    def _whole(self, evidence: str | Exhibits, sentences: list[str]) -> list[Judgement]:
+    def _whole(self, evidence: str | Exhibits, sentences: list[str]) -> Steps[list[Judgement]]:
         count = len(sentences)
         slots = {"minItems": count, "maxItems": count}
-        answers = ask_often(
+        answers = yield from asking_often(
             self.label,
             lambda prediction: (
                 wrong_count(prediction.sentence_labels, count, "labels")
@@ -218,8 +229,8 @@ class ClaimJudge(dspy.Module):
         forget_outvoted(answers[0], "sentence_labels", [judgement.label for judgement in judged])
         return judged
 
-    def _one(self, evidence: str | Exhibits, paragraph: str, sentence: str) -> Judgement:
-        answers = ask_often(
+    def _one(self, evidence: str | Exhibits, paragraph: str, sentence: str) -> Steps[Judgement]:
+        answers = yield from asking_often(
             self.label,
             lambda _: None,
             {"sentence_check": SHORT},

@@ -5,6 +5,7 @@ where majority voting lowered it. So the layer weighs the members' distributions
 votes (`programs.decision.Rule.votes`). Members' own decision layers are left out: one is fitted for all together.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,7 +47,16 @@ class Ensemble(dspy.Module):
 
     def forward(self, parts: Mapping[str, Mapping[str, Any]]) -> dspy.Prediction:
         """What the members' programs give, by the decision layer. Raises `UnusableAnswer`."""
-        said = {name: member(**parts[name]) for name, member in self.members.items()}
+        return self._concluded({name: member(**parts[name]) for name, member in self.members.items()}, parts)
+
+    async def aforward(self, parts: Mapping[str, Mapping[str, Any]]) -> dspy.Prediction:
+        """`forward` for an event loop, all members at a time: `await program.acall(...)`."""
+        said = await asyncio.gather(*(member.acall(**parts[name]) for name, member in self.members.items()))
+        return self._concluded(dict(zip(self.members, said, strict=True)), parts)
+
+    def _concluded(
+        self, said: Mapping[str, dspy.Prediction], parts: Mapping[str, Mapping[str, Any]]
+    ) -> dspy.Prediction:
         first = next(iter(self.members))
         conclusion: dspy.Prediction = self.members[first].conclude(
             self.decision or pooled(list(self.members), self.members[first].labels), said, **parts[first]

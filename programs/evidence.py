@@ -1,5 +1,6 @@
 """The evidence bundle of a Track 1 record, as the text that a model reads."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -7,10 +8,11 @@ from typing import Literal, NamedTuple
 from programs.cleaning import clean
 from programs.pictures import BadPicture, Gallery, Picture
 from programs.records import EvidenceItem
-from programs.untrusted import plain
+from programs.untrusted import item as as_item
 
 Form = Literal["caption", "ocr", "image", "transcript"]
 KINDS = {"text": "text", "table": "table", "image": "figure"}
+LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
 UNREADABLE = "(the picture could not be read)"
 
 
@@ -39,7 +41,7 @@ def render(
     for item in bundle:
         kind = KINDS[item.type]
         numbers[kind] += 1
-        words = plain(" ".join(clean(f"{item.text} {item.caption}").split()))
+        words = as_item(clean(f"{item.text} {item.caption}"), LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
         if gallery is not None and form != "caption" and item.img_path:
             _show(record, item, form, gallery, lines, pictures)
@@ -50,7 +52,7 @@ def with_transcripts(evidence: str, transcripts: Sequence[tuple[int, Sequence[st
     """The evidence with lines of text behind the line, counted from 0, that each transcript belongs to."""
     lines = evidence.split("\n")
     for number, said in sorted(transcripts, reverse=True):
-        lines[number + 1 : number + 1] = [f"  {plain(' '.join(line.split()))}" for line in said]
+        lines[number + 1 : number + 1] = [f"  {as_item(line, LABEL.fullmatch)}" for line in said]
     return "\n".join(lines)
 
 
@@ -63,7 +65,7 @@ def _show(
         lines[-1] += f" {UNREADABLE}"
     elif form == "ocr":
         try:
-            lines += [f"  {plain(clean(row))}" for row in gallery.text(file)]
+            lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in gallery.text(file)]
         except BadPicture as error:
             gallery.problems[record, item.img_path or ""] = str(error)
             lines[-1] += f" {UNREADABLE}"

@@ -125,6 +125,11 @@ class CitationRecord(Record):
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
         ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
+        odd = [key for key in ids if not key or not key.isprintable()]
+        if odd:
+            raise ValueError(
+                f"cited_paper_full_text: paragraph id {odd[0]!r}; expected one line of printable characters"
+            )
         if len(ids) != len(set(ids)):
             twice = sorted({key for key in ids if ids.count(key) > 1})
             raise ValueError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
@@ -262,7 +267,8 @@ def explain(error: ValidationError) -> str:
     for part in first["loc"]:
         if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
             continue  # pydantic's own words for a step inside a field
-        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else str(part)
+        name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
+        field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
     if first["type"] == "enum":
         expected = first.get("ctx", {}).get("expected", "")
         names = expected.replace("' or '", ", ").replace("', '", ", ").strip("'")

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import dspy
 
-from programs.asking import ask, unknown_names
+from programs.asking import asking, unknown_names
+from programs.steps import Steps, run
 from programs.untrusted import plain
 
 NAMED = 10  # ids that an answer may name; the rest keep the retriever's order
@@ -41,8 +42,12 @@ class Reranker(dspy.Module):
 
     def forward(self, claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str]) -> list[str]:
         """The ranking with what the LM names in front. Raises `UnusableAnswer`."""
+        return run(self.steps(claim, paragraphs, best_first))
+
+    def steps(self, claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str]) -> Steps[list[str]]:
+        """The steps of `forward`."""
         top = list(best_first[: self.depth])
-        answer = ask(
+        answer = yield from asking(
             self.order,
             lambda prediction: unknown_names(prediction.ranked_ids, top, "paragraph"),
             {"ranked_ids": {"items": {"enum": top}, "maxItems": min(NAMED, len(top))}},

@@ -5,8 +5,9 @@ from typing import Literal
 
 import dspy
 
-from programs.asking import ask
+from programs.asking import asking
 from programs.pictures import Exhibits, Picture
+from programs.steps import Steps, run
 
 MOST_LINES = 40
 
@@ -34,11 +35,18 @@ class Transcriber(dspy.Module):
 
     def forward(self, evidence: str, pictures: Sequence[Picture]) -> list[tuple[int, list[str]]]:
         """For each picture the line of the evidence that it goes with, and what it shows. Raises `UnusableAnswer`."""
-        captions = evidence.split("\n")
-        return [(picture.line, self._one(captions[picture.line], picture)) for picture in pictures]
+        return run(self.steps(evidence, pictures))
 
-    def _one(self, caption: str, picture: Picture) -> list[str]:
-        answer = ask(
+    def steps(self, evidence: str, pictures: Sequence[Picture]) -> Steps[list[tuple[int, list[str]]]]:
+        """The steps of `forward`."""
+        captions = evidence.split("\n")
+        found = []
+        for picture in pictures:
+            found.append((picture.line, (yield from self._one(captions[picture.line], picture))))
+        return found
+
+    def _one(self, caption: str, picture: Picture) -> Steps[list[str]]:
+        answer = yield from asking(
             self.transcribe,
             lambda prediction: None if prediction.transcript_lines else "the list of lines is empty",
             {"transcript_lines": {"minItems": 1, "maxItems": MOST_LINES}},

@@ -1,0 +1,263 @@
+"""Whatever bytes a file holds: a clear error in one line, or a record that can be used; never a traceback.
+
+Ten thousand cases for each of records, predictions and artifacts in the slow tests, half of them a track.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import citation, claim
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scripted import TRACKS, examples, scripted, written
+
+from optimize import artifact
+from optimize.artifact import BadArtifact
+from optimize.batch import Answers
+from optimize.judging import judge
+from optimize.optimizers import strip
+from optimize.submission import check
+from optimize.tasks import TASKS, TRACK1, TRACK2, Task
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from programs.records import BadLine, scan
+
+QUICK, MANY, FEWER = 150, 5_000, 1_000
+SLOW = [pytest.mark.slow, pytest.mark.timeout(1200)]
+TESTS = [pytest.param(QUICK, id="quick"), pytest.param(MANY, id="many", marks=SLOW)]
+OTHERS = [pytest.param(QUICK, id="quick"), pytest.param(FEWER, id="many", marks=SLOW)]
+
+# Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
+FIELDS = (
+    "id claim_text evidence_bundle sentence_label sentence types type text table_caption image_caption img_path label",
+    "labels cited_paper_full_text evidence_para_ids evidence_texts failed format task options members state decision",
+    "demos signature instructions fields lm traces train P1 custom_id response error status_code body __class__",
+)
+NAMES = st.sampled_from(" ".join(FIELDS).split())
+TEXTS = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(
+        [*CLAIM_LABELS, *CITATION_LABELS, "text", "image", "track1", "P1", "a", "\ud800", "\x00", "NaN", "1" * 400]
+    ),
+)
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([10**400, -(10**400)]),
+    st.floats(),
+    TEXTS,
+)
+VALUES = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES | TEXTS, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@st.composite
+def altered(draw: st.DrawFn, start: Any) -> Any:
+    """A good value in which some part, anywhere, is replaced, left out or added."""
+    value = json.loads(json.dumps(start))
+    for _ in range(draw(st.integers(0, 3))):
+        places = list(_places(value))
+        if not places:
+            break
+        holder, key = draw(st.sampled_from(places))
+        how = draw(st.sampled_from(["replace", "leave out", "add"]))
+        if how == "leave out":
+            del holder[key]
+        elif how == "add" and isinstance(holder, dict):
+            holder[draw(NAMES | TEXTS)] = draw(VALUES)
+        elif how == "add":
+            holder.append(draw(VALUES))
+        else:
+            holder[key] = draw(VALUES)
+    return value
+
+
+def _places(value: Any) -> Any:
+    """Every place inside a value, as its container and key."""
+    keys = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
+def lines(start: list[Any]) -> st.SearchStrategy[bytes]:
+    """Files of good lines, altered lines, and bytes of no sense."""
+    line = st.one_of(
+        *(altered(row).map(lambda value: json.dumps(value).encode()) for row in start),
+        VALUES.map(lambda value: json.dumps(value).encode()),
+        st.binary(max_size=30).map(lambda found: found.replace(b"\n", b"")),
+        st.sampled_from([b"", b"\xef\xbb\xbf{}", b"\xff\xfe", b'{"id": "a"', b"[" * 5_000, b'{"a": 1}{"b": 2}']),
+    )
+    return st.lists(line, max_size=2).map(b"\n".join)
+
+
+def cases(many: int) -> Callable[[Any], Any]:
+    """Hypothesis' settings: the same cases in every run, and no bounds on time."""
+    suppressed = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
+    return settings(max_examples=many, deadline=None, derandomize=True, database=None, suppress_health_check=suppressed)
+
+
+ROWS = {
+    "track1": [claim(["Supported"], ["Supported", "Contradiction"], id="a"), claim(None, id="b")],
+    "track2": [citation(id="a"), citation(None, id="b")],
+}
+PREDICTED = {
+    "track1": [{"id": "a", "labels": ["Supported", "Supported"]}, {"id": "b", "failed": "x"}],
+    "track2": [{"id": "a", "label": "Supported", "evidence_para_ids": ["P2"]}, {"id": "b", "failed": "x"}],
+}
+
+
+@pytest.mark.parametrize("many", TESTS)
+@pytest.mark.parametrize("task", TRACKS)
+def test_any_file_of_records(task: Task, many: int, tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    program = task.build({})
+
+    @cases(many)
+    @given(lines(ROWS[task.name]))
+    def run(content: bytes) -> None:
+        path.write_bytes(content)
+        for line in scan(path, task.record, task.name):
+            if line.record is None:
+                assert_clear(str(line.problem), f"{path}:{line.number}: ")
+            else:
+                example = program.prepare(line.record)
+                str(example).encode()  # what is read can be shown to a model
+                task.fallback(line.record)
+
+    run()
+
+
+@pytest.mark.parametrize("many", TESTS)
+@pytest.mark.parametrize("task", TRACKS)
+def test_any_file_of_predictions(task: Task, many: int, tmp_path: Path) -> None:
+    data, path = tmp_path / "inputs.jsonl", tmp_path / "predictions.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in ROWS[task.name]))
+
+    @cases(many)
+    @given(lines(PREDICTED[task.name]), st.booleans())
+    def run(content: bytes, fill: bool) -> None:
+        path.write_bytes(content)
+        found = check(task, data, path, fill)
+        for problem in found.problems:
+            assert_clear(problem, "")
+        if not found.problems:
+            assert [line["id"] for line in found.lines] == ["a", "b"]
+            json.dumps(found.lines).encode()
+
+    run()
+
+
+def program_content(task: Task) -> dict[str, Any]:
+    program = task.build({})
+    program.predictors()[0].demos = examples(task, program)[:1]
+    strip(program)
+    content: dict[str, Any] = json.loads(artifact.program_text(task, program))
+    return content
+
+
+@pytest.mark.parametrize("many", TESTS)
+@pytest.mark.parametrize("task", TRACKS)
+def test_any_artifact(task: Task, many: int, tmp_path: Path) -> None:
+    file = tmp_path / "program.json"
+    good = program_content(task)
+    text = altered(good).map(lambda value: json.dumps(value).encode())
+    torn = st.integers(0, 400).map(lambda at: json.dumps(good).encode()[: -at or None])
+
+    @cases(many)
+    @given(text | torn | VALUES.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50))
+    def run(content: bytes) -> None:
+        file.write_bytes(content)
+        try:
+            loaded = artifact.load(tmp_path)
+        except BadArtifact as refused:
+            assert_clear(str(refused), str(file))
+        else:
+            assert loaded.task in TASKS.values()
+            assert type(loaded.program) in (type(TRACK1.build({})), type(TRACK2.build({})))
+
+    run()
+
+
+@pytest.mark.parametrize("many", OTHERS)
+def test_any_manifest(many: int, tmp_path: Path) -> None:
+    folder = tmp_path / "track1" / "mine"
+    artifact.save(folder, {"program.json": artifact.program_text(TRACK1, TRACK1.build({}))})
+    made = {"task": "track1", "optimizer": "a", "digest": "d", "lm": {"spec": "x"}}
+    made["scores"] = {"dev": {"score": 0.5, "interval": [0.4, 0.6]}}
+
+    @cases(many)
+    @given(altered(made).map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50))
+    def run(content: bytes) -> None:
+        (folder / "manifest.json").write_bytes(content)
+        artifact.write_index(tmp_path)
+        with pytest.raises(BadArtifact) as refused:
+            artifact.load(folder)
+        assert_clear(str(refused.value), str(folder))
+
+    run()
+
+
+@pytest.mark.parametrize("many", OTHERS)
+def test_any_file_of_a_batch_api(many: int, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    fine = {"custom_id": "a", "response": {"status_code": 200, "body": {"choices": []}}, "error": None}
+
+    @cases(many)
+    @given(lines([fine]))
+    def run(content: bytes) -> None:
+        path.write_bytes(content)
+        try:
+            Answers(path)
+        except BadLine as refused:
+            assert_clear(str(refused), f"{path}:")
+
+    run()
+
+
+# Each would end a run if it were not caught: parsers of JSON and of Python literals give up in ways of their own.
+DEEP = ["{" * 2_000, "[" * 2_000, '{"a":' * 1_500, "[{" * 1_000, "{" * 1_500 + "}" * 1_500]
+DEEP += [f"[[ ## label ## ]]\nSupported\n[[ ## evidence_ids ## ]]\n{deep}" for deep in ("[" * 3_000, "-" * 5_000)]
+DEEP += [f"[[ ## sentence_labels ## ]]\n9{'**9' * 5_000}"]
+
+
+@pytest.mark.parametrize("many", OTHERS)
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize("task", TRACKS)
+def test_any_answer_of_a_model(task: Task, adapter: str, many: int) -> None:
+    said = ""
+    lm = scripted(lambda request: said, adapter=adapter)
+    lm.lm.cache = False
+    program = task.build({})
+    (example, *_) = examples(task, program)
+    fields = {"sentence_labels": ["Supported"] * 3, "label": "Supported", "evidence_ids": ["P2"]}
+    form = "Respond with a JSON object" if adapter == "json" else ""
+
+    @cases(many)
+    @given(altered(fields).map(lambda value: written(form, value)) | st.text() | st.sampled_from(DEEP))
+    def run(answer: str) -> None:
+        nonlocal said
+        said = answer
+        outcome = judge(task, program, example, lm)
+        if outcome.failure is None:
+            labels = outcome.answer if task is TRACK1 else [outcome.answer.label]
+            assert set(labels) <= set(task.labels)
+        else:
+            assert_clear(outcome.failure, "")
+
+    run()
+
+
+def assert_clear(message: str, begins: str) -> None:
+    """One line that says where, and not at endless length."""
+    assert message.startswith(begins)
+    assert "\n" not in message
+    assert "Traceback" not in message
+    assert 0 < len(message.removeprefix(begins)) < 1_000
+    message.encode()

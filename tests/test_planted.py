@@ -1,0 +1,135 @@
+"""What is planted in data or beside a program stays where it is: code is not run, and markup is shown as text."""
+
+import json
+import pickle
+import re
+from collections.abc import Callable
+from pathlib import Path
+from shutil import which
+from typing import Any, NamedTuple
+
+import pytest
+import scripted
+from corpora import SAMPLE
+from loopback import Asked, judged, serve
+from test_artifact import Trap
+from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
+
+from optimize.tracking import open_store
+
+SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
+FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)
+
+
+class Compiled(NamedTuple):
+    """A program that was compiled on records with markup in all their texts, registered, and its LM's options."""
+
+    root: Path
+    data: Path
+    lm: list[object]
+
+    def stored(self, name: str) -> Path:
+        """A file of the registered model."""
+        (found,) = [file for file in (self.root / ".mlflow" / "files").rglob(name) if "models" in file.parts]
+        return found
+
+
+@pytest.fixture
+def compiled(artifacts: Path, aisr: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Any:
+    data = artifacts.parent / "data"
+    data.mkdir()
+    for split in ("train", "dev", "test"):
+        rows = [json.loads(line) for line in (SAMPLE / "track1" / f"{split}.jsonl").read_text().splitlines()]
+        for row in rows:
+            row["claim_text"] += SCRIPT
+            row["evidence_bundle"][0]["text"] = SCRIPT
+            for sentence in row["sentence_label"]:
+                sentence["sentence"] += SCRIPT
+        (data / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(artifacts.parent)
+    with serve() as server:
+        # Demos help this model, so the champion has some, and its prompt shows them.
+        server.reply = lambda asked: judged(asked) if asked.has_demos else flat(asked)
+        lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
+        words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW, *lm]
+        finished = aisr(*words)
+        assert finished.code == 0, finished.err
+        yield Compiled(artifacts, data, lm)
+
+
+def flat(asked: Asked) -> str:
+    labels = ["Contradiction"] * len(json.loads(scripted.field(asked.question, "sentences") or ""))
+    return scripted.written(asked.question, {"sentence_labels": labels})
+
+
+def test_code_beside_a_registered_program_is_not_run(compiled: Compiled, aisr: Callable[..., Any]) -> None:
+    """`aisr` reads the program's JSON alone. MLflow's own `load_model` runs the stored code, as it says it does."""
+    mark = compiled.root.parent / "was-run"
+    code = compiled.stored("serving.py")
+    code.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{code.read_text()}")
+    code.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
+    code.with_name("sitecustomize.py").write_text(code.read_text())
+    out = compiled.root.parent / "out.jsonl"
+    words = ["--task", "track1", "--program", "models:/aisr-track1@champion", "--data", compiled.data / "test.jsonl"]
+    finished = aisr("evaluate", *words, "--limit", 2, *compiled.lm)
+    assert finished.code == 0, finished.err
+    assert aisr("predict", *words, "--out", out, "--batch", "export", *compiled.lm).code == 0
+    assert not mark.exists()
+    open_store(compiled.root).pyfunc.load_model("models:/aisr-track1@champion")
+    assert mark.exists(), "the trap does not work"
+
+
+def test_a_pickle_in_place_of_a_registered_model_is_refused(compiled: Compiled) -> None:
+    mlflow = open_store(compiled.root)
+    mark = compiled.root.parent / "was-run"
+    description = compiled.stored("MLmodel")
+    description.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
+    planted = re.sub(r"model_code_path: .*", "python_model: python_model.pkl", description.read_text())
+    description.write_text(planted.replace("mlflow.pyfunc.loaders.code_model", "mlflow.pyfunc.model"))
+    with pytest.raises(mlflow.MlflowException, match="pickle is disallowed"):
+        mlflow.pyfunc.load_model("models:/aisr-track1@champion")
+    assert not mark.exists()
+
+
+def test_nothing_that_a_browser_would_run_is_logged(compiled: Compiled) -> None:
+    """MLflow shows an HTML or SVG artifact as a page. A compile leaves text and JSON."""
+    files = [file for file in (compiled.root / ".mlflow" / "files").rglob("*") if file.is_file()]
+    assert any(SCRIPT.encode() in file.read_bytes() for file in files)
+    assert {file.suffix for file in files} <= {".json", ".md", ".py", ".txt", ".yaml", ".yml", ""}
+
+
+@pytest.mark.slow
+def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled) -> None:
+    client = open_store(compiled.root).MlflowClient()
+    (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
+    (run,) = client.search_runs([experiment.experiment_id])
+    # As if a compile had put a claim where a person reads it first.
+    client.set_tag(run.info.run_id, "mlflow.note.content", SCRIPT)
+    client.set_tag(run.info.run_id, "mlflow.runName", SCRIPT)
+    client.log_param(run.info.run_id, "claim", SCRIPT)
+    port = free_port()
+    with ui(compiled.root, port) as process:
+        assert wait_until(lambda: ready(port), READY_SECONDS, process), "never became ready"
+        assert SCRIPT.encode() in get(port, f"/get-artifact?path=artifact/PROMPT.md&run_uuid={run.info.run_id}")
+        browse(port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
+
+
+def browse(port: int, run: str, experiment: str) -> None:
+    """Open every page of a run that shows the markup; nothing of it may run."""
+    playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    binary = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := which(name))), None)
+    if binary is None:
+        pytest.skip("no Chromium: install the package `chromium`")
+    address = f"http://127.0.0.1:{port}"
+    with playwright_api.sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=binary).new_page()
+        for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):
+            page.goto(f"{address}/#/experiments/{path}")
+            page.get_by_text("window.planted = true").first.wait_for(timeout=60_000)
+            assert page.evaluate("window.planted") is None, path
+        with page.expect_download() as download:  # handed out as a file, not shown as a page
+            page.evaluate(
+                f"window.location.href = '{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run[-32:]}'"
+            )
+        assert SCRIPT in Path(download.value.path()).read_text(encoding="utf-8")
+        assert page.evaluate("window.planted") is None
