@@ -100,8 +100,9 @@ def _text(content: Any) -> str:
 
 
 def _whole(text: str) -> str:
-    """Text that can be written to a file: without keys, and without halves of characters, which a model may write."""
-    return redact.secrets(text.encode("utf-8", "replace").decode("utf-8"))
+    """Text that can be written to a file: without keys, addresses, and halves of characters, all of which a server or
+    a model may have written."""
+    return redact.addresses(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _from_cache_only(lm: OpenLM) -> OpenLM:
