@@ -103,7 +103,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
             "program.json": text,
             "manifest.json": artifact.as_json(made),
             "report.json": artifact.as_json(report(choice, test)),
-            "PROMPT.md": prompt.as_markdown(f"{plan.task.name} · {plan.name}", champion),
+            "PROMPT.md": prompt.as_markdown(f"{plan.task.name} · {plan.name}", plan.task, champion),
         },
     )
     artifact.write_index(root)

@@ -1,38 +1,101 @@
-"""A compiled program as a person reads it: the prompt, and how what the model says becomes a label."""
+"""A compiled program as a person reads it: the prompt, what became of the seed instruction, how long each part is, and how
+what the model says becomes a label."""
+
+import difflib
+import textwrap
+from typing import Any
 
 import dspy
 
+from optimize.demos import length
+from optimize.tasks import Task
 from programs.cues import CUES
 from programs.decision import Decision
+from programs.ensemble import Ensemble
+from programs.retrieval import tokens
 
 MOST_DEMOS = 20  # a person reads no more
+WIDTH = 110
 
 
-def as_markdown(title: str, program: dspy.Module) -> str:
+def as_markdown(title: str, task: Task, program: dspy.Module) -> str:
     """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
     stands in fences."""
-    parts = [f"# {title}"]
+    seeds = dict(seed(task, program).named_predictors())
+    parts = [f"# {title}", _lengths(program)]
     for name, predictor in program.named_predictors():
-        signature = predictor.signature
-        parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{_fenced(signature.instructions)}")
-        fields = [
-            f"- `{field}` ({'input' if field in signature.input_fields else 'output'}): "
-            f"{info.json_schema_extra.get('desc', '')}"
-            for field, info in signature.fields.items()
-        ]
-        parts.append("### Fields\n\n" + "\n".join(fields))
-        few = program.options.get("nearest")
-        shown = f", of which the {few} nearest to a record are shown" if few else ""
-        parts.append(f"### Demos: {len(predictor.demos)}{shown}")
-        for k, demo in enumerate(predictor.demos[:MOST_DEMOS], start=1):
-            kind = "the program's own right answer" if demo.get("augmented") else "a labelled record"
-            said = "\n".join(f"{field}: {demo[field]}" for field in signature.fields if field in demo)
-            parts.append(f"#### Demo {k} ({kind})\n\n{_fenced(said)}")
-        if len(predictor.demos) > MOST_DEMOS:
-            parts.append(f"… and {len(predictor.demos) - MOST_DEMOS} more in program.json")
+        parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{fenced(predictor.signature.instructions)}")
+        parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
+        parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
+        parts += _demos(predictor, program.options.get("nearest"))
     if program.decision is not None:
         parts.append(_decision(program.decision))
     return "\n\n".join(parts) + "\n"
+
+
+def seed(task: Task, program: dspy.Module) -> dspy.Module:
+    """The program as it was before any optimizer saw it."""
+    if isinstance(program, Ensemble):
+        return Ensemble({name: task.build(member.options) for name, member in program.members.items()})
+    return task.build(program.options)
+
+
+def sentences(instruction: str) -> list[str]:
+    """An instruction in lines that can be compared: a sentence or so each, whatever its own line breaks."""
+    whole = " ".join(instruction.split())
+    return [line for part in whole.replace(". ", ".\n").split("\n") for line in textwrap.wrap(part, WIDTH)]
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    """What one instruction lost (`- `) and gained (`+ `) against another, with what stands around it; empty for none."""
+    found = list(difflib.ndiff(sentences(before), sentences(after)))
+    return [line for line in found if line[0] != "?"] if any(line[0] in "+-" for line in found) else []
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A code block whose fence is longer than any in the text, so that no text can end it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _lengths(program: dspy.Module) -> str:
+    """How many tokens, about, each part of the prompt takes that is the same for every record."""
+    rows = ["| predictor | instruction | fields | demos |", "|---|---|---|---|"]
+    for name, predictor in program.named_predictors():
+        signature = predictor.signature
+        demos = [length(demo, list(signature.fields)) for demo in predictor.demos]
+        shown = f"{sum(demos)} ({', '.join(map(str, demos[:MOST_DEMOS]))})" if demos else "0"
+        cells = [f"`{name}`", tokens(signature.instructions), tokens("\n".join(_fields(signature))), shown]
+        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    return "Tokens, about four bytes each:\n\n" + "\n".join(rows)
+
+
+def _since_the_seed(before: str, after: str) -> str:
+    changed = changed_lines(before, after)
+    if not changed:
+        return "The instruction is the seed's, word for word."
+    return "### What changed from the seed instruction\n\n" + fenced("\n".join(changed), "diff")
+
+
+def _fields(signature: Any) -> list[str]:
+    return [
+        f"- `{name}` ({'input' if name in signature.input_fields else 'output'}): {info.json_schema_extra.get('desc', '')}"
+        for name, info in signature.fields.items()
+    ]
+
+
+def _demos(predictor: Any, few: int | None) -> list[str]:
+    shown = f", of which the {few} nearest to a record are shown" if few else ""
+    parts = [f"### Demos: {len(predictor.demos)}{shown}"]
+    for k, demo in enumerate(predictor.demos[:MOST_DEMOS], start=1):
+        kind = "the program's own right answer" if demo.get("augmented") else "a labelled record"
+        said = "\n".join(f"{field}: {demo[field]}" for field in predictor.signature.fields if field in demo)
+        parts.append(f"#### Demo {k} ({kind})\n\n{fenced(said)}")
+    if len(predictor.demos) > MOST_DEMOS:
+        parts.append(f"… and {len(predictor.demos) - MOST_DEMOS} more in program.json")
+    return parts
 
 
 def _decision(decision: Decision) -> str:
@@ -59,11 +122,3 @@ def _decision(decision: Decision) -> str:
         fills = "; ".join(f"{label}: {fill}" for label, fill in decision.evidence.fill.items())
         said.append(f"Evidence to name: {fills}. Weight of what the model named: {decision.evidence.named_weight:g}.")
     return "\n\n".join(said)
-
-
-def _fenced(text: str) -> str:
-    """A code block whose fence is longer than any in the text, so that no text can end it."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}text\n{text}\n{fence}"
