@@ -1,5 +1,5 @@
-"""A compiled program as a person reads it: the prompt, what became of the seed instruction, how long each part is, and how
-what the model says becomes a label."""
+"""A compiled program as a person reads it: the prompt, what became of the seed instruction, how long each part is, and
+how what the model says becomes a label."""
 
 import difflib
 import textwrap
@@ -47,7 +47,7 @@ def sentences(instruction: str) -> list[str]:
 
 
 def changed_lines(before: str, after: str) -> list[str]:
-    """What one instruction lost (`- `) and gained (`+ `) against another, with what stands around it; empty for none."""
+    """What one instruction lost (`- `) and gained (`+ `) against another, and what stayed; empty where they are equal."""
     found = list(difflib.ndiff(sentences(before), sentences(after)))
     return [line for line in found if line[0] != "?"] if any(line[0] in "+-" for line in found) else []
 
@@ -80,8 +80,9 @@ def _since_the_seed(before: str, after: str) -> str:
 
 
 def _fields(signature: Any) -> list[str]:
+    given = signature.input_fields
     return [
-        f"- `{name}` ({'input' if name in signature.input_fields else 'output'}): {info.json_schema_extra.get('desc', '')}"
+        f"- `{name}` ({'input' if name in given else 'output'}): {info.json_schema_extra.get('desc', '')}"
         for name, info in signature.fields.items()
     ]
 
