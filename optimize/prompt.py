@@ -47,7 +47,7 @@ def sentences(instruction: str) -> list[str]:
 
 
 def changed_lines(before: str, after: str) -> list[str]:
-    """What one instruction lost (`- `) and gained (`+ `) against another, and what stayed; empty where they are equal."""
+    """What one instruction lost (`- `) and gained (`+ `) against another, and what stayed; empty if they are equal."""
     found = list(difflib.ndiff(sentences(before), sentences(after)))
     return [line for line in found if line[0] != "?"] if any(line[0] in "+-" for line in found) else []
 
