@@ -98,7 +98,7 @@ def compile_(
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
     prepare(artifacts)
-    from optimize import artifact, compiling, display, leave, tracking
+    from optimize import artifact, compiling, display, leave, store
     from optimize.budget import Ledger, Limits
     from optimize.optimizers import OPTIMIZERS, Settings
     from optimize.pictures import find_gallery, form_of_evidence
@@ -154,7 +154,7 @@ def compile_(
         f"into {artifacts / chosen.name / plan.name}/"
     )
     if track:
-        tracking.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     with display.live(opened.ledger) as shown:
         watcher = compiling.Watcher(
             shown.stage,
@@ -178,7 +178,7 @@ def compile_(
 def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
     """The programs of --ensemble by their names: a bare name is an artifact of the task."""
     from optimize import artifact
-    from optimize.tracking import MODEL_SCHEME
+    from optimize.registry import MODEL_SCHEME
 
     members = {}
     for given in (word.strip() for word in joined.split(",")):
@@ -208,10 +208,15 @@ def _track(artifacts: Path, plan: Any, made: Any) -> None:
 
     from optimize import tracking
     from optimize.display import note
+    from optimize.registry import ALIAS
 
     lm = made.manifest["lm"]["spec"]
     title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
     tracked = tracking.track(
         artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
     )
-    note(f"registered models:/{tracked.model}@{tracking.ALIAS} (version {tracked.version}) · run {tracked.run_id}")
+    if tracked.kept_from is None:
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
+        return
+    note(f"registered models:/{tracked.model}/{tracked.version} · run {tracked.run_id}")
+    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")

@@ -51,10 +51,10 @@ def opened_lm(
 
 
 def load(task: "Task", program: str, artifacts: Path) -> Any:
-    from optimize import artifact, tracking
+    from optimize import artifact, registry
 
-    registered = program.startswith(tracking.MODEL_SCHEME)
-    loaded = tracking.load_registered(artifacts, program) if registered else artifact.load(Path(program))
+    registered = program.startswith(registry.MODEL_SCHEME)
+    loaded = registry.load_registered(artifacts, program) if registered else artifact.load(Path(program))
     if loaded.task is not task:
         raise ValueError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
     return loaded

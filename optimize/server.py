@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from optimize import redact
-from optimize.tracking import open_store, tracking_uri
+from optimize.store import open_store, tracking_uri
 
 # Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
 OFFLINE = {

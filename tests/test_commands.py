@@ -132,7 +132,7 @@ def test_compile_saves_registers_and_says_so(walk: Walk, track: str) -> None:
 
 @TRACK
 def test_a_run_in_mlflow_holds_the_report_and_the_figures(walk: Walk, track: str) -> None:
-    from optimize.tracking import open_store
+    from optimize.store import open_store
 
     client = open_store(walk.root).MlflowClient()
     run = walk.compiled[track].out.rstrip().rpartition(" ")[2]
@@ -292,7 +292,7 @@ def test_failed_records_make_the_exit_code_say_so(walk: Walk, aisr: Aisr, tmp_pa
 def test_the_registered_model_answers_as_mlflow_serves_it(
     walk: Walk, aisr: Aisr, track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from optimize.tracking import open_store
+    from optimize.store import open_store
 
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", walk.server.url)

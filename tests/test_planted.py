@@ -15,7 +15,7 @@ from loopback import Asked, judged, serve
 from test_artifact import Trap
 from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
 
-from optimize.tracking import open_store
+from optimize.store import open_store
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
 FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)

@@ -19,8 +19,8 @@ from loopback import Loopback, serve
 from test_server import free_port, wait_until
 
 from optimize import artifact
+from optimize.store import open_store
 from optimize.tasks import TRACK1
-from optimize.tracking import open_store
 
 KEY = "sk-planted-91c4d2"
 FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)

@@ -13,7 +13,8 @@ from loopback import Loopback, serve
 
 from optimize import artifact, digests
 from optimize.artifact import BadArtifact
-from optimize.tracking import load_registered, open_store
+from optimize.registry import NotPromoted, load_registered, promote
+from optimize.store import open_store
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "data" / "sample" / "track1"
@@ -54,6 +55,8 @@ def logged(
         for name, optimizer in (("first", "labeled"), ("second", "bootstrap")):
             finished = aisr(*compile_words(server, root, name, optimizer))
             assert finished.code == 0, finished.err
+        promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", root)
+        assert promoted.code == 0, promoted.err
     client = open_store(root).MlflowClient()
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
     runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
@@ -113,7 +116,18 @@ def test_the_run_holds_the_artifact_as_it_is(logged: Logged, tmp_path: Path) -> 
         assert (fetched / file.relative_to(logged.folder("second"))).read_bytes() == file.read_bytes()
 
 
-def test_the_champion_is_the_latest_and_the_former_one_is_kept(logged: Logged) -> None:
+def test_versions_are_known_by_score_digest_and_data(logged: Logged) -> None:
+    for version, name in (("1", "first"), ("2", "second")):
+        tags = logged.client.get_model_version("aisr-track1", version).tags
+        test = logged.json(name, "manifest.json")["scores"]["test"]
+        assert [float(tags[f"aisr.test_{part}"]) for part in ("score", "low", "high")] == [
+            test["score"],
+            *test["interval"],
+        ]
+        assert tags["aisr.test_data"] == f"{digests.of_file(SAMPLE / 'test.jsonl')}/4"
+
+
+def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
     for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
         found = logged.client.get_model_version_by_alias("aisr-track1", alias)
         assert str(found.version) == version
@@ -223,3 +237,103 @@ def assert_clean(root: Path) -> None:
         assert TOKEN.encode() not in content, file
         assert file.suffix not in (".pkl", ".pickle", ".joblib"), file
         assert not content.startswith((b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")), file
+
+
+# --- what may be the champion
+
+
+def version(client: Any, **tags: object) -> str:
+    """A version of a model `x` with these scores."""
+    made = client.create_model_version("x", "file:///nowhere")
+    for name, value in tags.items():
+        client.set_model_version_tag("x", made.version, f"aisr.{name}", str(value))
+    return str(made.version)
+
+
+def scored(client: Any, score: float, data: str = "abc/100") -> str:
+    return version(client, test_score=score, test_low=score - 0.1, test_high=score + 0.1, test_data=data)
+
+
+@pytest.fixture
+def store(artifacts: Path) -> Any:
+    mlflow = open_store(artifacts)
+    mlflow.MlflowClient().create_registered_model("x")
+    return mlflow
+
+
+def champion(store: Any) -> str:
+    return str(store.MlflowClient().get_model_version_by_alias("x", "champion").version)
+
+
+def test_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
+    client = store.MlflowClient()
+    first, worse, better = scored(client, 0.5), scored(client, 0.5), scored(client, 0.6)
+    assert promote(store, "x", first) is None
+    with pytest.raises(NotPromoted, match=r"version 2 with 50.0 \[40.0, 60.0\] on test is no better than the champion"):
+        promote(store, "x", worse)
+    assert champion(store) == first
+    before = promote(store, "x", better)
+    assert before is not None
+    assert before.version == first
+    assert champion(store) == better
+    assert str(client.get_model_version_by_alias("x", "previous").version) == first
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (lambda client: scored(client, 0.9, "another/100"), "scores on different records tell nothing"),
+        (lambda client: scored(client, 0.9, "abc/50"), "scores on different records tell nothing"),
+        (version, "not scored on a test split; .* which is better is not known"),
+    ],
+)
+def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
+    store: Any, other: Callable[[Any], str], why: str
+) -> None:
+    client = store.MlflowClient()
+    promote(store, "x", scored(client, 0.5))
+    challenger = other(client)
+    with pytest.raises(NotPromoted, match=why):
+        promote(store, "x", challenger)
+    promote(store, "x", challenger, anyway=True)
+    assert champion(store) == challenger
+
+
+def test_the_champion_stays_itself(store: Any) -> None:
+    first = scored(store.MlflowClient(), 0.5)
+    promote(store, "x", first)
+    promote(store, "x", first)
+    assert "previous" not in store.MlflowClient().get_registered_model("x").aliases
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["models:/aisr-track1@champion"], "expected models:/aisr-TASK/VERSION"),
+        (["artifacts/track1/mine"], "expected models:/aisr-TASK/VERSION"),
+        (["models:/aisr-track1/99"], "aisr-track1"),
+    ],
+)
+def test_promote_refuses_what_is_no_version(
+    logged: Logged, aisr: Callable[..., Any], words: list[Any], said: str
+) -> None:
+    finished = aisr("promote", *words, "--artifacts", logged.root)
+    assert finished.code == 2
+    assert said in finished.err
+
+
+def test_a_compile_says_whether_it_is_the_champion(logged: Logged, aisr: Callable[..., Any]) -> None:
+    refused = aisr("promote", "models:/aisr-track1/1", "--artifacts", logged.root)
+    assert refused.code == 2
+    assert "--anyway promotes it all the same" in refused.err
+
+
+def test_two_programs_are_compared_on_the_same_records(
+    logged: Logged, aisr: Callable[..., Any], loopback: Loopback
+) -> None:
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--limit", 6]
+    words = [logged.folder("first"), "models:/aisr-track1@champion", "--task", "track1", "--data", SAMPLE / "dev.jsonl"]
+    finished = aisr("compare", *words, *lm)
+    assert finished.code == 0, finished.err
+    assert "difference, record by record: " in finished.out
+    assert f"is no better and no worse than {logged.folder('first')}" in finished.out

@@ -1,0 +1,159 @@
+"""Champions as versions of a registered model, and the aliases that name them.
+
+A version carries `program.json` and a model file that serves it (`optimize/serving.py`); our own prediction reads the
+JSON alone and checks it against the digest in the version's tags. The alias `champion` moves to a version that did better
+on the same test split, or that a person promotes; `previous` then names the one before.
+"""
+
+import io
+import tempfile
+import warnings
+from contextlib import redirect_stderr
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from optimize import redact
+from optimize.artifact import BadArtifact, Loaded, parse
+from optimize.display import percent
+from optimize.store import open_store, tracking_uri
+from optimize.tasks import Task
+
+ALIAS = "champion"
+PREVIOUS = "previous"
+MODEL_SCHEME = "models:/"
+DIGEST_TAG = "aisr.digest"
+SCORE_TAG, LOW_TAG, HIGH_TAG, DATA_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
+
+
+class NotPromoted(ValueError):
+    """The version is not known to be better than the champion."""
+
+
+class Standing(NamedTuple):
+    """What a version is known by. score and interval (0-1) on the test split with this digest; None without one."""
+
+    version: str
+    score: float | None
+    low: float | None
+    high: float | None
+    data: str | None
+
+    def __str__(self) -> str:
+        if self.score is None or self.low is None or self.high is None:
+            return f"version {self.version}, not scored on a test split"
+        return f"version {self.version} with {percent(self.score)} [{percent(self.low)}, {percent(self.high)}]"
+
+
+def model_name(task: Task) -> str:
+    """The registered model of a task."""
+    return f"aisr-{task.name}"
+
+
+def load_registered(root: Path, uri: str) -> Loaded:
+    """The program of `models:/NAME@ALIAS` or `models:/NAME/VERSION`. Reads JSON; no stored code runs.
+
+    Raises `BadArtifact` where there is no such version or its file is not the one that was registered.
+    """
+    mlflow = open_store(root)
+    client = mlflow.MlflowClient()
+    name, at, alias = uri.removeprefix(MODEL_SCHEME).partition("@")
+    try:
+        if at:
+            found = client.get_model_version_by_alias(name, alias)
+        else:
+            name, _, number = name.partition("/")
+            found = client.get_model_version(name, number)
+    except mlflow.MlflowException as error:
+        raise BadArtifact(
+            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of "
+            f"{redact.secrets(tracking_uri(root))}"
+        ) from error
+    with tempfile.TemporaryDirectory() as folder:
+        fetched = mlflow.artifacts.download_artifacts(
+            artifact_uri=f"{MODEL_SCHEME}{name}/{found.version}/artifacts/program.json", dst_path=folder
+        )
+        loaded = parse(Path(fetched).read_text(encoding="utf-8"), uri)
+    if loaded.digest != found.tags.get(DIGEST_TAG):
+        raise BadArtifact(
+            f"{uri}: digest {loaded.digest}, but version {found.version} was registered with "
+            f"{found.tags.get(DIGEST_TAG)}; the stored file was changed since"
+        )
+    return loaded
+
+
+def register(mlflow: Any, task: Task, folder: Path, manifest: dict[str, Any]) -> str:
+    """Log the program of an artifact folder as a model of the current run and register it; the number of its version."""
+    versions = manifest["versions"]
+    # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        model = mlflow.pyfunc.log_model(
+            name="program",
+            python_model=str(Path(__file__).with_name("serving.py")),
+            artifacts={"program": str(folder / "program.json")},
+            model_config={"task": task.name},
+            registered_model_name=model_name(task),
+            pip_requirements=[f"{name}=={versions[name]}" for name in ("dspy", "litellm", "mlflow", "pydantic")],
+        )
+    version = str(model.registered_model_version)
+    client = mlflow.MlflowClient()
+    for tag, value in _tags(folder, manifest).items():
+        client.set_model_version_tag(model_name(task), version, tag, value)
+    return version
+
+
+def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Standing | None:
+    """Make a version the champion of its model; the champion before it, or None for the first.
+
+    Raises `NotPromoted` where it is not better than the champion on the same test split, unless `anyway`, and
+    `BadArtifact` where there is no such version.
+    """
+    client = mlflow.MlflowClient()
+    try:
+        challenger = _standing(client.get_model_version(name, version))
+        aliases = client.get_registered_model(name).aliases
+    except mlflow.MlflowException as error:
+        raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
+    champion = _standing(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
+    if champion is not None and champion.version == challenger.version:
+        return champion
+    if champion is not None and not anyway:
+        _check_better(challenger, champion)
+    if champion is not None:
+        client.set_registered_model_alias(name, PREVIOUS, champion.version)
+    client.set_registered_model_alias(name, ALIAS, version)
+    return champion
+
+
+def _check_better(challenger: Standing, champion: Standing) -> None:
+    if challenger.score is None or champion.score is None:
+        raise NotPromoted(f"{challenger}; the champion is {champion}: which is better is not known")
+    if challenger.data != champion.data:
+        raise NotPromoted(
+            f"{challenger} on the test split {challenger.data}; the champion is {champion} on {champion.data}: scores on "
+            "different records tell nothing. `aisr compare` judges both on one file"
+        )
+    if challenger.score <= champion.score:
+        raise NotPromoted(f"{challenger} on test is no better than the champion, {champion}")
+
+
+def _standing(found: Any) -> Standing:
+    score, low, high = (float(found.tags[tag]) if tag in found.tags else None for tag in (SCORE_TAG, LOW_TAG, HIGH_TAG))
+    return Standing(str(found.version), score, low, high, found.tags.get(DATA_TAG))
+
+
+def _tags(folder: Path, manifest: dict[str, Any]) -> dict[str, str]:
+    tags = {DIGEST_TAG: manifest["digest"], "aisr.artifact": folder.name}
+    test = manifest["scores"].get("test")
+    if test is None:
+        return tags
+    values = (test["score"], *test["interval"])
+    return (
+        tags | dict(zip((SCORE_TAG, LOW_TAG, HIGH_TAG), map(repr, values), strict=True)) | {DATA_TAG: _split(manifest)}
+    )
+
+
+def _split(manifest: dict[str, Any]) -> str:
+    """Which test records a score is about: the digest of the file, and how many of them were taken."""
+    about = manifest["data"]["test"]
+    return f"{about['digest']}/{about['records']}"

@@ -1,0 +1,56 @@
+"""The MLflow store: a database below the artifacts folder, or where MLFLOW_TRACKING_URI says."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+STORE = ".mlflow"  # below the artifacts folder
+
+
+def tracking_uri(root: Path) -> str:
+    """MLFLOW_TRACKING_URI, or a SQLite file below the artifacts folder (by absolute path: MLflow would otherwise put it
+    wherever the command happens to run)."""
+    return os.environ.get("MLFLOW_TRACKING_URI") or _own_uri(root)
+
+
+def open_store(root: Path) -> Any:
+    """MLflow, pointed at the store; a database that is not there yet is created, by one process at a time."""
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ["MLFLOW_ALLOW_PICKLE_DESERIALIZATION"] = "false"
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    import logging
+
+    import mlflow
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # a fresh database logs each of its migrations
+    logging.getLogger("mlflow").setLevel(logging.ERROR)
+    uri, chosen = tracking_uri(root), os.environ.get("MLFLOW_TRACKING_URI")
+    mlflow.set_tracking_uri(uri)
+    mlflow.set_registry_uri(uri)
+    if chosen is None:  # MLflow sets the variable; left there, it would pass for the user's choice
+        os.environ.pop("MLFLOW_TRACKING_URI", None)
+    if is_own(root):
+        _store(root).mkdir(parents=True, exist_ok=True)
+        with FileLock(_store(root) / "create.lock"):
+            mlflow.MlflowClient().search_experiments(max_results=1)
+    return mlflow
+
+
+def is_own(root: Path) -> bool:
+    """Whether the store is the database below the artifacts folder."""
+    return tracking_uri(root) == _own_uri(root)
+
+
+def files(root: Path) -> str:
+    """Where a store of our own keeps the files of its runs, as a URI."""
+    return (_store(root) / "files").as_uri()
+
+
+def _store(root: Path) -> Path:
+    return root.resolve() / STORE
+
+
+def _own_uri(root: Path) -> str:
+    return f"sqlite:///{_store(root) / 'mlflow.db'}"
