@@ -1,8 +1,8 @@
 """Champions as versions of a registered model, and the aliases that name them.
 
 A version carries `program.json` and a model file that serves it (`optimize/serving.py`); our own prediction reads the
-JSON alone and checks it against the digest in the version's tags. The alias `champion` moves to a version that did better
-on the same test split, or that a person promotes; `previous` then names the one before.
+JSON alone and checks it against the digest in the version's tags. The alias `champion` moves to a version that did
+better on the same test split, or that a person promotes; `previous` then names the one before.
 """
 
 import io
@@ -82,7 +82,7 @@ def load_registered(root: Path, uri: str) -> Loaded:
 
 
 def register(mlflow: Any, task: Task, folder: Path, manifest: dict[str, Any]) -> str:
-    """Log the program of an artifact folder as a model of the current run and register it; the number of its version."""
+    """Log the program of an artifact folder as a model of the current run and register it; its version."""
     versions = manifest["versions"]
     # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
     with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
@@ -130,8 +130,8 @@ def _check_better(challenger: Standing, champion: Standing) -> None:
         raise NotPromoted(f"{challenger}; the champion is {champion}: which is better is not known")
     if challenger.data != champion.data:
         raise NotPromoted(
-            f"{challenger} on the test split {challenger.data}; the champion is {champion} on {champion.data}: scores on "
-            "different records tell nothing. `aisr compare` judges both on one file"
+            f"{challenger} on the test split {challenger.data}; the champion is {champion} on {champion.data}: "
+            "scores on different records tell nothing. `aisr compare` judges both on one file"
         )
     if challenger.score <= champion.score:
         raise NotPromoted(f"{challenger} on test is no better than the champion, {champion}")
@@ -147,10 +147,9 @@ def _tags(folder: Path, manifest: dict[str, Any]) -> dict[str, str]:
     test = manifest["scores"].get("test")
     if test is None:
         return tags
-    values = (test["score"], *test["interval"])
-    return (
-        tags | dict(zip((SCORE_TAG, LOW_TAG, HIGH_TAG), map(repr, values), strict=True)) | {DATA_TAG: _split(manifest)}
-    )
+    low, high = test["interval"]
+    scores = {SCORE_TAG: repr(test["score"]), LOW_TAG: repr(low), HIGH_TAG: repr(high)}
+    return {**tags, **scores, DATA_TAG: _split(manifest)}
 
 
 def _split(manifest: dict[str, Any]) -> str:

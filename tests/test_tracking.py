@@ -120,10 +120,8 @@ def test_versions_are_known_by_score_digest_and_data(logged: Logged) -> None:
     for version, name in (("1", "first"), ("2", "second")):
         tags = logged.client.get_model_version("aisr-track1", version).tags
         test = logged.json(name, "manifest.json")["scores"]["test"]
-        assert [float(tags[f"aisr.test_{part}"]) for part in ("score", "low", "high")] == [
-            test["score"],
-            *test["interval"],
-        ]
+        stored = [float(tags[f"aisr.test_{part}"]) for part in ("score", "low", "high")]
+        assert stored == [test["score"], *test["interval"]]
         assert tags["aisr.test_data"] == f"{digests.of_file(SAMPLE / 'test.jsonl')}/4"
 
 
