@@ -40,6 +40,7 @@ for _command in (
     commands_prompt.inspect,
     commands_prompt.diff,
     commands_report.report,
+    commands_report.techreport,
     commands_report.check_text,
     commands_program.ui,
 ):

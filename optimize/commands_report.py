@@ -15,6 +15,8 @@ from optimize.options import (
     Logprobs,
     Root,
     Schema,
+    TaskName,
+    chosen_task,
 )
 
 
@@ -44,6 +46,34 @@ def report(
     target = out or run / page.FILE
     write_whole(target, page.render(found, thumbnail))
     note(f"wrote {target}: {len(found.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser")
+
+
+def techreport(
+    program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    task: TaskName,
+    evaluation: Annotated[
+        Path | None, typer.Option(help="What `aisr evaluate --ablate --output` wrote, for the ablations on test.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where to write, without suffix: OUT.md and OUT.tex.")] = Path("techreport"),
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
+    prepare(artifacts)
+    from optimize import documents, registry
+    from optimize import techreport as content
+    from optimize.artifact import read_json, write_whole
+    from optimize.display import note
+
+    loaded = load(chosen_task(task), program, artifacts)
+    registered = program.startswith(registry.MODEL_SCHEME)
+    made = registry.manifest(artifacts, program) if registered else read_json(Path(program) / "manifest.json")
+    sections = content.sections(loaded.program, made, read_json(evaluation) if evaluation else None)
+    title = content.title(made)
+    text = documents.as_markdown(title, sections)
+    write_whole(out.with_name(f"{out.name}.md"), text)
+    write_whole(out.with_name(f"{out.name}.tex"), documents.as_latex(title, sections))
+    missing = text.count(documents.MISSING)
+    note(f"wrote {out}.md and {out}.tex: {missing} things are {documents.MISSING.strip('()')}; fill them in by hand")
 
 
 def check_text(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from optimize import redact
-from optimize.artifact import BadArtifact, Loaded, parse
+from optimize.artifact import BadArtifact, Loaded, parse, read_json
 from optimize.display import percent
 from optimize.store import open_store, tracking_uri
 from optimize.tasks import Task
@@ -55,22 +55,10 @@ def load_registered(root: Path, uri: str) -> Loaded:
     Raises `BadArtifact` where there is no such version or its file is not the one that was registered.
     """
     mlflow = open_store(root)
-    client = mlflow.MlflowClient()
-    name, at, alias = uri.removeprefix(MODEL_SCHEME).partition("@")
-    try:
-        if at:
-            found = client.get_model_version_by_alias(name, alias)
-        else:
-            name, _, number = name.partition("/")
-            found = client.get_model_version(name, number)
-    except mlflow.MlflowException as error:
-        raise BadArtifact(
-            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of "
-            f"{redact.secrets(tracking_uri(root))}"
-        ) from error
+    found = _version(mlflow, root, uri)
     with tempfile.TemporaryDirectory() as folder:
         fetched = mlflow.artifacts.download_artifacts(
-            artifact_uri=f"{MODEL_SCHEME}{name}/{found.version}/artifacts/program.json", dst_path=folder
+            artifact_uri=f"{MODEL_SCHEME}{found.name}/{found.version}/artifacts/program.json", dst_path=folder
         )
         loaded = parse(Path(fetched).read_text(encoding="utf-8"), uri)
     if loaded.digest != found.tags.get(DIGEST_TAG):
@@ -79,6 +67,17 @@ def load_registered(root: Path, uri: str) -> Loaded:
             f"{found.tags.get(DIGEST_TAG)}; the stored file was changed since"
         )
     return loaded
+
+
+def manifest(root: Path, uri: str) -> dict[str, Any]:
+    """The manifest of a registered program, from the run that logged it. Raises `BadArtifact`."""
+    mlflow = open_store(root)
+    found = _version(mlflow, root, uri)
+    with tempfile.TemporaryDirectory() as folder:
+        fetched = mlflow.artifacts.download_artifacts(
+            run_id=found.run_id, artifact_path="artifact/manifest.json", dst_path=folder
+        )
+        return read_json(Path(fetched))
 
 
 def register(mlflow: Any, task: Task, folder: Path, manifest: dict[str, Any]) -> str:
@@ -123,6 +122,21 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Stand
         client.set_registered_model_alias(name, PREVIOUS, champion.version)
     client.set_registered_model_alias(name, ALIAS, version)
     return champion
+
+
+def _version(mlflow: Any, root: Path, uri: str) -> Any:
+    client = mlflow.MlflowClient()
+    name, at, alias = uri.removeprefix(MODEL_SCHEME).partition("@")
+    try:
+        if at:
+            return client.get_model_version_by_alias(name, alias)
+        name, _, number = name.partition("/")
+        return client.get_model_version(name, number)
+    except mlflow.MlflowException as error:
+        raise BadArtifact(
+            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of "
+            f"{redact.secrets(tracking_uri(root))}"
+        ) from error
 
 
 def _check_better(challenger: Standing, champion: Standing) -> None:
