@@ -6,11 +6,17 @@ price. Which server it is does not change here, and a call costs this process a 
 
 import asyncio
 import os
+from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine, timeouts_for
-from dspy.lm15 import AccessPolicy, OpenAIChatCompat, ProviderDefinition, Request, Response, RouterConfig
+from dspy.lm15 import AccessPolicy, OpenAIChatCompat, ProviderDefinition, Request, Response, RouterConfig, TextPart
+
+from optimize import redact
+
+PLAIN_PATH = "/v1"  # any other may hold a token
 
 
 class Endpoint:
@@ -37,6 +43,7 @@ class Endpoint:
         self.config = RouterConfig(
             providers=(definition,), timeouts=timeouts_for(timeout), max_connections=max(threads, 8)
         )
+        self.path = urlsplit(address).path.rstrip("/")
         self._engine = LM15Engine(self.config)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Endpoint":
@@ -44,7 +51,7 @@ class Endpoint:
 
     def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors."""
-        return self._engine.complete(request)
+        return without_secrets(self._engine.complete(request), self.path)
 
     def close(self) -> None:
         """Close the connections, after which nothing more can be asked."""
@@ -56,6 +63,7 @@ class AsyncEndpoint:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._config = endpoint.config
+        self._path = endpoint.path
         self._engines: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncEndpoint":
@@ -67,11 +75,25 @@ class AsyncEndpoint:
         engine = self._engines.get(loop)
         if engine is None:
             engine = self._engines[loop] = AsyncLM15Engine(self._config)
-        answer: Response = await engine.complete(request)
-        return answer
+        return without_secrets(await engine.complete(request), self._path)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
         engine = self._engines.pop(asyncio.get_running_loop(), None)
         if engine is not None:
             await engine.aclose()
+
+
+def without_secrets(response: Response, path: str) -> Response:
+    """An answer in which no key stands, and not the path of the server: what a server repeats would go from the
+    response cache into files."""
+
+    def hidden(text: str) -> str:
+        text = redact.values(text)
+        return text if path in ("", PLAIN_PATH) else text.replace(path, "<address>")
+
+    message = response.message
+    parts = [replace(part, text=hidden(part.text)) if isinstance(part, TextPart) else part for part in message.parts]
+    if parts == list(message.parts):
+        return response
+    return replace(response, message=replace(message, parts=tuple(parts)), provider_data=None)

@@ -14,14 +14,18 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u20
 ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+")
 
 
-def secrets(text: str) -> str:
-    """The text without the values of secret environment variables and without user names and passwords in URLs;
-    control characters are spelled out."""
+def values(text: str) -> str:
+    """The text without the values of secret environment variables, and otherwise as it is."""
     found = [(name, value) for name, value in os.environ.items() if SECRET_NAME.search(name)]
     for name, value in sorted(found, key=lambda pair: -len(pair[1])):  # one secret may hold another
         if len(value) >= SHORTEST:
             text = text.replace(value, f"<{name}>")
-    return printable(USER_INFO.sub("", text))
+    return text
+
+
+def secrets(text: str) -> str:
+    """The same, and without user names and passwords in URLs; control characters are spelled out."""
+    return printable(USER_INFO.sub("", values(text)))
 
 
 def printable(text: str) -> str:
