@@ -118,7 +118,7 @@ def _checks() -> None:
     for name, given in (("labels-at-once", []), ("checks-first", ["--checks"])):
         folder = ARTIFACTS / "track1" / name
         if not (folder / "manifest.json").exists():
-            few = ["--limit-train=20", "--limit-dev=20", "--limit-test=40", "--candidates=1", "--no-decide"]
+            few = ["--limit-train=20", "--limit-dev=16", "--limit-test=32", "--candidates=1", "--no-decide"]
             _aisr(TASKS["track1"], "compile", "--optimizer=labeled", "--unit=sentence", *few, *given, name=name)
         made = read_json(folder / "manifest.json")
         scores, spend = made["scores"], made["spend"]

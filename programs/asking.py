@@ -12,7 +12,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from programs.standin import stand_in
-from programs.steps import UNREADABLE, Question, Steps, run
+from programs.steps import UNREADABLE, Question, Steps
 from programs.untrusted import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
@@ -27,29 +27,14 @@ class UnusableAnswer(ValueError):
     """The model's answer could not be used, nor could its answer to the complaint about it."""
 
 
-def ask(predict: dspy.Predict, check: Check, constraints: Constraints, draw: int = 0, **inputs: Any) -> dspy.Prediction:
-    """Call `predict`; where the answer does not parse or `check` returns a complaint, call once more with it.
-
-    draw: 0 asks for the likeliest answer; each other number for another one, at random.
-    Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
-    """
-    return run(asking(predict, check, constraints, draw, **inputs))
-
-
-def ask_often(
-    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, **inputs: Any
-) -> list[dspy.Prediction]:
-    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities.
-
-    An unusable draw is left out; the first answer must be usable, as in `ask`.
-    """
-    return run(asking_often(predict, check, constraints, samples, **inputs))
-
-
 def asking(
     predict: dspy.Predict, check: Check, constraints: Constraints, draw: int = 0, traced: bool = True, **inputs: Any
 ) -> Steps[dspy.Prediction]:
-    """The steps of `ask`. traced: whether DSPy's trace may hear of them."""
+    """Ask `predict`; where the answer does not parse or `check` returns a complaint, ask once more with it.
+
+    draw: 0 asks for the likeliest answer; each other number for another one, at random. traced: whether DSPy's trace
+    may hear of it. Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
+    """
     config = _config(predict, constraints, draw)
     prediction, complaint = yield from _attempt(predict, check, traced, config=config, **inputs)
     if prediction is None and _asks_once(predict):
@@ -71,7 +56,10 @@ def asking(
 def asking_often(
     predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, **inputs: Any
 ) -> Steps[list[dspy.Prediction]]:
-    """The steps of `ask_often`."""
+    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities.
+
+    An unusable draw is left out; the first answer must be usable, as in `asking`.
+    """
     answers = [(yield from asking(predict, check, constraints, **inputs))]
     logprobs = answers[0].get("logprobs")  # empty where the LM was asked for some and gave none
     if logprobs and logprobs.content:
