@@ -37,7 +37,7 @@ def main() -> int:
         zipped, report = _walk(task, root)
         rows.append(_row(task, root, report, time.monotonic() - seconds))
         note(f"submission: {zipped}\n")
-    header = ["task", "program", "dev", "test", "macro-F1, exact", "gain on test", "LM calls", "seconds"]
+    header = ["task", "program", "dev", "test", "macro-F1, exact", "gain on test", "calls", "seconds"]
     table("ranking score, the mean of macro-F1 and exact match, and gain over the uncompiled program", header, rows)
     for task in COMPILE:
         note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
