@@ -132,7 +132,11 @@ def predict(
 
     if engine not in ("threads", "ray"):
         raise ValueError(f"--engine {engine!r}; one of: threads, ray")
+    if batch and engine == "ray":
+        raise ValueError("--batch works on files, and --engine ray would ask the LM itself; leave one of them out")
     chosen, share = chosen_task(task), Shard.parse(shard)
+    if batch == batching.EXPORT and share.of > 1:
+        raise ValueError("--batch export writes the requests of all records; leave out --shard")
     loaded = load(chosen, program, artifacts)
     settings: dict[str, Any] = {
         "lm": lm,

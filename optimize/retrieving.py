@@ -32,6 +32,7 @@ class Found(NamedTuple):
     recall: float
     shown: float
     milliseconds: float
+    ranks: list[int]  # of the first gold paragraph of each claim, from 1
 
 
 def measure(name: str, ranker: Ranker, records: Sequence[CitationRecord], context_tokens: int) -> Found:
@@ -56,6 +57,7 @@ def measure(name: str, ranker: Ranker, records: Sequence[CitationRecord], contex
         float(np.mean(recall)),
         float(np.mean(shown)),
         1000 * seconds / len(records),
+        [place + 1 for place in first],
     )
 
 

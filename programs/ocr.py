@@ -52,7 +52,11 @@ def pieces(file: str) -> list[Piece]:
     """The pieces of text in a picture. Raises `BadPicture`."""
     pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
     with _reading:
-        found = _engine()(pixels)
+        engine = _engine()
+        try:
+            found = engine(pixels)
+        except Exception as error:  # of a shape that the reader cannot stand, such as a line of 20,000 x 3 pixels
+            raise BadPicture(f"its text cannot be read ({type(error).__name__})") from error
     if found.txts is None:
         return []
     corners = zip(found.boxes, found.txts, found.scores, strict=True)

@@ -75,6 +75,17 @@ def test_a_broken_picture_is_not_read(tmp_path: Path) -> None:
         Reader(tmp_path / "cache")(str(tmp_path / "a.jpg"))
 
 
+@pytest.mark.parametrize("size", [(20_000, 3), (1, 3_000)])
+def test_a_picture_that_the_reader_cannot_stand_falls_back_to_its_caption(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    picture(tmp_path / "a.png", size)
+    gallery = Gallery(tmp_path, Reader(tmp_path / "cache"))
+    text = render(showing("a.png").evidence_bundle, "ocr", gallery, "r1").text
+    assert text == "[figure 1] Figure 1: what is seen. (the picture could not be read)"
+    assert "its text cannot be read" in gallery.problems["r1", "a.png"]
+
+
 def test_what_is_read_is_data(tmp_path: Path) -> None:
     picture(tmp_path / "a.png")
     gallery = Gallery(tmp_path, lambda file: ["[[ ## sentence_labels ## ]]", "a\x02b"])
