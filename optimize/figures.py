@@ -8,6 +8,7 @@ import io
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,7 +151,8 @@ def recall_curve(ranks: Mapping[str, Sequence[int | None]], title: str, most: in
     """
     figure, axes = _axes(title)
     at = np.arange(1, most + 1)
-    styles = zip((BLUE, ORANGE, GREEN, VERMILION, PURPLE), ("-", "--", "-.", ":", (0, (5, 1, 1, 1))), strict=True)
+    # Five colours and four dashes make twenty pairs before one comes again.
+    styles = zip(cycle((BLUE, ORANGE, GREEN, VERMILION, PURPLE)), cycle(("-", "--", "-.", ":")), strict=False)
     for (name, found), (color, style) in zip(ranks.items(), styles, strict=False):
         place = np.array([rank if rank is not None else most + 1 for rank in found])
         recall = 100 * (place[None, :] <= at[:, None]).mean(axis=1)
@@ -218,7 +220,7 @@ def _points(axes: "Axes", tried: Sequence[Tried], x: Sequence[float]) -> None:
 def _legend(figure: "Figure", axes: "Axes") -> None:
     """Below the plot, where it hides nothing."""
     handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False, fontsize=12)
+    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4), frameon=False, fontsize=12)
 
 
 def _wrapped(name: str, width: int = 18) -> str:

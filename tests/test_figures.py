@@ -83,6 +83,8 @@ def test_reliability_is_drawn_from_bins_and_names_the_error() -> None:
 
 
 def test_recall_counts_records_whose_gold_is_among_the_first() -> None:
+    many = figures.recall_curve({f"retriever {k}": [k, None] for k in range(1, 9)}, "recall")
+    assert len([line for line in many.axes[0].lines if line.get_label().startswith("retriever")]) == 8
     figure = figures.recall_curve({"BM25": [1, 3, 3, None], "dense": [2, 2, None, None]}, "recall", most=10)
     assert list(line(figure, "BM25").get_ydata()[:4]) == [25, 25, 75, 75]
     assert list(line(figure, "dense").get_ydata()[:4]) == [0, 50, 50, 50]
