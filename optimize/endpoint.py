@@ -6,6 +6,7 @@ price. Which server it is does not change here, and a call costs this process a 
 
 import asyncio
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,7 +44,10 @@ class Endpoint:
         self.config = RouterConfig(
             providers=(definition,), timeouts=timeouts_for(timeout), max_connections=max(threads, 8)
         )
-        self.path = urlsplit(address).path.rstrip("/")
+        self.hidden = redact.environment()
+        path = urlsplit(address).path.rstrip("/")
+        if path not in ("", PLAIN_PATH):
+            self.hidden.append(("address", path))
         self._engine = LM15Engine(self.config)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Endpoint":
@@ -51,7 +55,7 @@ class Endpoint:
 
     def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors."""
-        return without_secrets(self._engine.complete(request), self.path)
+        return without_secrets(self._engine.complete(request), self.hidden)
 
     def close(self) -> None:
         """Close the connections, after which nothing more can be asked."""
@@ -63,7 +67,7 @@ class AsyncEndpoint:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._config = endpoint.config
-        self._path = endpoint.path
+        self._hidden = endpoint.hidden
         self._engines: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncEndpoint":
@@ -75,7 +79,7 @@ class AsyncEndpoint:
         engine = self._engines.get(loop)
         if engine is None:
             engine = self._engines[loop] = AsyncLM15Engine(self._config)
-        return without_secrets(await engine.complete(request), self._path)
+        return without_secrets(await engine.complete(request), self._hidden)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
@@ -84,16 +88,14 @@ class AsyncEndpoint:
             await engine.aclose()
 
 
-def without_secrets(response: Response, path: str) -> Response:
+def without_secrets(response: Response, hidden: Sequence[tuple[str, str]]) -> Response:
     """An answer in which no key stands, and not the path of the server: what a server repeats would go from the
-    response cache into files."""
-
-    def hidden(text: str) -> str:
-        text = redact.values(text)
-        return text if path in ("", PLAIN_PATH) else text.replace(path, "<address>")
-
+    response cache into files. hidden: what must not stand in it, each with its name."""
     message = response.message
-    parts = [replace(part, text=hidden(part.text)) if isinstance(part, TextPart) else part for part in message.parts]
+    parts = [
+        replace(part, text=redact.values(part.text, hidden)) if isinstance(part, TextPart) else part
+        for part in message.parts
+    ]
     if parts == list(message.parts):
         return response
     return replace(response, message=replace(message, parts=tuple(parts)), provider_data=None)

@@ -77,21 +77,38 @@ class LedgerLM(dspy.LM):
         """This LM, or one that sends nothing. A call that fails was sent as well; what it cost is not known, but
         providers do not charge for errors."""
         reason = self.ledger.spent_out()
-        if reason is not None:
-            refusal = Refusal(self.ledger, reason)
-            yield self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
-            return
+        lm = self if reason is None else self._refusing(reason)
+        usage = _Usage(dspy.settings.usage_tracker)
         try:
-            yield self
+            # A history entry would tell the same, at a tenth of what a call costs this process.
+            with dspy.context(usage_tracker=usage, disable_history=True):
+                yield lm
         except LMError:
-            self.ledger.sent({}, 0.0)
+            if reason is None:
+                self.ledger.sent(usage.said or {}, 0.0)
             raise
-
-    def update_history(self, entry: dict[str, Any]) -> None:
-        if _from_cache(entry):
+        if usage.said is None:
             self.ledger.from_cache()
         else:
-            self.ledger.sent(entry["usage"], usd(self.price, entry["usage"]))
+            self.ledger.sent(usage.said, usd(self.price, usage.said))
+
+    def _refusing(self, reason: str) -> "LedgerLM":
+        refusal = Refusal(self.ledger, reason)
+        lm: LedgerLM = self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
+        return lm
+
+
+class _Usage:
+    """Stands in for DSPy's usage tracker while one call lasts: that hears of each answer that is not from the cache."""
+
+    def __init__(self, outer: Any) -> None:
+        self.said: dict[str, Any] | None = None
+        self._outer = outer
+
+    def add_usage(self, model: str, usage: dict[str, Any]) -> None:
+        self.said = usage
+        if self._outer is not None:
+            self._outer.add_usage(model, usage)
 
 
 @dataclass(frozen=True)
@@ -122,7 +139,6 @@ class OpenLM:
         return dspy.context(
             lm=self.lm,
             adapter=self.adapter,
-            disable_history=False,  # the ledger hears of a call through its history entry
             trace=None,  # DSPy's would keep the inputs of ten thousand calls; optimizers open their own
             max_errors=10**9,
         )
@@ -270,14 +286,6 @@ def _require_key(spec: str) -> None:
             f"--lm {spec}: no provider is called {provider!r}; for an OpenAI-compatible server use openai/MODEL "
             "with --api-base"
         ) from error
-
-
-def _from_cache(entry: dict[str, Any]) -> bool:
-    """DSPy empties the usage of an answer from its cache, but not that of the response stored there. Where a server
-    never states any usage the two cannot be told apart, and a call counts as sent, for an unknown price."""
-    stored = getattr(entry["response"], "usage", None)
-    tokens = stored.get("prompt_tokens") if isinstance(stored, dict) else getattr(stored, "input_tokens", None)
-    return not entry["usage"] and tokens is not None
 
 
 def _reasons(spec: str) -> bool:

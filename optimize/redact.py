@@ -5,6 +5,7 @@ And keeping messages from steering the terminal that shows them: they quote reco
 
 import os
 import re
+from collections.abc import Sequence
 
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 SHORTEST = 6  # shorter values are no secrets, and replacing them would garble the text
@@ -14,12 +15,17 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u20
 ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+")
 
 
-def values(text: str) -> str:
-    """The text without the values of secret environment variables, and otherwise as it is."""
-    found = [(name, value) for name, value in os.environ.items() if SECRET_NAME.search(name)]
-    for name, value in sorted(found, key=lambda pair: -len(pair[1])):  # one secret may hold another
-        if len(value) >= SHORTEST:
-            text = text.replace(value, f"<{name}>")
+def environment() -> list[tuple[str, str]]:
+    """The secret variables of the environment with their values, the longest first: one may hold another."""
+    found = [pair for pair in os.environ.items() if SECRET_NAME.search(pair[0]) and len(pair[1]) >= SHORTEST]
+    return sorted(found, key=lambda pair: -len(pair[1]))
+
+
+def values(text: str, known: Sequence[tuple[str, str]] | None = None) -> str:
+    """The text without the values of secret variables, and otherwise as it is. known: those that `environment` found
+    before; looking costs more than replacing."""
+    for name, value in environment() if known is None else known:
+        text = text.replace(value, f"<{name}>")
     return text
 
 

@@ -10,17 +10,19 @@ import unicodedata
 # Words that LaTeX's math fonts were given letter by letter: \\mathrm { B L E U }.
 SPACED = re.compile(r"(\\(?:mathrm|mathbf|mathit|mathsf|mathtt|text|textbf|textit|operatorname)\s*\{)([^{}]*)\}")
 LETTERS = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_])+(?!\S)")
-KEPT = "\n\t"
+KEPT = str.maketrans("\n\t", "  ")
 
 
 def clean(text: str) -> str:
     """The text without control and other invisible characters, and with letter-spaced words of LaTeX joined."""
-    visible = "".join(" " if _invisible(sign) else sign for sign in text)
-    return SPACED.sub(_closed_up, visible)
+    # Python's own look at all signs at once is a hundred times quicker, and finds nothing in most texts.
+    if not text.translate(KEPT).isprintable():
+        text = "".join(" " if _invisible(sign) else sign for sign in text)
+    return SPACED.sub(_closed_up, text)
 
 
 def _invisible(sign: str) -> bool:
-    return sign not in KEPT and unicodedata.category(sign) in ("Cc", "Cs", "Co", "Cn")
+    return ord(sign) not in KEPT and unicodedata.category(sign) in ("Cc", "Cs", "Co", "Cn")
 
 
 def _closed_up(found: re.Match[str]) -> str:
