@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
+from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
 from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine, timeouts_for
 from dspy.lm15 import AccessPolicy, OpenAIChatCompat, ProviderDefinition, Request, Response, RouterConfig, TextPart
 
@@ -41,14 +43,20 @@ class Endpoint:
         self.supported_params = frozenset(
             {"temperature", "max_tokens", "logprobs", "top_logprobs"} | ({"response_format"} if schema else set())
         )
-        self.config = RouterConfig(
-            providers=(definition,), timeouts=timeouts_for(timeout), max_connections=max(threads, 8)
-        )
+        self.providers = (definition,)
+        waits = RouterConfig(timeouts=timeouts_for(timeout), max_connections=max(threads, 8))
+        # Left to itself, lm15 looks for proxies in the environment at each call.
+        self.wire = {**waits.transport_kwargs(), "trust_env": bool(getproxies())}
         self.hidden = redact.environment()
         path = urlsplit(address).path.rstrip("/")
         if path not in ("", PLAIN_PATH):
             self.hidden.append(("address", path))
-        self._engine = LM15Engine(self.config)
+        self._transport = StdlibTransport(**self.wire)
+        self._engine = LM15Engine(self.over(self._transport))
+
+    def over(self, transport: object) -> RouterConfig:
+        """What reaches this server, over these connections."""
+        return RouterConfig(providers=self.providers, transport=transport)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Endpoint":
         return self
@@ -60,15 +68,15 @@ class Endpoint:
     def close(self) -> None:
         """Close the connections, after which nothing more can be asked."""
         self._engine.close()
+        self._transport.close()
 
 
 class AsyncEndpoint:
     """The same server for coroutines. Connections belong to an event loop, so each loop has its own."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self._config = endpoint.config
-        self._hidden = endpoint.hidden
-        self._engines: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        self._endpoint = endpoint
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncEndpoint":
         return self
@@ -76,16 +84,16 @@ class AsyncEndpoint:
     async def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors."""
         loop = asyncio.get_running_loop()
-        engine = self._engines.get(loop)
-        if engine is None:
-            engine = self._engines[loop] = AsyncLM15Engine(self._config)
-        return without_secrets(await engine.complete(request), self._hidden)
+        if loop not in self._opened:
+            transport = StdlibAsyncTransport(**self._endpoint.wire)
+            self._opened[loop] = AsyncLM15Engine(self._endpoint.over(transport)), transport
+        engine, _ = self._opened[loop]
+        return without_secrets(await engine.complete(request), self._endpoint.hidden)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
-        engine = self._engines.pop(asyncio.get_running_loop(), None)
-        if engine is not None:
-            await engine.aclose()
+        for opened in self._opened.pop(asyncio.get_running_loop(), ()):
+            await opened.aclose()
 
 
 def without_secrets(response: Response, hidden: Sequence[tuple[str, str]]) -> Response:

@@ -141,6 +141,7 @@ class OpenLM:
             adapter=self.adapter,
             trace=None,  # DSPy's would keep the inputs of ten thousand calls; optimizers open their own
             max_errors=10**9,
+            warn_on_type_mismatch=False,  # records are validated when they are read
         )
 
     def describe(self) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class OfflineEngine:
     def __init__(self, lm: LedgerLM, exchange: Exchange) -> None:
         self.supports_response_schema = lm.supports_response_schema
         self.supported_params = lm.supported_params
-        declared = lm.engine.config.providers if isinstance(lm.engine, Endpoint) else ()
+        declared = lm.engine.providers if isinstance(lm.engine, Endpoint) else ()
         provider = LM15Engine(RouterConfig(providers=declared)).resolve(lm.model).provider
         self._wire = _Wire(exchange)
         config = RouterConfig(providers=declared, api_keys={provider: "none"}, transport=self._wire)
