@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from corpora import write
 from faults import FINAL, PASSING, UNUSABLE, Unreliable
+from loopback import judged
 from scripted import TRACKS, citation, claim, right, scripted
 
 from optimize.artifact import program_text, save
@@ -26,7 +28,7 @@ from optimize.budget import Ledger, Limits
 from optimize.lm import OpenLM, open_lm
 from optimize.pacing import Pace
 from optimize.predict import Summary, here, predict
-from optimize.predictions import CannotWrite
+from optimize.predictions import CannotResume, CannotWrite
 from optimize.tasks import TRACK1, TRACK2, Task
 
 if TYPE_CHECKING:
@@ -37,9 +39,9 @@ WHO = {"task": "any"}
 BESIDE = ("", ".run.json", ".lock")  # what stands there after a run
 
 
-def opened(url: str, threads: int = 1, limits: Limits | None = None) -> OpenLM:
+def opened(url: str, threads: int = 1, limits: Limits | None = None, timeout: float = 0.5) -> OpenLM:
     """An LM at a loopback server that does not wait long for anything."""
-    lm = open_lm("openai/local", api_base=url, threads=threads, timeout=0.5, ledger=Ledger(limits))
+    lm = open_lm("openai/local", api_base=url, threads=threads, timeout=timeout, ledger=Ledger(limits))
     lm.lm.pace = Pace(threads, first_wait=0.001)
     return lm
 
@@ -275,10 +277,10 @@ def test_lines_that_are_no_answers_are_judged_again(tmp_path: Path) -> None:
     assert out.read_bytes() == whole
 
 
-def predict_in_child(url: str, data: Path, out: Path, cache: Path) -> None:
-    """What the killed process does: the run of a command, with a response cache of its own."""
+def predict_in_child(url: str, data: Path, out: Path, cache: Path, timeout: float = 0.5) -> None:
+    """What another process does: the run of a command, with a response cache of its own."""
     os.environ["DSPY_CACHEDIR"] = str(cache)
-    run(TRACK1, data, out, opened(url, threads=4))
+    run(TRACK1, data, out, opened(url, threads=4, timeout=timeout))
 
 
 def size(file: Path) -> int:
@@ -314,6 +316,33 @@ def test_twenty_kills_leave_the_file_of_an_undisturbed_run(
     found = run(TRACK1, data, out, opened(loopback.url, threads=4))
     assert found.kept == len(before) > 0
     assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.slow
+def test_of_two_processes_on_one_file_the_second_is_refused(
+    loopback: "Loopback", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
+    at_work, go_on = threading.Event(), threading.Event()
+
+    def held(asked: "Asked") -> "Reply":
+        at_work.set()
+        assert go_on.wait(60)
+        return judged(asked)
+
+    loopback.reply = held
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    words = (loopback.url, data, out, tmp_path / "cache", 60.0)
+    first = multiprocessing.get_context("spawn").Process(target=predict_in_child, args=words, daemon=True)
+    first.start()
+    assert at_work.wait(60)
+    with pytest.raises(CannotResume, match="another process is writing it"):
+        run(TRACK1, data, out, opened(loopback.url))
+    assert first.is_alive()
+    go_on.set()
+    first.join(60)
+    assert (first.exitcode, len(loopback.asked)) == (0, 12)
+    assert [line["id"] for line in lines(out)] == [line["id"] for line in lines(data)]
 
 
 @pytest.mark.slow
