@@ -2,13 +2,15 @@
 
 The threads of this process hand records out and wait for them, so that nothing else changes: what is read ahead, what
 is written, what a resume finds. A worker that dies is started again by Ray and its records with it. All workers ask one
-ledger before each call, so that limits hold for all together, and share the calls in flight among them; how fast the
-server lets them go, each finds out for itself (see `optimize.pacing`).
+office before each call: its ledger keeps the limits for all together, and where the server asked one of them to wait,
+all do. The calls in flight are shared out among them; how many of its own the server stands, each finds out for itself
+(see `optimize.pacing`).
 
 Keys are never sent: each machine needs them in its own environment.
 """
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,6 +24,7 @@ from optimize.budget import Ledger, Limits, Spend
 from optimize.judging import RAISED, Outcome, finished, judge
 from optimize.lm import OpenLM
 from optimize.opening import opened_lm
+from optimize.pacing import Pace
 from optimize.pictures import hang, open_gallery
 from optimize.predict import Judging
 from optimize.tasks import Task
@@ -35,29 +38,58 @@ class RayUnavailable(ValueError):
     """Ray is not installed, or the cluster is too small."""
 
 
-class _Counter(Ledger):
-    """The ledger of all workers, an actor."""
+class _Office(Ledger):
+    """The ledger of all workers, and the moment before which none may call; an actor."""
+
+    quiet_until = 0.0
 
     def total(self) -> Spend:
         return self.spend
+
+    def hush(self, seconds: float) -> None:
+        self.quiet_until = max(self.quiet_until, time.monotonic() + seconds)
+
+    def quiet(self) -> float:
+        """Seconds that are left of it."""
+        return self.quiet_until - time.monotonic()
 
 
 class _SharedLedger(Ledger):
     """What a worker takes for its ledger: the one of all."""
 
-    def __init__(self, counter: Any, limits: Limits) -> None:
+    def __init__(self, office: Any, limits: Limits) -> None:
         super().__init__(limits)
-        self._counter = counter
+        self._office = office
 
     def spent_out(self) -> str | None:
-        reason: str | None = _ray().get(self._counter.spent_out.remote())
+        reason: str | None = _ray().get(self._office.spent_out.remote())
         return reason
 
     def sent(self, usage: dict[str, Any], usd: float | None) -> None:
-        _ray().get(self._counter.sent.remote(dict(usage), usd))
+        _ray().get(self._office.sent.remote(dict(usage), usd))
 
     def from_cache(self) -> None:
-        _ray().get(self._counter.from_cache.remote())
+        _ray().get(self._office.from_cache.remote())
+
+
+class _SharedPace(Pace):
+    """A worker's pace, which heeds what the server told another worker."""
+
+    def __init__(self, office: Any, own: Pace) -> None:
+        super().__init__(own.most, own.retries)
+        self._office = office
+
+    def hush(self, seconds: float) -> None:
+        super().hush(seconds)
+        _ray().get(self._office.hush.remote(seconds))
+
+    def _enter(self) -> float:
+        began = super()._enter()
+        while (quiet := _ray().get(self._office.quiet.remote())) > 0:
+            self._leave()
+            super().hush(quiet)
+            began = super()._enter()
+        return began
 
 
 class _Worker:
@@ -68,7 +100,7 @@ class _Worker:
         program: str,
         settings: Mapping[str, Any],
         threads: int,
-        counter: Any,
+        office: Any,
         limits: Limits,
         images: Path | None,
         artifacts: Path,
@@ -76,7 +108,8 @@ class _Worker:
         self.task, self.program, _ = artifact.parse(program, "the program of this run")
         self.gallery = open_gallery(images, artifacts) if images else None
         hang(self.program, self.gallery)
-        self.lm = opened_lm(**settings, threads=threads, ledger=_SharedLedger(counter, limits))
+        self.lm = opened_lm(**settings, threads=threads, ledger=_SharedLedger(office, limits))
+        self.lm.lm.pace = _SharedPace(office, self.lm.lm.pace)
 
     def judge(self, record: Record) -> "_Judged":
         try:
@@ -119,7 +152,7 @@ def on_ray(
     def judged(records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
         ray = _ray()
         _join(ray, workers, address)
-        counter = ray.remote(num_cpus=0)(_Counter).remote(lm.ledger.limits)
+        office = ray.remote(num_cpus=0)(_Office).remote(lm.ledger.limits)
         try:
             each = -(-lm.threads // workers)
             Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
@@ -129,7 +162,7 @@ def on_ray(
                 max_task_retries=DEATHS,
                 scheduling_strategy="SPREAD",
             )(_Worker)
-            given = text, dict(settings), each, counter, lm.ledger.limits, images, artifacts
+            given = text, dict(settings), each, office, lm.ledger.limits, images, artifacts
             actors = [Worker.remote(*given) for _ in range(workers)]
             free: SimpleQueue[Any] = SimpleQueue()
             for _ in range(each):
@@ -153,10 +186,10 @@ def on_ray(
             try:
                 yield from finished(records, work, lm.threads)
             except LMBillingError:
-                lm.ledger.stopped = ray.get(counter.spent_out.remote())
+                lm.ledger.stopped = ray.get(office.spent_out.remote())
                 raise
         finally:
-            lm.ledger.take_over(ray.get(counter.total.remote()))
+            lm.ledger.take_over(ray.get(office.total.remote()))
             ray.shutdown()
 
     return judged

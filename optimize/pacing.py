@@ -93,7 +93,13 @@ class Pace:
         )
         return await again(once)
 
+    def hush(self, seconds: float) -> None:
+        """Let no call through for so long."""
+        with self._changed:
+            self._quiet_until = max(self._quiet_until, time.monotonic() + seconds)
+
     def _enter(self) -> float:
+        """Wait for one's turn; the time."""
         with self._changed:
             while (began := self._try_to_enter()) is None:
                 quiet = self._quiet_until - time.monotonic()
@@ -109,6 +115,11 @@ class Pace:
             self._inside += 1
             return now
 
+    def _leave(self) -> None:
+        with self._changed:
+            self._inside -= 1
+            self._changed.notify()
+
     def _answered(self) -> None:
         with self._changed:
             self._inside -= 1
@@ -117,18 +128,17 @@ class Pace:
 
     def _failed(self, error: BaseException, began: float) -> None:
         """Take note of a call that failed. Raises `AskedToWait` in its stead."""
+        self._leave()
+        if not is_overload(error):
+            return
         with self._changed:
-            self._inside -= 1
-            self._changed.notify()
-            if not is_overload(error):
-                return
             now = time.monotonic()
             if began >= self._slowed_at:  # a call sent before the last slowing down tells nothing new
                 self.limit = max(1.0, self.limit * LESS)
                 self._slowed_at = now
-            asked = asked_to_wait(error) or 0.0
-            if asked <= LONGEST_ASKED:
-                self._quiet_until = max(self._quiet_until, now + asked)
+        asked = asked_to_wait(error) or 0.0
+        if 0 < asked <= LONGEST_ASKED:
+            self.hush(asked)
         if asked > LONGEST_ASKED and self.retries:
             raise AskedToWait(
                 f"the LM asks to wait for {asked:.0f} s; run the same command again after that"

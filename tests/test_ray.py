@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from unittest import mock
 
 import pytest
 from corpora import write
+from faults import refused
 from scripted import claim
 
 from optimize.artifact import program_text, save
@@ -107,6 +109,27 @@ def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path
     assert "LM calls were sent and --max-calls is 20; a higher limit goes on from here" in said
     assert 20 <= len(loopback.asked) <= 20 + 4  # those in flight
     assert len(ids(out)) == len(loopback.asked)
+
+
+@pytest.mark.slow
+def test_what_the_server_asks_of_one_worker_all_heed(loopback: "Loopback", folder: Path) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    answer, busy = loopback.reply, refused(429, "slow down", Retry_After="6")
+    arrived: list[float] = []
+
+    def reply(asked: "Asked") -> Any:
+        arrived.append(time.monotonic())
+        return busy(asked) if len(arrived) == COUNT // 2 else answer(asked)
+
+    loopback.reply = reply
+    out = folder / "out.jsonl"
+    process = start(command(folder, loopback.url, out, "--engine", "ray", "--workers", 2), folder / "cache")
+    said, _ = process.communicate(timeout=180)
+    assert (process.returncode, len(arrived)) == (0, COUNT + 1), said
+    told = arrived[COUNT // 2 - 1]
+    # Three calls were in flight, and may have come in a little after it.
+    assert [moment - told for moment in arrived if 3 < moment - told < 6] == []
+    assert sum(moment - told >= 6 for moment in arrived) >= COUNT // 2 + 1 - 4
 
 
 def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Any) -> None:
