@@ -148,4 +148,21 @@ def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, 
     drawn = {"confusion": figures.confusion(gold, said, task.labels, title)}
     if sure:
         drawn["reliability"] = figures.reliability_diagram(sure, right, title)
-    return drawn
+    return drawn | _retrieval(told, title)
+
+
+def _retrieval(told: Sequence[Replayed], title: str) -> "dict[str, Figure]":
+    """How early the gold evidence comes, where there is some: as the program's retriever puts the paragraphs in order,
+    and as its LM does where it reranks them."""
+    found = [one for one in told if one.example.get("gold_rank")]
+    if not found:
+        return {}
+    curves: dict[str, Sequence[int | None]] = {"retriever": [one.example.gold_rank for one in found]}
+    if any("paper" in one.example for one in found):
+        curves["reranked"] = [_rank(one.outcome.ranking, one.example.gold.evidence_para_ids) for one in found]
+    return {"recall": figures.recall_curve(curves, title)}
+
+
+def _rank(ranking: Sequence[str], gold: Sequence[str]) -> int | None:
+    """That of the best gold paragraph, from 1; None where the record failed before its paragraphs were ranked."""
+    return min((ranking.index(key) + 1 for key in gold if key in ranking), default=None)

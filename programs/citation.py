@@ -106,7 +106,7 @@ class CitationJudge(dspy.Module):
     def prepare(self, record: CitationRecord) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
         its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
-        ones that are shown) and `gold`."""
+        ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none)."""
         raw = record.paragraphs
         paper = {key: item(text, raw.__contains__) for key, text in raw.items()}
         found = retrieval.passages(record.claim_text, paper, self.context_tokens, self.match)
@@ -121,7 +121,9 @@ class CitationJudge(dspy.Module):
         inputs = list(fields)
         if record.gold is not None:
             visible = [key for key in record.gold.evidence_para_ids if key in found.shown][:EVIDENCE_K]
+            ranks = [found.ranking.index(key) + 1 for key in record.gold.evidence_para_ids]
             fields |= {"gold": record.gold, "label": record.gold.label, "evidence_ids": visible}
+            fields["gold_rank"] = min(ranks, default=None)
             if self.quotes:
                 lines = paragraphs_shown(fields["passages"], found.shown)
                 fields["evidence_quotes"] = [closest(record.claim_text, lines[key]) for key in visible]

@@ -137,7 +137,8 @@ def test_a_run_in_mlflow_holds_the_report_and_the_figures(walk: Walk, track: str
     client = open_store(walk.root).MlflowClient()
     run = walk.compiled[track].out.rstrip().rpartition(" ")[2]
     logged = {file.path for folder in ("artifact", "artifact/figures") for file in client.list_artifacts(run, folder)}
-    names = ("report.html", "records.json", *(f"figures/{name}.png" for name in ("search", "cost", "f1", "confusion")))
+    drawn = ["search", "cost", "f1", "confusion", *(["recall"] if track == "track2" else [])]
+    names = ("report.html", "records.json", *(f"figures/{name}.png" for name in drawn))
     assert {f"artifact/{name}" for name in names} <= logged
 
 
@@ -203,7 +204,8 @@ def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str,
     assert f"ranking score {100 * official['score']:.1f}" in scored.out
     beside = tmp_path / "report-report"
     assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "figures"}
-    assert {file.name for file in (beside / "figures").iterdir()} == {"confusion.png", "reliability.png"}
+    drawn = {"confusion.png", "reliability.png"} | ({"recall.png"} if track == "track2" else set())
+    assert {file.name for file in (beside / "figures").iterdir()} == drawn
     shown = json.loads((beside / "records.json").read_text())
     assert shown["about"]["score"] == official["score"]
     assert [one["id"] for one in shown["records"]] == [row["id"] for row in lines(walk.gold(track))]
