@@ -1,6 +1,5 @@
 """The error browser: what it is told, and what a reader sees of it in a real Chromium."""
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,9 +9,10 @@ import pytest
 from corpora import SAMPLE
 from dspy.utils.exceptions import LMServerError
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
 
+from docs.chromium import NoChromium, chromium
 from optimize import compiling, leave
 from optimize.exhibits import Exhibit
 from optimize.judging import judge_all
@@ -225,21 +225,13 @@ MIXED = [
 ]
 
 
-def chromium() -> str | None:
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((found for name in names if (found := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-        binary = str(own) if own.exists() else chromium()
-        if binary is None:
-            pytest.skip("no Chromium: install the package `chromium`, or run `playwright install chromium`")
-        launched = playwright.chromium.launch(executable_path=binary)
-        yield launched
-        launched.close()
+    try:
+        with chromium() as launched:
+            yield launched
+    except NoChromium as none:
+        pytest.skip(str(none))
 
 
 Open = Callable[..., Page]
