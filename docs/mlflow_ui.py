@@ -29,7 +29,8 @@ def runs(browser: Browser, artifacts: Path, scale: float) -> bytes:
         context.add_init_script(_remembered(experiments))
         page = context.new_page()
         first, *_, last = COLUMNS
-        page.goto(f"{address}/#/compare-experiments/s?experiments={quote(json.dumps(experiments))}")
+        together = f"compare-experiments/s?experiments={quote(json.dumps(experiments))}"  # for more than one
+        page.goto(f"{address}/#/{together if experiments[1:] else f'experiments/{experiments[0]}/runs'}")
         page.locator(f'[role="gridcell"][col-id="{first}"]').first.wait_for(timeout=60_000)
         page.get_by_role("button", name="Toggle sidebar").click()  # makes room for the last columns
         page.locator(f'[role="gridcell"][col-id="{last}"]').first.wait_for()

@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 NAMES = ("runs.png", "errors.png", "f1.png")
 MOST_BYTES = 150_000
 SCALE = 1.5  # device pixels a CSS pixel: sharp on a good screen, and not large
-COLOURS = 128
+COLOURS = 256
 FIGURE = "f1"
 
 
@@ -60,12 +60,11 @@ def write(artifacts: Path, compiled: Path, out: Path) -> list[Path]:
 
 
 def telling(found: list[JudgedRecord]) -> JudgedRecord:
-    """A record that shows most of the page on one screen: judged wrong in a part, with a picture, and short."""
+    """A record that shows most of the page on one screen: judged wrong, with a picture, and short."""
 
-    def rank(record: JudgedRecord) -> tuple[bool, bool, int, int]:
-        said = {one.said for one in record.statements}
+    def rank(record: JudgedRecord) -> tuple[bool, bool, int]:
         pictured = any(one.picture for one in record.exhibits[:1])
-        return not pictured, len(record.statements) < 2, -len(said), sum(len(one.text) for one in record.statements)
+        return not pictured, len(record.statements) < 2, sum(len(one.text) for one in record.statements)
 
     wrong = [record for record in found if not record.right and record.failure is None]
     if not wrong:
@@ -75,7 +74,7 @@ def telling(found: list[JudgedRecord]) -> JudgedRecord:
 
 def errors(browser: Browser, report: Path, record: str) -> bytes:
     """The error browser, opened at a record."""
-    context = browser.new_context(viewport={"width": 1040, "height": 760}, device_scale_factor=SCALE)
+    context = browser.new_context(viewport={"width": 1040, "height": 780}, device_scale_factor=SCALE)
     shown = context.new_page()
     shown.goto(f"{report.resolve().as_uri()}#{quote(record)}")
     shown.locator("#detail .statement").first.wait_for()

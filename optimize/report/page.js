@@ -152,7 +152,7 @@
   }
 
   const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)
-    .map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`).join(" · ");
+    .map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`.replaceAll(" ", "\u00a0")).join(" · ");
 
   function drawChances(likely) {
     const bar = el("div", { class: "chances", "aria-hidden": "true" });
