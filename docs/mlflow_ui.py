@@ -39,24 +39,33 @@ def runs(browser: Browser, artifacts: Path, scale: float) -> bytes:
 
 @contextmanager
 def served(artifacts: Path) -> Iterator[str]:
-    """`aisr ui` on a free port; its address."""
+    """`aisr ui` on a free port; its address. Raises ValueError where it ends, or is not ready in two minutes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     words = [sys.executable, "-m", "optimize.cli", "ui", "--port", str(port), "--artifacts", str(artifacts)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        _wait_until_ready(f"http://127.0.0.1:{port}")
+        _wait_until_ready(f"http://127.0.0.1:{port}", process)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()  # `aisr ui` takes its server with it
         process.wait()
 
 
-@retry(retry=retry_if_exception_type(OSError), stop=stop_after_delay(READY_SECONDS), wait=wait_fixed(0.5), reraise=True)
-def _wait_until_ready(address: str) -> None:
-    with urllib.request.urlopen(f"{address}/health", timeout=5):
-        pass
+class _NotYet(ValueError):
+    """The server does not answer yet."""
+
+
+@retry(retry=retry_if_exception_type(_NotYet), stop=stop_after_delay(READY_SECONDS), wait=wait_fixed(0.5), reraise=True)
+def _wait_until_ready(address: str, process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        raise ValueError("`aisr ui` ended before it was ready; run it by hand to see why")
+    try:
+        with urllib.request.urlopen(f"{address}/health", timeout=5):
+            pass
+    except OSError as error:
+        raise _NotYet(f"`aisr ui` was not ready within {READY_SECONDS} s: {error}") from error
 
 
 def ours(address: str) -> list[str]:

@@ -48,6 +48,12 @@ def test_the_error_browser_is_shown_at_an_error() -> None:
         pictures.telling(records[:2])
 
 
+def test_without_a_demo_the_script_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["pictures", "--artifacts", str(tmp_path), "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"no records.json in there(.|\n)*make demo"):
+        pictures.main()
+
+
 @pytest.mark.slow
 def test_the_script_makes_them_from_a_compile(
     artifacts: Path, aisr: Callable[..., Any], loopback: Loopback, monkeypatch: pytest.MonkeyPatch

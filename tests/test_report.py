@@ -398,6 +398,21 @@ def test_keys_walk_through_the_records(opened: Open) -> None:
     assert page.locator("#search").input_value() == "j"
 
 
+def test_a_key_leads_to_each_wrong_sentence_of_a_long_paragraph(opened: Open) -> None:
+    said = ["Supported"] * 30
+    said[20] = said[25] = "Contradiction"
+    sentences = [Statement(text=f"Sentence {k}.", gold=["Supported"], said=label) for k, label in enumerate(said)]
+    page = opened(judged([row(0, statements=sentences, right=False)]))
+    expect(page.locator(".bar button.verdict")).to_have_text("✗ 2 of 30")
+    here = page.locator(".statement.here p")
+    for key, sentence in (("w", 20), ("w", 25), ("w", 20)):
+        page.keyboard.press(key)
+        expect(here).to_have_text(f"Sentence {sentence}.")
+        expect(here).to_be_in_viewport()
+    page.locator(".bar button.verdict").click()
+    expect(here).to_have_text("Sentence 25.")
+
+
 def test_arrows_scroll_a_long_record(opened: Open) -> None:
     long = [Exhibit(key=f"text {k}", text="A line of evidence. " * 20) for k in range(30)]
     page = opened(judged([row(0), row(1, exhibits=long)]))

@@ -118,7 +118,7 @@
       el("div", { class: "bar" },
         el("button", { class: "step back", type: "button", onclick: leave }, "‹ List"),
         el("span", { class: "id" }, record.id),
-        el("span", { class: "verdict " + outcomes[k] }, MARKS[outcomes[k]]),
+        drawMark(record, outcomes[k]),
         step("‹", "Previous (k)", at - 1), step("›", "Next (j)", at + 1)),
       record.failure !== null && el("p", { class: "failure" }, "Failed: " + record.failure),
       el("div", { class: "pair" },
@@ -129,6 +129,25 @@
       drawCalls(record),
     ]));
     try { history.replaceState(null, "", "#" + encodeURIComponent(record.id)); } catch { /* a sandboxed frame */ }
+  }
+
+  // Of a long paragraph: how many sentences are wrong, and a way to each.
+  function drawMark(record, became) {
+    const wrong = record.statements.filter((s) => !hit(s)).length;
+    if (became !== "wrong" || record.statements.length < 2)
+      return el("span", { class: "verdict " + became }, MARKS[became]);
+    return el("button", { class: "step verdict", type: "button", title: "Next wrong sentence (w)", onclick: toWrong },
+      `✗ ${wrong} of ${record.statements.length}`);
+  }
+
+  function toWrong() {
+    const wrong = [...detail.querySelectorAll(".statement.wrong")];
+    const last = wrong.findIndex((one) => one.classList.contains("here"));
+    if (last >= 0) wrong[last].classList.remove("here");
+    const next = wrong[(last + 1) % wrong.length];
+    if (!next) return;
+    next.classList.add("here");
+    next.scrollIntoView({ block: "nearest" });
   }
 
   function drawStatement(statement) {
@@ -254,7 +273,7 @@
       { type: "button", "data-gold": gold, "data-said": said, onclick: () => choose(gold, said) }, ...content);
     const head = el("tr", null, el("th", { class: "quiet" }, "gold ↓  predicted →"),
       ...columns.map((said) => {
-        const one = button(null, said, dot(said), initials(said));
+        const one = button(null, said, said !== FAILED && dot(said), initials(said));
         one.title = `predicted ${said}`;
         return el("th", { scope: "col" }, one);
       }),
@@ -318,6 +337,8 @@
     } else if (event.key === "e") {
       chosen.outcome = chosen.outcome === errors ? "all" : errors;
       filter();
+    } else if (event.key === "w") {
+      toWrong();
     } else if (event.key === "p" && byId("prompt")) {
       byId("prompt").open = !byId("prompt").open;
     } else {
