@@ -16,6 +16,7 @@ from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixe
 EXPERIMENTS = "aisr "  # what the names of our experiments begin with
 SCORED = "metrics.test_score >= 0"  # compiles, whatever else is logged beside them
 READY_SECONDS = 120
+SCORE, SCORE_ON_DEV = "metrics.`test_score`", "metrics.`dev_score`"
 NAME, WHEN = "attributes.`Run Name`", "runDateAndNestInfo"
 METRICS = {"test_score": 92, "test_score_low": 118, "test_score_high": 120, "dev_score": 88, "lm_calls": 76}
 COLUMNS = {f"metrics.`{key}`": width for key, width in METRICS.items()}  # to their widths in pixels
@@ -28,12 +29,11 @@ def runs(browser: Browser, artifacts: Path, scale: float) -> bytes:
         context = browser.new_context(viewport={"width": 1136, "height": 380}, device_scale_factor=scale)
         context.add_init_script(_remembered(experiments))
         page = context.new_page()
-        first, *_, last = COLUMNS
         together = f"compare-experiments/s?experiments={quote(json.dumps(experiments))}"  # for more than one
         page.goto(f"{address}/#/{together if experiments[1:] else f'experiments/{experiments[0]}/runs'}")
-        page.locator(f'[role="gridcell"][col-id="{first}"]').first.wait_for(timeout=60_000)
+        page.locator(f'[role="gridcell"][col-id="{SCORE}"]').first.wait_for(timeout=60_000)
         page.get_by_role("button", name="Toggle sidebar").click()  # makes room for the last columns
-        page.locator(f'[role="gridcell"][col-id="{last}"]').first.wait_for()
+        page.locator(f'[role="gridcell"][col-id="{SCORE_ON_DEV}"]').first.wait_for()
         return page.screenshot(animations="disabled")
 
 
@@ -91,7 +91,7 @@ def _remembered(experiments: list[str]) -> str:
             "columnOrder": [NAME, *columns],
             "columnWidths": {NAME: 330, WHEN: 130, **COLUMNS},
             "searchFilter": SCORED,
-            "orderByKey": columns[0],
+            "orderByKey": SCORE,
             "orderByAsc": False,
         }
     )
