@@ -1,4 +1,4 @@
-"""Pictures of a compile or an evaluation, readable as thumbnails and by any eye.
+"""Pictures of a compile or an evaluation, readable as thumbnails of 300 pixels and by any eye.
 
 Colours are those of Okabe and Ito (2008), and nothing is told by colour alone. matplotlib is used through its objects,
 without pyplot: no state is shared and no window is opened.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#8A8F98"
 INK = "#222222"
-DPI = 110
+DPI = 150
 LEAST_SPAN = 10  # points of the ranking score that an axis shows at least
 FAILED = "failed"
 
@@ -46,7 +46,7 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
     for wanted, label in zip(gold, said, strict=True):
         counts[labels.index(wanted), columns.index(label or FAILED)] += 1
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    figure, axes = _axes(title, width=7.6, height=6)
+    figure, axes = _axes(title, height=3.9)
     axes.imshow(share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     for row, column in np.ndindex(counts.shape):
         if counts[row, column]:
@@ -54,12 +54,11 @@ def confusion(gold: Sequence[str], said: Sequence[str | None], labels: Sequence[
             weight = "bold" if row == column else "normal"
             axes.text(
                 column, row, str(counts[row, column]), ha="center", va="center", weight=weight,
-                color="white" if strong else INK, fontsize=16,
+                color="white" if strong else INK, fontsize=15,
             )  # fmt: skip
-    axes.set_xticks(range(len(columns)), [_wrapped(name) for name in columns], fontsize=12, rotation=40, ha="right")
-    for tick in axes.get_xticklabels():
-        tick.set_rotation_mode("anchor")
-    axes.set_yticks(range(len(labels)), [_wrapped(name) for name in labels], fontsize=12)
+    # Columns by initials, which the rows spell out: whole names would lie across each other.
+    axes.set_xticks(range(len(columns)), [_initials(name) for name in columns])
+    axes.set_yticks(range(len(labels)), [f"{_wrapped(name)} · {_initials(name)}" for name in labels], fontsize=11)
     axes.set_xlabel("predicted")
     axes.set_ylabel("gold")
     axes.tick_params(length=0)
@@ -74,12 +73,13 @@ def f1_by_label(
     labels = list(after)
     rows = np.arange(len(labels))[::-1]
     old, new = (100 * np.array([scores[label] for label in labels]) for scores in (before, after))
-    figure, axes = _axes(title, height=1.9 + 0.62 * len(labels))
+    figure, axes = _axes(title, height=1.5 + 0.5 * len(labels))
     axes.hlines(rows, np.minimum(old, new), np.maximum(old, new), color=GREY, linewidth=3, zorder=1)
-    axes.scatter(old, rows, s=110, facecolor="white", edgecolor=ORANGE, linewidth=2.5, label=names[0], zorder=2)
-    axes.scatter(new, rows, s=110, color=BLUE, label=names[1], zorder=3)
+    # The ring is wider than the dot: both are seen where nothing changed.
+    axes.scatter(old, rows, s=150, facecolor="white", edgecolor=ORANGE, linewidth=2.5, label=names[0], zorder=2)
+    axes.scatter(new, rows, s=60, color=BLUE, label=names[1], zorder=3)
     for row, value in zip(rows, new, strict=True):
-        axes.annotate(f"{value:.0f}", (value, row), (0, 11), textcoords="offset points", ha="center", fontsize=12)
+        axes.annotate(f"{value:.0f}", (value, row), (0, 9), textcoords="offset points", ha="center", fontsize=11)
     axes.set_yticks(rows, [_wrapped(label, 22) for label in labels])
     axes.set_ylim(-0.6, len(labels) - 0.3)
     axes.set_xlim(-3, 103)
@@ -98,7 +98,7 @@ def search_curve(tried: Sequence[Tried], title: str) -> "Figure":
     if len(done) > 1:
         axes.step([one.calls for one in done], best, where="post", color=BLUE, linewidth=2.5, label="best so far")
     _points(axes, tried, [one.calls for one in tried])
-    axes.set_xlabel("LM calls asked for, from the cache or sent")
+    axes.set_xlabel("LM calls, sent or from the cache")
     axes.set_ylabel("ranking score on dev")
     _legend(figure, axes)
     return figure
@@ -114,7 +114,7 @@ def score_by_cost(tried: Sequence[Tried], champion: str, title: str) -> "Figure"
         if one.name == champion:
             at = (one.tokens, 100 * one.score.value)
             axes.scatter(*at, s=260, facecolor="none", edgecolor=VERMILION, linewidth=2.5, label="champion", zorder=4)
-    axes.set_xlabel("prompt tokens a record, about")
+    axes.set_xlabel("about this many prompt tokens a record")
     axes.set_ylabel("ranking score on dev")
     _legend(figure, axes)
     return figure
@@ -125,7 +125,7 @@ def reliability_diagram(confidence: Sequence[float], right: Sequence[bool], titl
     ValueError for none."""
     found = reliability(confidence, right)
     error = calibration_error(confidence, right)
-    figure, axes = _axes(f"{title}\nexpected calibration error {100 * error:.1f}", width=5.2, height=5.2)
+    figure, axes = _axes(f"{title}\nexpected calibration error {100 * error:.1f}", width=4.4, height=4.7)
     axes.plot([0, 100], [0, 100], color=GREY, linewidth=1.5, linestyle="--", zorder=1)
     axes.annotate("as sure as right", (30, 30), (6, -4), textcoords="offset points", color="#5c636d", rotation=45,
                   rotation_mode="anchor", va="top", transform_rotates_text=True, fontsize=11)  # fmt: skip
@@ -135,7 +135,8 @@ def reliability_diagram(confidence: Sequence[float], right: Sequence[bool], titl
     axes.scatter(x, y, s=[40 + 360 * one.judgements / largest for one in found], color=BLUE, zorder=3)
     for one in found:
         at = (100 * one.confidence, 100 * one.accuracy)
-        axes.annotate(f"{one.judgements}", at, (0, -24), textcoords="offset points", ha="center", fontsize=11)
+        axes.annotate(f"{one.judgements}", at, (0, -21), textcoords="offset points", ha="center", fontsize=11,
+                      path_effects=_halo())  # fmt: skip
     axes.set_xlim(-4, 104)
     axes.set_ylim(-12, 108)
     axes.set_xlabel("sure, %")
@@ -149,7 +150,7 @@ def recall_curve(ranks: Mapping[str, Sequence[int | None]], title: str, most: in
 
     ranks: for each retriever, the rank of the best gold paragraph of each record, from 1; None where it is not found.
     """
-    figure, axes = _axes(title)
+    figure, axes = _axes(title, height=4.2)
     at = np.arange(1, most + 1)
     # Five colours and four dashes make twenty pairs before one comes again.
     styles = zip(cycle((BLUE, ORANGE, GREEN, VERMILION, PURPLE)), cycle(("-", "--", "-.", ":")), strict=False)
@@ -184,43 +185,56 @@ def write(folder: Path, figures: Mapping[str, "Figure"]) -> list[Path]:
     return written
 
 
-def _axes(title: str, width: float = 6.8, height: float = 4.6) -> tuple["Figure", "Axes"]:
+def _axes(title: str, width: float = 5.2, height: float = 3.7) -> tuple["Figure", "Axes"]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots()
-    axes.set_title(title, loc="left", fontsize=15, color=INK)
+    axes.set_title(title, loc="left", fontsize=14, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
-    axes.tick_params(labelsize=13, colors=INK)
-    axes.xaxis.label.set_fontsize(14)
-    axes.yaxis.label.set_fontsize(14)
+    axes.tick_params(labelsize=12, colors=INK)
+    axes.xaxis.label.set_fontsize(12)
+    axes.yaxis.label.set_fontsize(12)
     return figure, axes
 
 
 def _points(axes: "Axes", tried: Sequence[Tried], x: Sequence[float]) -> None:
     kinds: tuple[tuple[bool, str, dict[str, Any]], ...] = (
         (True, "candidate", {"color": BLUE}),
-        (False, "dropped on a part of dev", {"facecolor": "white", "edgecolor": GREY, "linewidth": 2}),
+        (False, "dropped early", {"facecolor": "white", "edgecolor": GREY, "linewidth": 2}),
     )
     for finished, name, look in kinds:
         chosen = [(at, 100 * one.score.value) for at, one in zip(x, tried, strict=True) if one.finished is finished]
         if chosen:
             x_at, y_at = zip(*chosen, strict=True)
             axes.scatter(x_at, y_at, s=80, label=name, zorder=3, **look)
+    axes.margins(x=0.08, y=0.12)
     low, high = axes.get_ylim()
     if high - low < LEAST_SPAN:  # noise must not look like a gain
         middle = (low + high) / 2
         axes.set_ylim(middle - LEAST_SPAN / 2, middle + LEAST_SPAN / 2)
     first = tried[0]
     at = (x[0], 100 * first.score.value)
-    axes.annotate(first.name, at, (9, -14), textcoords="offset points", fontsize=11, color=INK)
+    axes.annotate(first.name, at, (5, 8), textcoords="offset points", fontsize=11, color=INK, path_effects=_halo())
 
 
 def _legend(figure: "Figure", axes: "Axes") -> None:
     """Below the plot, where it hides nothing."""
     handles, names = axes.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 4), frameon=False, fontsize=12)
+    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 3), frameon=False, fontsize=11,
+                  columnspacing=1.2, handletextpad=0.4)  # fmt: skip
+
+
+def _halo() -> list[Any]:
+    """Keeps a text readable where a line runs behind it."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=3, foreground="white")]
+
+
+def _initials(name: str) -> str:
+    return name if name == FAILED else "".join(word[0] for word in name.split())
 
 
 def _wrapped(name: str, width: int = 18) -> str:

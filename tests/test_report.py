@@ -1,6 +1,5 @@
 """The error browser: what it is told, and what a reader sees of it in a real Chromium."""
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,9 +9,11 @@ import pytest
 from corpora import SAMPLE
 from dspy.utils.exceptions import LMServerError
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 from scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
 
+from docs.chromium import NoChromium, chromium
+from metrics.official import score, tally_claims
 from optimize import compiling, leave
 from optimize.exhibits import Exhibit
 from optimize.judging import judge_all
@@ -226,21 +227,13 @@ MIXED = [
 ]
 
 
-def chromium() -> str | None:
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    return next((found for name in names if (found := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        own = Path(playwright.chromium.executable_path)
-        binary = str(own) if own.exists() else chromium()
-        if binary is None:
-            pytest.skip("no Chromium: install the package `chromium`, or run `playwright install chromium`")
-        launched = playwright.chromium.launch(executable_path=binary)
-        yield launched
-        launched.close()
+    try:
+        with chromium() as launched:
+            yield launched
+    except NoChromium as none:
+        pytest.skip(str(none))
 
 
 Open = Callable[..., Page]
@@ -252,7 +245,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     heard: list[str] = []
     contexts = []
 
-    def open_(found: Records, pictures: error_page.Thumbnail = error_page.no_picture, **how: Any) -> Page:
+    def open_(found: Records, pictures: error_page.Thumbnail = error_page.no_picture, at: str = "", **how: Any) -> Page:
         file = error_page.write(tmp_path, found, pictures)
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **how})
         contexts.append(context)
@@ -264,7 +257,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
             "request",
             lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
         )
-        page.goto(file.as_uri())
+        page.goto(file.as_uri() + at)
         return page
 
     yield open_
@@ -281,8 +274,59 @@ def current(page: Page) -> str:
     return page.locator("#detail .id").inner_text()
 
 
-def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
+def test_the_page_begins_with_the_errors(opened: Open) -> None:
     page = opened(judged(MIXED))
+    assert ids(page) == ["r1", "r3", "r4", "r5"]
+    expect(page.locator("#found")).to_have_text("4 of 6 records: all errors")
+    assert page.locator(".swap").all_inner_texts() == ["C\nas\nS", "UE\nas\nfailed", "S\nas\nSO", "C\nas\nS"]
+    page.keyboard.press("e")
+    assert ids(page) == [f"r{k}" for k in range(6)]
+    page.keyboard.press("e")
+    assert len(ids(page)) == 4
+    page.locator("#clear").click()
+    assert len(ids(page)) == 6
+    assert ids(opened(judged([row(0), row(1, "Contradiction", "Supported")]))) == ["r1"]
+    assert ids(opened(judged([row(0), row(1)]))) == ["r0", "r1"]
+
+
+def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
+    both = Statement(text="Hit.", gold=["Scope Overgeneralization", "Unsupported Entity"], said="Unsupported Entity")
+    records = [*MIXED, row(6, statements=[both])]
+    page = opened(judged(records))
+    statements = [statement for record in records for statement in record.statements]
+    gold = [[statement.gold] for statement in statements]
+    official = score(tally_claims(gold, [[one.said] if one.said else None for one in statements]))
+    assert page.locator("#matrix td.f1").all_inner_texts() == [
+        f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labels
+    ]
+    expect(page.locator("#macro")).to_have_text(f"{100 * official.macro_f1:.1f}")
+
+
+def test_a_verdict_that_is_not_the_likeliest_is_said_to_be_none(opened: Open) -> None:
+    weighed = Statement(text="Weighed.", gold=["Supported"], said="Contradiction", chances=[0.5, 0.1, 0.1, 0.1, 0.2])
+    page = opened(judged([row(0, statements=[weighed], right=False), row(1, "Contradiction", "Supported")]))
+    expect(page.locator("p.odds")).to_have_text(
+        "Likeliest is Supported; a decision layer may say another, for the ranking score."
+    )
+    page.keyboard.press("j")
+    expect(page.locator("p.odds")).to_have_count(0)
+
+
+def test_evidence_stands_beside_the_sentences_where_there_is_room(opened: Open) -> None:
+    def places(width: int) -> tuple[float, float]:
+        page = opened(judged(MIXED), viewport={"width": width, "height": 800})
+        found = [page.locator(f".pair > :nth-child({k})").bounding_box() for k in (1, 2)]
+        assert found[0] is not None
+        assert found[1] is not None
+        return found[1]["x"] - found[0]["x"], found[1]["y"] - found[0]["y"]
+
+    assert places(1600)[0] > 400
+    assert places(1600)[1] < 10
+    assert places(1200)[0] == 0
+
+
+def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
+    page = opened(judged(MIXED), at="#r0")
     assert ids(page) == [f"r{k}" for k in range(6)]
     assert page.locator("#detail").inner_text().split("\n")[0] == "r0"
     assert "false" not in page.locator("body").inner_text()
@@ -327,9 +371,11 @@ def test_search_looks_into_sentences_evidence_and_labels(opened: Open) -> None:
     page = opened(judged(MIXED))
     page.keyboard.press("/")
     page.keyboard.type("evidence of record 4")
-    expect(page.locator("#found")).to_have_text("1 of 6 records")
+    expect(page.locator("#found")).to_have_text("1 of 6 records: all errors")
     assert current(page) == "r4"
     page.locator("#search").fill("CONTRADICTION sentence")
+    expect(page.locator("#found")).to_have_text("2 of 6 records: all errors")
+    page.locator('[data-outcome="all"]').click()
     expect(page.locator("#found")).to_have_text("3 of 6 records")
     page.locator("#search").fill("nothing of the kind")
     expect(page.locator("#detail")).to_have_text("No record is like that.")
@@ -338,7 +384,7 @@ def test_search_looks_into_sentences_evidence_and_labels(opened: Open) -> None:
 
 
 def test_keys_walk_through_the_records(opened: Open) -> None:
-    page = opened(judged(MIXED))
+    page = opened(judged(MIXED), at="#r0")
     seen = [current(page)]
     for key in ("j", "j", "ArrowRight", "k", "ArrowLeft", "k", "k"):
         page.keyboard.press(key)
@@ -351,6 +397,21 @@ def test_keys_walk_through_the_records(opened: Open) -> None:
     page.keyboard.press("/")
     page.keyboard.type("j")
     assert page.locator("#search").input_value() == "j"
+
+
+def test_a_key_leads_to_each_wrong_sentence_of_a_long_paragraph(opened: Open) -> None:
+    said = ["Supported"] * 30
+    said[20] = said[25] = "Contradiction"
+    sentences = [Statement(text=f"Sentence {k}.", gold=["Supported"], said=label) for k, label in enumerate(said)]
+    page = opened(judged([row(0, statements=sentences, right=False)]))
+    expect(page.locator(".bar button.verdict")).to_have_text("✗ 2 of 30")
+    here = page.locator(".statement.here p")
+    for key, sentence in (("w", 20), ("w", 25), ("w", 20)):
+        page.keyboard.press(key)
+        expect(here).to_have_text(f"Sentence {sentence}.")
+        expect(here).to_be_in_viewport()
+    page.locator(".bar button.verdict").click()
+    expect(here).to_have_text("Sentence 25.")
 
 
 def test_arrows_scroll_a_long_record(opened: Open) -> None:
@@ -366,15 +427,23 @@ def test_arrows_scroll_a_long_record(opened: Open) -> None:
 def test_the_address_names_the_record(opened: Open) -> None:
     page = opened(judged(MIXED))
     page.keyboard.press("j")
-    assert page.url.endswith("#r1")
+    assert page.url.endswith("#r3")
     page.reload()
-    assert current(page) == "r1"
+    assert current(page) == "r3"
+    assert len(ids(page)) == 4
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    page.reload()  # a right record, which is not among the errors
+    assert current(page) == "r2"
+    assert len(ids(page)) == 6
 
 
 def test_the_surest_mistakes_come_first_where_asked_for(opened: Open) -> None:
     unsure = Statement(text="Unsure.", gold=["Contradiction"], said="Supported", chances=[0.3, 0.2, 0.2, 0.1, 0.2])
     page = opened(judged([row(0), row(1, "Contradiction", statements=[unsure], right=False), *MIXED[4:]]))
     page.locator("#order").select_option("surest")
+    assert ids(page) == ["r4", "r5", "r1"]
+    page.locator('[data-outcome="all"]').click()
     assert ids(page) == ["r4", "r5", "r1", "r0"]
 
 
@@ -441,9 +510,9 @@ def test_on_a_phone_list_and_record_take_turns(opened: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     expect(page.locator("#detail")).to_be_hidden()
     page.locator(".row").nth(1).tap()
-    assert current(page) == "r1"
+    assert current(page) == "r3"
     page.get_by_title("Next (j)").tap()
-    assert current(page) == "r2"
+    assert current(page) == "r4"
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     page.locator(".back").tap()
     expect(page.locator("#detail")).to_be_hidden()
@@ -477,6 +546,7 @@ def test_three_thousand_records_stay_smooth(opened: Open) -> None:
     ]
     page = opened(judged(rows))
     assert page.locator(".row").count() < 60
+    page.locator('[data-outcome="all"]').click()
     expect(page.locator("#found")).to_have_text("3000 of 3000 records")
     began = time.perf_counter()
     page.locator("#search").fill("2999.4")

@@ -1,53 +1,10 @@
-// The error browser. Whatever comes from data goes into the page as text: `el` sets text nodes and never HTML.
-"use strict";
+// What the reader sees and does: list, record, filters, keys.
 (() => {
   const ROW = 56; // pixels, as in the style sheet
-  const FAILED = "failed";
-  const parsed = new Map();
-  const data = (id) => {
-    if (!parsed.has(id)) parsed.set(id, JSON.parse(document.getElementById(id).textContent));
-    return parsed.get(id);
-  };
-  const { about, records } = data("records");
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), runway = byId("runway"), detail = byId("detail"), search = byId("search");
   const phone = matchMedia("(max-width: 760px)");
 
-  function el(tag, props, ...children) {
-    const node = document.createElement(tag);
-    for (const [name, value] of Object.entries(props || {})) {
-      if (value === undefined || value === null || value === false) continue;
-      if (name === "class") node.className = value;
-      else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-      else node.setAttribute(name, value === true ? "" : value);
-    }
-    node.append(...some(children));
-    return node;
-  }
-
-  const some = (children) => children.filter((child) => child || child === 0);
-  const percent = (chance) => (chance * 100 < 1 ? "<1" : Math.round(chance * 100)) + " %";
-  const colour = (label) => {
-    const place = about.labels.indexOf(label);
-    return place < 0 ? "vf" : "v" + place;
-  };
-  const dot = (label) => el("span", { class: "dot " + colour(label), "aria-hidden": "true" });
-
-  // What became of a record and of each statement. A hit counts as the label that was said; a miss against the first.
-  const hit = (statement) => statement.said !== null && statement.gold.includes(statement.said);
-  const goldOf = (statement) => (hit(statement) ? statement.said : statement.gold[0]);
-  const saidOf = (statement) => (statement.said === null ? FAILED : statement.said);
-  const outcome = (record) => {
-    if (record.failure !== null) return FAILED;
-    if (record.right) return "right";
-    return about.evidence && record.statements.every(hit) ? "evidence" : "wrong";
-  };
-  const WORDS = { all: "all", wrong: "wrong label", evidence: "wrong evidence", failed: FAILED, right: "right" };
-  const MARKS = { wrong: "✗ wrong", evidence: "✗ evidence", failed: "! failed", right: "✓ right" };
-  const outcomes = records.map(outcome);
-  // How sure the surest wrong verdict of a record was; records without one come last.
-  const sureness = records.map((record) =>
-    Math.max(-1, ...record.statements.filter((s) => !hit(s)).map((s) => (s.chances.length ? Math.max(...s.chances) : 0))));
   let haystacks = null;
   const haystack = (k) => {
     haystacks = haystacks || new Array(records.length);
@@ -62,12 +19,12 @@
     return haystacks[k];
   };
 
-  const chosen = { outcome: "all", gold: null, said: null, order: "file" };
+  const chosen = { outcome: errors, gold: null, said: null, order: "file" };
   let found = [];
   let at = 0; // place in `found`
 
   function matches(k, words) {
-    if (chosen.outcome !== "all" && outcomes[k] !== chosen.outcome) return false;
+    if (chosen.outcome === "errors" ? outcomes[k] === "right" : ![outcomes[k], "all"].includes(chosen.outcome)) return false;
     if (chosen.gold !== null || chosen.said !== null) {
       const cell = records[k].statements.some((s) =>
         (chosen.gold === null || goldOf(s) === chosen.gold) && (chosen.said === null || saidOf(s) === chosen.said));
@@ -85,9 +42,12 @@
     at = Math.max(0, found.indexOf(current));
     const narrowed = found.length < records.length || words.length || chosen.gold || chosen.said;
     byId("clear").hidden = !narrowed;
-    const cell = [chosen.gold && "gold " + chosen.gold, chosen.said && "predicted " + chosen.said].filter(Boolean);
+    const kept = [
+      chosen.outcome !== "all" && WORDS[chosen.outcome],
+      chosen.gold && "gold " + chosen.gold, chosen.said && "predicted " + chosen.said,
+    ].filter(Boolean);
     byId("found").textContent =
-      `${found.length} of ${records.length} records` + (cell.length ? ": " + cell.join(", ") : "");
+      `${found.length} of ${records.length} records` + (kept.length ? ": " + kept.join(", ") : "");
     press();
     runway.style.height = found.length * ROW + "px";
     list.scrollTop = Math.max(0, at * ROW - list.clientHeight / 2);
@@ -118,9 +78,19 @@
         el("span", { class: "cells", "aria-hidden": "true" },
           ...record.statements.slice(0, 16).map((s) => el("i", { class: colour(s.said) + (hit(s) ? "" : " wrong") }))),
         el("span", { class: "verdict " + outcomes[k] }, MARKS[outcomes[k]])),
-      el("div", { class: "words" }, (record.statements.find((s) => !hit(s)) || record.statements[0]).text));
+      drawWords(record));
     row.style.top = place * ROW + "px";
     return row;
+  }
+
+  function drawWords(record) {
+    const missed = record.statements.find((s) => !hit(s));
+    if (!missed) return el("div", { class: "words" }, record.statements[0].text);
+    const [gold, said] = [goldOf(missed), saidOf(missed)];
+    return el("div", { class: "words" },
+      el("span", { class: "swap", title: `gold ${gold}, predicted ${said}` },
+        dot(gold), initials(gold), el("span", { class: "quiet" }, "as"), dot(said), initials(said)),
+      missed.text);
   }
 
   // --- one record
@@ -148,16 +118,36 @@
       el("div", { class: "bar" },
         el("button", { class: "step back", type: "button", onclick: leave }, "‹ List"),
         el("span", { class: "id" }, record.id),
-        el("span", { class: "verdict " + outcomes[k] }, MARKS[outcomes[k]]),
+        drawMark(record, outcomes[k]),
         step("‹", "Previous (k)", at - 1), step("›", "Next (j)", at + 1)),
       record.failure !== null && el("p", { class: "failure" }, "Failed: " + record.failure),
-      el("h2", null, about.evidence ? "Claim" : "Sentences",
-        el("span", null, " · bars: how likely each label is; a decision layer may say another than the likeliest")),
-      ...record.statements.map(drawStatement),
-      ...drawExhibits(record),
+      el("div", { class: "pair" },
+        el("div", { class: "said-of" },
+          el("h2", null, about.evidence ? "Claim" : "Sentences", el("span", null, " · bars: how likely each label is")),
+          ...record.statements.map(drawStatement)),
+        el("div", null, ...drawExhibits(record))),
       drawCalls(record),
     ]));
     try { history.replaceState(null, "", "#" + encodeURIComponent(record.id)); } catch { /* a sandboxed frame */ }
+  }
+
+  // Of a long paragraph: how many sentences are wrong, and a way to each.
+  function drawMark(record, became) {
+    const wrong = record.statements.filter((s) => !hit(s)).length;
+    if (became !== "wrong" || record.statements.length < 2)
+      return el("span", { class: "verdict " + became }, MARKS[became]);
+    return el("button", { class: "step verdict", type: "button", title: "Next wrong sentence (w)", onclick: toWrong },
+      `✗ ${wrong} of ${record.statements.length}`);
+  }
+
+  function toWrong() {
+    const wrong = [...detail.querySelectorAll(".statement.wrong")];
+    const last = wrong.findIndex((one) => one.classList.contains("here"));
+    if (last >= 0) wrong[last].classList.remove("here");
+    const next = wrong[(last + 1) % wrong.length];
+    if (!next) return;
+    next.classList.add("here");
+    next.scrollIntoView({ block: "nearest" });
   }
 
   function drawStatement(statement) {
@@ -165,15 +155,23 @@
     const gold = [].concat(...statement.gold.map((label) => [dot(label), label]));
     const said = statement.said === null ? [el("b", null, "no answer")] : [dot(statement.said), el("b", null, statement.said)];
     const likely = statement.chances.map((chance, place) => [chance, place]).sort((a, b) => b[0] - a[0]);
-    return el("div", { class: "statement " + colour(statement.said) },
+    const passed = likely.length > 0 && statement.said !== null
+      && likely[0][0] > statement.chances[about.labels.indexOf(statement.said)];
+    return el("div", { class: "statement " + colour(statement.said) + (right ? "" : " wrong") },
       el("p", null, statement.text),
       el("div", { class: "said" },
         el("span", null, ...said),
         right ? el("span", { class: "verdict right" }, "✓")
           : el("span", null, el("span", { class: "verdict wrong" }, "✗ gold:"), ...gold),
-        right && statement.gold.length > 1 && el("span", { class: "quiet" }, "gold: ", ...gold)),
-      likely.length > 0 && drawChances(likely));
+        right && statement.gold.length > 1 && el("span", { class: "quiet" }, "gold: ", ...gold),
+        likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
+      likely.length > 0 && drawChances(likely),
+      passed && el("p", { class: "odds" },
+        `Likeliest is ${about.labels[likely[0][1]]}; a decision layer may say another, for the ranking score.`));
   }
+
+  const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)
+    .map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`.replaceAll(" ", "\u00a0")).join(" · ");
 
   function drawChances(likely) {
     const bar = el("div", { class: "chances", "aria-hidden": "true" });
@@ -182,8 +180,7 @@
       part.style.flexGrow = chance;
       bar.append(part);
     }
-    const odds = likely.filter(([chance]) => chance >= 0.005).map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`);
-    return el("div", null, bar, el("div", { class: "odds" }, odds.join(" · ")));
+    return bar;
   }
 
   function drawExhibits(record) {
@@ -254,6 +251,7 @@
   // --- filters
   function drawOutcomes() {
     const count = { all: records.length };
+    if (errors === "errors") count.errors = outcomes.filter((name) => name !== "right").length;
     for (const name of outcomes) count[name] = (count[name] || 0) + 1;
     byId("outcomes").replaceChildren(...Object.entries(WORDS)
       .filter(([name]) => name in count)
@@ -263,38 +261,36 @@
   }
 
   function drawMatrix() {
-    const cells = new Map();
-    let failed = false, most = {};
-    for (const record of records) for (const s of record.statements) {
-      const key = JSON.stringify([goldOf(s), saidOf(s)]);
-      cells.set(key, (cells.get(key) || 0) + 1);
-      failed = failed || s.said === null;
-    }
-    for (const [key, count] of cells) {
-      const gold = JSON.parse(key)[0];
-      most[gold] = (most[gold] || 0) + count;
-    }
+    const { times, most, failed, f1 } = confusion();
     const columns = failed ? [...about.labels, FAILED] : about.labels;
     const choose = (gold, said) => {
       const same = chosen.gold === gold && chosen.said === said;
-      Object.assign(chosen, same ? { gold: null, said: null } : { gold, said });
+      // The counts are those of all records, and so is what a click finds.
+      Object.assign(chosen, { outcome: "all" }, same ? { gold: null, said: null } : { gold, said });
       filter();
     };
     const button = (gold, said, ...content) => el("button",
       { type: "button", "data-gold": gold, "data-said": said, onclick: () => choose(gold, said) }, ...content);
     const head = el("tr", null, el("th", { class: "quiet" }, "gold ↓  predicted →"),
-      ...columns.map((said) => el("th", { scope: "col" }, button(null, said, dot(said), said))));
-    const rows = about.labels.map((gold) => el("tr", null,
-      el("th", { scope: "row" }, button(gold, null, dot(gold), gold)),
       ...columns.map((said) => {
-        const count = cells.get(JSON.stringify([gold, said])) || 0;
+        const one = button(null, said, said !== FAILED && dot(said), initials(said));
+        one.title = `predicted ${said}`;
+        return el("th", { scope: "col" }, one);
+      }),
+      el("th", { scope: "col", class: "f1" }, "F1"));
+    const rows = about.labels.map((gold) => el("tr", null,
+      el("th", { scope: "row" }, button(gold, null, dot(gold), el("b", null, initials(gold)), gold)),
+      ...columns.map((said) => {
+        const count = times(gold, said);
         const one = button(gold, said, String(count));
         one.disabled = !count;
         one.title = `gold ${gold}, predicted ${said}`;
         const cell = el("td", { class: gold === said ? "hit" : "miss" }, one);
-        cell.style.setProperty("--heat", most[gold] ? count / most[gold] : 0);
+        cell.style.setProperty("--heat", count / (most(gold) || 1));
         return cell;
-      })));
+      }),
+      el("td", { class: "f1" }, f1(gold).toFixed(0))));
+    byId("macro").textContent = (about.labels.reduce((sum, label) => sum + f1(label), 0) / about.labels.length).toFixed(1);
     byId("matrix").replaceChildren(el("thead", null, head), el("tbody", null, ...rows));
   }
 
@@ -338,6 +334,11 @@
       leave();
       search.focus();
       search.select();
+    } else if (event.key === "e") {
+      chosen.outcome = chosen.outcome === errors ? "all" : errors;
+      filter();
+    } else if (event.key === "w") {
+      toWrong();
     } else if (event.key === "p" && byId("prompt")) {
       byId("prompt").open = !byId("prompt").open;
     } else {
@@ -351,7 +352,8 @@
   drawMatrix();
   let asked = "";
   try { asked = decodeURIComponent(location.hash.slice(1)); } catch { /* not an address of ours */ }
+  const named = asked ? records.findIndex((record) => record.id === asked) : -1;
+  if (named >= 0 && outcomes[named] === "right") chosen.outcome = "all";
   filter();
-  const place = asked ? found.findIndex((k) => records[k].id === asked) : -1;
-  if (place >= 0) go(place, true);
+  if (named >= 0) go(found.indexOf(named), true);
 })();

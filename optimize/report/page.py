@@ -24,7 +24,8 @@ def render(found: Records, thumbnail: Thumbnail = no_picture) -> str:
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
-    style, script = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    style, *scripts = ((HERE / name).read_text(encoding="utf-8") for name in ("page.css", "verdicts.js", "page.js"))
+    script = "".join(scripts)
     content = found.model_dump(mode="json")
     page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
     return page.render(
