@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from optimize import redact
-from optimize.replay import FORGOTTEN, Replayed
+from optimize.replay import FORGOTTEN, Heard, Replayed
 from optimize.report.records import JudgedRecord, judged
 from optimize.tasks import Task
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 RECORD_TAG = "aisr.record"
 LONGEST = 250  # characters in MLflow's lists; it refuses tags beyond 4,096 and previews beyond 1,000
-INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"  # what the UI shows first of a span
+# What the UI shows first of a span. It draws lone strings and chats as Markdown, in which a claim could fetch pictures
+# from anywhere and a prompt loses its lines. What stands deeper, it shows as it is.
+INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 
 
 class NotTraced(Exception):
@@ -101,19 +103,8 @@ def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int)
         ],
     )
     root = _span(trace_id, None, record_id, "CHAIN", moment, _record(task, one, shown), shown.failure)
-    # `replay` has redacted the calls. Messages of this form are drawn as a chat.
     calls = [
-        _span(
-            trace_id,
-            root.span_id,
-            f"call {k} of {len(one.calls)}",
-            "CHAT_MODEL",
-            moment,
-            {
-                INPUTS: {"messages": [{"role": role, "content": text} for role, text in call.messages]},
-                OUTPUTS: call.answer,
-            },
-        )
+        _span(trace_id, root.span_id, f"call {k} of {len(one.calls)}", "CHAT_MODEL", moment, _call(call))
         for k, call in enumerate(one.calls, start=1)
     ]
     return info, [root, *calls]
@@ -122,16 +113,23 @@ def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int)
 def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
     """The attributes of a record's span."""
     texts = [_clean(statement.text) for statement in shown.statements]
+    numbered = "\n".join(f"{k}. {text}" for k, text in enumerate(texts, start=1)) if len(texts) > 1 else texts[0]
     answer = one.outcome.answer
     return {
-        INPUTS: {
-            "record": _clean(one.record.id),
-            "statements": [f"{k}. {text}" for k, text in enumerate(texts, start=1)] if len(texts) > 1 else texts,
-        },
-        OUTPUTS: None if answer is None else _cleaned(task.line(answer)),
+        INPUTS: {"record": {"id": _clean(one.record.id), "statements": numbered}},
+        OUTPUTS: {"failed": [_clean(str(shown.failure))]}
+        if answer is None
+        else {"prediction": _cleaned(task.line(answer))},
         "gold": _cleaned(task.line(one.example.gold)),
         "right": shown.right,
-        **({"failure": _clean(shown.failure)} if shown.failure else {}),
+    }
+
+
+def _call(call: Heard) -> dict[str, Any]:
+    """The attributes of a call's span; `replay` has redacted them."""
+    return {
+        INPUTS: {"messages": [{role: text} for role, text in call.messages]},
+        OUTPUTS: {"answer": [call.answer]},
     }
 
 
@@ -167,20 +165,30 @@ def _prediction(shown: JudgedRecord) -> str:
     if shown.failure:
         return f"failed: {_clean(shown.failure)}"
     chosen = sorted((one for one in shown.exhibits if one.chosen), key=lambda one: one.chosen)
-    return _in_short([str(one.said) for one in shown.statements], [one.key for one in chosen])
+    return _in_short([str(one.said) for one in shown.statements], _common(shown), [one.key for one in chosen])
 
 
 def _gold(shown: JudgedRecord) -> str:
-    return _in_short(
-        [" or ".join(one.gold) for one in shown.statements], [one.key for one in shown.exhibits if one.gold]
-    )
+    evidence = [one.key for one in shown.exhibits if one.gold]
+    return _in_short([" or ".join(one.gold) for one in shown.statements], _common(shown), evidence)
 
 
-def _in_short(labels: Sequence[str], evidence: Sequence[str]) -> str:
-    """Labels and evidence in a line, the odd ones first: `3 Contradiction, rest Supported`, `Overstate · P7, P9`."""
-    common = Counter(labels).most_common(1)[0][0]
-    odd = [f"{k} {label}" for k, label in enumerate(labels, start=1) if label != common]
-    said = ", ".join([*odd, f"rest {common}"]) if odd else f"all {common}" if len(labels) > 1 else common
+def _common(shown: JudgedRecord) -> str:
+    """The commonest gold label of a record. Gold and prediction are told by what departs from it, to be compared at a
+    glance."""
+    return Counter(" or ".join(one.gold) for one in shown.statements).most_common(1)[0][0]
+
+
+def _in_short(labels: Sequence[str], common: str, evidence: Sequence[str]) -> str:
+    """Labels and evidence in a line, the odd ones first: `2, 5 Contradiction, rest Supported`, `Overstate · P7, P9`."""
+    places: dict[str, list[str]] = {}
+    for k, label in enumerate(labels, start=1):
+        places.setdefault(label, []).append(str(k))
+    if len(places) == 1:
+        said = f"all {labels[0]}" if len(labels) > 1 else labels[0]
+    else:
+        odd = [f"{', '.join(where)} {label}" for label, where in places.items() if label != common]
+        said = ", ".join([*odd, f"rest {common}"] if common in places else odd)
     return _clean(" · ".join([said, *([", ".join(evidence)] if evidence else [])]))
 
 
