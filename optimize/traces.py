@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 RECORD_TAG = "aisr.record"
 LONGEST = 250  # characters in MLflow's lists; it refuses tags beyond 4,096 and previews beyond 1,000
-# What the UI shows first of a span. It draws lone strings and chats as Markdown, in which a claim could fetch pictures
-# from anywhere and a prompt loses its lines. What stands deeper, it shows as it is.
+# What the UI shows first of a span. It draws lone strings and chats as Markdown, in which a prompt loses its lines and a
+# claim may be anything. What stands a level deeper, it shows as it is.
 INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 
 
@@ -114,12 +114,13 @@ def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
     """The attributes of a record's span."""
     texts = [_clean(statement.text) for statement in shown.statements]
     numbered = "\n".join(f"{k}. {text}" for k, text in enumerate(texts, start=1)) if len(texts) > 1 else texts[0]
-    answer = one.outcome.answer
+    if shown.failure:
+        said: dict[str, Any] = {"failed": [_clean(shown.failure)]}
+    else:
+        said = {"prediction": _cleaned(task.line(one.outcome.answer))}
     return {
         INPUTS: {"record": {"id": _clean(one.record.id), "statements": numbered}},
-        OUTPUTS: {"failed": [_clean(str(shown.failure))]}
-        if answer is None
-        else {"prediction": _cleaned(task.line(answer))},
+        OUTPUTS: said,
         "gold": _cleaned(task.line(one.example.gold)),
         "right": shown.right,
     }
