@@ -220,15 +220,15 @@ def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced
     tracked = tracking.track(
         artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
     )
-    if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
-    else:
-        note(f"registered models:/{tracked.model}/{tracked.version} · run {tracked.run_id}")
-        note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
     try:
         logged = traces.log(open_store(artifacts), tracked.run_id, plan.task, told, traced, plan.settings.seed)
     except traces.NotTraced as error:  # all else is saved and registered
         note(f"no traces: {error}")
     else:
         if logged:
-            note(f"  {logged} records as traces of the run, for `aisr ui`")
+            note(f"logged {logged} records as traces of the run, for the MLflow UI")
+    if tracked.kept_from is None:
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
+        return
+    note(f"registered models:/{tracked.model}/{tracked.version} · run {tracked.run_id}")
+    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")

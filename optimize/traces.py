@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 RECORD_TAG = "aisr.record"
 LONGEST = 250  # characters in MLflow's lists; it refuses tags beyond 4,096 and previews beyond 1,000
-# What the UI shows first of a span. It draws lone strings and chats as Markdown, in which a prompt loses its lines and a
-# claim may be anything. What stands a level deeper, it shows as it is.
+# What the UI shows first of a span. It draws lone strings and chats as Markdown, in which a prompt loses its lines and
+# a claim may be anything. What stands a level deeper, it shows as it is.
 INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 
 
