@@ -11,6 +11,7 @@ from optimize.opening import load, opened_lm, prepare
 from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
+    TRACES,
     ApiBase,
     ContextTokens,
     Evidence,
@@ -25,11 +26,13 @@ from optimize.options import (
     Schema,
     TaskName,
     Threads,
+    Traces,
     Unit,
     chosen_task,
 )
 
 if TYPE_CHECKING:
+    from optimize.replay import Replayed
     from optimize.tasks import Task
 
 
@@ -94,6 +97,7 @@ def compile_(
     price: PriceOption = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
+    traces: Traces = TRACES,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
@@ -164,13 +168,13 @@ def compile_(
         made = compiling.compile_program(plan, opened, teacher, artifacts, watcher)
         display.say_champion(made)
         shown.stage("report and figures, from the response cache")
-        leave.of_compile(plan, made, opened)
+        told = leave.of_compile(plan, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest['digest']}) and {artifacts / 'INDEX.md'}")
     display.say_pictures(plan.gallery.problems if plan.gallery else {})
     display.say_spend(opened)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
     if track:
-        _track(artifacts, plan, made)
+        _track(artifacts, plan, made, told, traces)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
     raise typer.Exit(RECORDS_FAILED if failed else 0)
 
@@ -203,18 +207,26 @@ def _command() -> str:
     return shlex.join(hidden).replace("'…'", "…")
 
 
-def _track(artifacts: Path, plan: Any, made: Any) -> None:
+def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced: int) -> None:
     from datetime import datetime
 
-    from optimize import tracking
+    from optimize import traces, tracking
     from optimize.display import note
     from optimize.registry import ALIAS
+    from optimize.store import open_store
 
     lm = made.manifest["lm"]["spec"]
     title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
     tracked = tracking.track(
         artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
     )
+    try:
+        logged = traces.log(open_store(artifacts), tracked.run_id, plan.task, told, traced, plan.settings.seed)
+    except traces.NotTraced as error:  # all else is saved and registered
+        note(f"no traces: {error}")
+    else:
+        if logged:
+            note(f"logged {logged} records as traces of the run, for the MLflow UI")
     if tracked.kept_from is None:
         note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
         return

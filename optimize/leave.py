@@ -31,11 +31,11 @@ FIGURES = "figures"
 SAMPLE = 20  # records whose prompts are rendered to measure what a candidate costs
 
 
-def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> None:
+def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
 
-    Test records are never shown one by one: whoever read them would choose by them. Figures of the champion are drawn
-    from test as a whole where there is one.
+    No file shows test records one by one: whoever read them would choose by them. Figures of the champion are drawn
+    from test as a whole where there is one. Returns the records that they are drawn from.
     """
     task, choice, test = plan.task, made.choice, made.test
     loaded = artifact.load(made.folder)
@@ -59,6 +59,7 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> None:
         names = names if names[0] != names[1] else (names[0], f"{names[1]} with decision layer")
         drawn["f1"] = figures.f1_by_label(_f1(before), _f1(after), names, f"{task.name}: F1 by label on {split}")
     figures.write(made.folder / FIGURES, drawn | _judgements(task, shown, f"{task.name} on {split}"))
+    return shown
 
 
 def of_evaluation(
@@ -71,12 +72,13 @@ def of_evaluation(
     found: Result,
     folder: Path,
     gallery: Gallery | None,
-) -> None:
-    """Into a folder: every record of an evaluation, the page, and the figures of its judgements."""
+) -> list[Replayed]:
+    """Into a folder: every record of an evaluation, the page, and the figures of its judgements. Returns the former."""
     told = replay(task, loaded.program, data, lm, limit, found.failures)
     title = f"{task.name} · {program}"
     _write(folder, task, _about(task, title, loaded.digest, lm, data.name, told, ""), told, gallery)
     figures.write(folder / FIGURES, _judgements(task, told, f"{task.name} on {data.name}"))
+    return told
 
 
 def _about(task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[Replayed], note: str) -> About:

@@ -18,6 +18,7 @@ from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
 from optimize.store import open_store
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
+PICTURE = "![pixel](//planted.invalid/pixel.png)"  # Markdown, which would tell a stranger who reads it
 FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)
 
 
@@ -41,10 +42,10 @@ def compiled(artifacts: Path, aisr: Callable[..., Any], monkeypatch: pytest.Monk
     for split in ("train", "dev", "test"):
         rows = [json.loads(line) for line in (SAMPLE / "track1" / f"{split}.jsonl").read_text().splitlines()]
         for row in rows:
-            row["claim_text"] += SCRIPT
-            row["evidence_bundle"][0]["text"] = SCRIPT
+            row["claim_text"] = SCRIPT + PICTURE + row["claim_text"]
+            row["evidence_bundle"][0]["text"] = SCRIPT + PICTURE
             for sentence in row["sentence_label"]:
-                sentence["sentence"] += SCRIPT
+                sentence["sentence"] += SCRIPT + PICTURE
         (data / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     monkeypatch.chdir(artifacts.parent)
     with serve() as server:
@@ -125,13 +126,43 @@ def browse(port: int, run: str, experiment: str) -> None:
     address = f"http://127.0.0.1:{port}"
     with playwright_api.sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=binary).new_page()
+        elsewhere: list[str] = []
+        page.on("request", lambda request: elsewhere.append(request.url) if "planted.invalid" in request.url else None)
         for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):
             page.goto(f"{address}/#/experiments/{path}")
             page.get_by_text("window.planted = true").first.wait_for(timeout=60_000)
             assert page.evaluate("window.planted") is None, path
+        read_traces(page, f"{address}/#/experiments/{run}/traces")
+        assert elsewhere == []
         with page.expect_download() as download:  # handed out as a file, not shown as a page
             page.evaluate(
                 f"window.location.href = '{address}/get-artifact?path=artifact/PROMPT.md&run_uuid={run[-32:]}'"
             )
         assert SCRIPT in Path(download.value.path()).read_text(encoding="utf-8")
         assert page.evaluate("window.planted") is None
+
+
+def read_traces(page: Any, address: str) -> None:
+    """Open a run's list of traces, and of one of them all that it holds: record, assessments, attributes and a call."""
+    page.goto(address)
+    names = page.get_by_text(re.compile(r"^track1-sample-test-\d+ · .*window\.planted = true"))
+    names.first.wait_for(timeout=60_000)
+    assert names.count() == FEW[-1]
+    names.first.click()
+    trace = page.get_by_role("dialog")
+    trace.get_by_text("statements").first.wait_for(timeout=60_000)
+    trace.get_by_role("button", name="Assess").first.click()
+    for part in ("assessment", "expectation"):
+        trace.locator(f"[data-component-id$='toggle-{part}-expanded']").click()
+    trace.get_by_text("Rationale").wait_for()
+    trace.get_by_text("Attributes", exact=True).click()
+    trace.get_by_text("gold", exact=True).nth(1).wait_for()
+    trace.get_by_text("call 1 of 1").first.click()
+    trace.get_by_text("Inputs / Outputs", exact=True).click()
+    trace.get_by_text("messages").first.wait_for()
+    while (more := trace.get_by_text("See more")).count():
+        more.first.click()
+    trace.get_by_text("window.planted = true").first.wait_for()
+    trace.get_by_text("![pixel](//planted.invalid").first.wait_for()
+    assert trace.locator("img[alt=pixel]").count() == 0
+    assert page.evaluate("window.planted") is None

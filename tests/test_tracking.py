@@ -105,6 +105,15 @@ def test_the_datasets_are_known_by_digest_and_not_stored(logged: Logged) -> None
     assert "sentence_label" not in str([i.dataset.source + str(i.dataset.profile) for i in inputs])
 
 
+def test_a_run_has_test_records_as_traces(logged: Logged) -> None:
+    for run in logged.runs.values():
+        found = logged.client.search_traces(
+            [run.info.experiment_id], filter_string=f"request_metadata.`mlflow.sourceRun` = '{run.info.run_id}'"
+        )
+        ids = sorted(trace.info.tags["aisr.record"] for trace in found)
+        assert ids == [f"track1-sample-test-{k:06d}" for k in range(1, FEW[-1] + 1)]
+
+
 def test_the_run_holds_the_artifact_as_it_is(logged: Logged, tmp_path: Path) -> None:
     names = {file.name for file in logged.folder("second").iterdir()}
     assert {"program.json", "manifest.json", "report.json", "PROMPT.md"} <= names
@@ -223,6 +232,11 @@ def test_a_compile_of_a_fresh_process_leaves_no_key_either(loopback: Loopback, a
     assert KEY not in done.stdout + done.stderr
     assert TOKEN not in done.stdout + done.stderr
     assert_clean(artifacts)
+    client = open_store(artifacts).MlflowClient()
+    experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+    found = client.search_traces(experiments)
+    assert len(found) == FEW[-1]  # they were all there when the process ended
+    assert all(len(trace.data.spans) > 1 for trace in found)
 
 
 def assert_clean(root: Path) -> None:

@@ -95,11 +95,12 @@ def gather(task: Task, about: About, replayed: Sequence[Replayed]) -> Records:
             )
             for call in one.calls
         ]
-        records.append(_judged(task, one, calls))
+        records.append(judged(task, one, calls))
     return Records(about=about, texts=list(place), records=records)
 
 
-def _judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
+def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
+    """One record of the file, with calls that refer to the file's texts."""
     outcome, gold = one.outcome, one.example.gold
     allowed = task.allowed(gold)
     thought: list[Judgement | None] = [*outcome.judgements] or [None] * len(allowed)
