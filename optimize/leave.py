@@ -34,8 +34,8 @@ SAMPLE = 20  # records whose prompts are rendered to measure what a candidate co
 def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
 
-    No file shows test records one by one: whoever read them would choose by them. Figures of the champion are drawn
-    from test as a whole where there is one. Returns the records that they are drawn from.
+    Test records are never shown one by one: whoever read them would choose by them. Figures of the champion are drawn
+    from test as a whole where there is one. Returns the records of dev.
     """
     task, choice, test = plan.task, made.choice, made.test
     loaded = artifact.load(made.folder)
@@ -59,7 +59,7 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
         names = names if names[0] != names[1] else (names[0], f"{names[1]} with decision layer")
         drawn["f1"] = figures.f1_by_label(_f1(before), _f1(after), names, f"{task.name}: F1 by label on {split}")
     figures.write(made.folder / FIGURES, drawn | _judgements(task, shown, f"{task.name} on {split}"))
-    return shown
+    return dev
 
 
 def of_evaluation(

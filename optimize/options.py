@@ -65,7 +65,7 @@ Traces = Annotated[
     int, typer.Option(min=0, help="Show so many records, failed, wrong and right ones, as traces in MLflow.")
 ]
 ARTIFACTS = Path("artifacts")
-TRACES = 5  # a compile takes them from test where there is one: whoever read many would choose by them
+TRACES = 5
 
 RECORDS_FAILED = 1  # exit code: the command went through, some records did not
 REFUSED = 2  # exit code: bad input, nothing was done

@@ -145,9 +145,9 @@ def browse(port: int, run: str, experiment: str) -> None:
 def read_traces(page: Any, address: str) -> None:
     """Open a run's list of traces, and of one of them all that it holds: record, assessments, attributes and a call."""
     page.goto(address)
-    names = page.get_by_text(re.compile(r"^track1-sample-test-\d+ · .*window\.planted = true"))
+    names = page.get_by_text(re.compile(r"^track1-\d+ · .*window\.planted = true"))
     names.first.wait_for(timeout=60_000)
-    assert names.count() == FEW[-1]
+    assert 0 < names.count() <= 5
     names.first.click()
     trace = page.get_by_role("dialog")
     trace.get_by_text("statements").first.wait_for(timeout=60_000)

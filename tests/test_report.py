@@ -427,7 +427,7 @@ def test_arrows_scroll_a_long_record(opened: Open) -> None:
 def test_the_address_names_the_record(opened: Open) -> None:
     page = opened(judged(MIXED))
     page.keyboard.press("j")
-    assert page.url.endswith("#r3")
+    page.wait_for_url("**#r3")
     page.reload()
     assert current(page) == "r3"
     assert len(ids(page)) == 4
