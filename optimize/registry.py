@@ -9,11 +9,11 @@ among many owes some of its test score to the choice: `aisr compare` on records 
 import io
 import tempfile
 import warnings
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from optimize import redact
+from optimize import redact, runs
 from optimize.artifact import BadArtifact, Loaded, parse, read_json
 from optimize.display import percent
 from optimize.store import open_store, tracking_uri
@@ -116,13 +116,26 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Stand
         raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
     champion = _standing(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
     if champion is not None and champion.version == challenger.version:
+        _mark(mlflow, name, version)
         return champion
     if champion is not None and not anyway:
         _check_better(challenger, champion)
     if champion is not None:
         client.set_registered_model_alias(name, PREVIOUS, champion.version)
     client.set_registered_model_alias(name, ALIAS, version)
+    _mark(mlflow, name, version)
     return champion
+
+
+def _mark(mlflow: Any, name: str, version: str) -> None:
+    """Have the tag of the champion's run, and of no other run, say so: whoever scans the list asks which one it is now,
+    not which ones were. A run that was deleted has no tag to keep true."""
+    client = mlflow.MlflowClient()
+    with suppress(mlflow.MlflowException):
+        run = client.get_run(client.get_model_version(name, version).run_id)
+        for former in client.search_runs([run.info.experiment_id], f"tags.`{runs.CHAMPION_TAG}` = '{runs.YES}'"):
+            client.set_tag(former.info.run_id, runs.CHAMPION_TAG, runs.NO)
+        client.set_tag(run.info.run_id, runs.CHAMPION_TAG, runs.YES)
 
 
 def _version(mlflow: Any, root: Path, uri: str) -> Any:

@@ -4,13 +4,17 @@ MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key insi
 holds.
 """
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from optimize import digests, notes, runs
 from optimize.champion import Choice, Tested
 from optimize.registry import DIGEST_TAG, NotPromoted, model_name, promote, register
-from optimize.store import files, is_own, open_store
+from optimize.store import open_store
 from optimize.tasks import Task
 
 
@@ -41,43 +45,37 @@ def track(root: Path, compiled: Compiled) -> Tracked:
     """Log a compile as a run of its task's experiment and register its champion; the alias `champion` moves to it if it
     is better on the same test split than the one that has it."""
     mlflow = open_store(root)
-    experiment = _experiment(mlflow, root, compiled.task)
-    with mlflow.start_run(experiment_id=experiment, run_name=compiled.title) as run:
-        mlflow.set_tags(_tags(compiled))
-        mlflow.log_params(_params(compiled.manifest))
+    made = compiled.manifest
+    experiment = runs.experiment(mlflow, root, compiled.task)
+    about = notes.of_compile(made, compiled.choice, compiled.test)
+    with mlflow.start_run(experiment_id=experiment, run_name=compiled.title, tags=_tags(compiled), description=about):
+        run_id = mlflow.active_run().info.run_id
+        mlflow.log_params(_params(made))
         mlflow.log_metrics(_metrics(compiled))
-        for step, contender in enumerate(compiled.choice.contenders):
-            mlflow.log_metric("candidate_dev_score", contender.dev.score.score, step=step)
+        mlflow.MlflowClient().log_batch(run_id, metrics=_search(compiled.choice))
         for split, path in compiled.data.items():
-            mlflow.log_input(_dataset(path, compiled.manifest["data"][split]), context=split)
+            known = made["data"][split]
+            mlflow.log_input(runs.dataset(path, known["digest"], known["records"]), context=split)
         mlflow.log_artifacts(str(compiled.folder), "artifact")
-        version = register(mlflow, compiled.task, compiled.folder, compiled.manifest)
+        version = register(mlflow, compiled.task, compiled.folder, made)
     name = model_name(compiled.task)
     try:
         promote(mlflow, name, version)
     except NotPromoted as error:
-        return Tracked(run.info.run_id, name, version, str(error))
-    return Tracked(run.info.run_id, name, version, None)
-
-
-def _experiment(mlflow: Any, root: Path, task: Task) -> str:
-    name = f"aisr {task.name}"
-    found = mlflow.get_experiment_by_name(name)
-    if found is not None:
-        return str(found.experiment_id)
-    location = files(root) if is_own(root) else None
-    return str(mlflow.create_experiment(name, artifact_location=location))
+        return Tracked(run_id, name, version, str(error))
+    return Tracked(run_id, name, version, None)
 
 
 def _tags(compiled: Compiled) -> dict[str, str]:
     made = compiled.manifest
+    data = " ".join(f"{split} {about['digest']}/{about['records']}" for split, about in made["data"].items())
     return {
-        "aisr.task": compiled.task.name,
+        **runs.tags(runs.COMPILE, compiled.task, made["lm"]["spec"], digests.of_text(data)),
         "aisr.optimizer": made["optimizer"],
-        "aisr.lm": made["lm"]["spec"],
+        "aisr.candidate": compiled.choice.champion.name,
+        "aisr.decision": (made["decision"] or {}).get("kept") or "none",
         DIGEST_TAG: made["digest"],
-        "aisr.champion": compiled.choice.champion.name,
-        "aisr.decision": str((made["decision"] or {}).get("kept")),
+        runs.CHAMPION_TAG: runs.NO,  # until the alias moves to its version
     }
 
 
@@ -92,16 +90,7 @@ def _params(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _metrics(compiled: Compiled) -> dict[str, float]:
-    spend = compiled.manifest["spend"]
-    metrics = {
-        "seconds": compiled.manifest["seconds"],
-        "lm_calls": spend["calls"],
-        "lm_cached_calls": spend["cached_calls"],
-        "prompt_tokens": spend["prompt_tokens"],
-        "completion_tokens": spend["completion_tokens"],
-    }
-    if spend["usd"] is not None:
-        metrics["usd"] = spend["usd"]
+    metrics = runs.spent(compiled.manifest["spend"], compiled.manifest["seconds"])
     decision = compiled.manifest["decision"]
     if decision and "gain" in decision:
         metrics["decision_cross_validated_gain"] = decision["gain"][0]
@@ -111,21 +100,22 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
         if compiled.test.baseline is not None:
             results["baseline_test"] = compiled.test.baseline
     for split, found in results.items():
-        metrics |= {
-            f"{split}_score": found.score.score,
-            f"{split}_score_low": found.interval.low,
-            f"{split}_score_high": found.interval.high,
-            f"{split}_macro_f1": found.score.macro_f1,
-            f"{split}_{found.score.exact_name}": found.score.exact,
-            f"{split}_failed": len(found.failures),
-        }
+        metrics |= runs.scores(found, f"{split}_")
     return metrics
 
 
-def _dataset(path: Path, about: dict[str, Any]) -> Any:
-    """A dataset entry by name and digest alone: task data may not be redistributed, so no record is stored."""
-    from mlflow.data.code_dataset_source import CodeDatasetSource
-    from mlflow.data.meta_dataset import MetaDataset
+def _search(choice: Choice) -> list[Any]:
+    """The search as curves: each candidate's score on dev by its number, and the best so far by the LM calls that were
+    asked for until then. A candidate that the race dropped has a score on a part of dev, and is never the best."""
+    from mlflow.entities import Metric
 
-    source = CodeDatasetSource(tags={"file": path.name, "records": str(about["records"])})
-    return MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=about["digest"])
+    now = int(time.time() * 1000)
+    done = sorted((one for one in choice.contenders if one.finished), key=lambda one: one.calls)
+    best = np.maximum.accumulate([one.dev.score.score for one in done])
+    curve = {
+        one.calls: float(so_far) for one, so_far in zip(done, best, strict=True)
+    }  # of one number of calls the last
+    return [
+        *(Metric("candidate_dev_score", one.dev.score.score, now, k) for k, one in enumerate(choice.contenders)),
+        *(Metric("best_dev_score", score, now, calls) for calls, score in curve.items()),
+    ]

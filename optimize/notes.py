@@ -1,0 +1,39 @@
+"""What a run says of itself on its page in MLflow, as Markdown: what won, how sure that is, and the command."""
+
+from typing import Any
+
+from metrics.confidence import Interval
+from optimize.champion import Choice, Contender, Tested
+
+
+def of_compile(made: dict[str, Any], choice: Choice, test: Tested | None) -> str:
+    """made: the manifest."""
+    champion, baseline = choice.champion, choice.contenders[0]
+    lines = [f"**{champion.name}** of {len(choice.contenders)} candidates, chosen on dev: **{champion.dev.interval}**"]
+    if test is None:
+        lines.append("Not scored on a test split.")
+    else:
+        gain = f", {_verdict(test.gain)} {baseline.name} (difference {test.gain})" if test.gain else ""
+        lines.append(f"On test, which chose nothing: **{test.champion.interval}**{gain}")
+    lines.append(f"Decision layer: {(made['decision'] or {}).get('kept') or 'none'}")
+    rows = [_row(step, one) for step, one in enumerate(choice.contenders)]
+    lines.append("\n".join(["| step | candidate | score on dev | LM calls so far |", "|---|---|---|---|", *rows]))
+    if choice.unscored:
+        lines.append(f"The budget left unscored: {', '.join(choice.unscored)}")
+    if made["stopped_early"]:
+        lines.append(f"Stopped early: {made['stopped_early']}")
+    return "\n\n".join([*lines, _code(made["command"])])
+
+
+def _row(step: int, one: Contender) -> str:
+    dropped = "" if one.finished else f", dropped after {len(one.dev.tally)} records"
+    return f"| {step} | {one.name} | {one.dev.interval}{dropped} | {one.calls} |"
+
+
+def _verdict(gain: Interval) -> str:
+    return "better than" if gain.low > 0 else "no better than"
+
+
+def _code(command: str) -> str:
+    """A block of code that no word of the command can end: it is one line."""
+    return f"    {' '.join(command.split())}"
