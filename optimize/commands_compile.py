@@ -1,13 +1,11 @@
 """The command that compiles programs."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optimize.opening import load, opened_lm, prepare
+from optimize.opening import command_line, load, opened_lm, prepare
 from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
@@ -143,7 +141,7 @@ def compile_(
         density=augment_density,
         decide=decide,
         members=members,
-        command=_command(),
+        command=command_line(),
         gallery=find_gallery(image_root, files["train"], artifacts),
     )
     if estimate:
@@ -169,10 +167,9 @@ def compile_(
     display.say_pictures(plan.gallery.problems if plan.gallery else {})
     display.say_spend(opened)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
-    if track:
-        _track(artifacts, plan, made)
+    logged = not track or _track(artifacts, plan, made)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(RECORDS_FAILED if failed else 0)
+    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
 
 def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
@@ -193,30 +190,26 @@ def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
     return members
 
 
-def _command() -> str:
-    """The command line as a manifest records it: without the address of a server, which can hold a key."""
-    words = ["aisr", *sys.argv[1:]]
-    hidden = [
-        "--api-base=…" if word.startswith("--api-base=") else "…" if k and words[k - 1] == "--api-base" else word
-        for k, word in enumerate(words)
-    ]
-    return shlex.join(hidden).replace("'…'", "…")
-
-
-def _track(artifacts: Path, plan: Any, made: Any) -> None:
-    from datetime import datetime
+def _track(artifacts: Path, plan: Any, made: Any) -> bool:
+    from mlflow.exceptions import MlflowException
 
     from optimize import tracking
-    from optimize.display import note
+    from optimize.display import complain, note
     from optimize.registry import ALIAS
+    from optimize.store import NoStore
 
-    lm = made.manifest["lm"]["spec"]
-    title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
-    tracked = tracking.track(
-        artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
-    )
+    compiled = tracking.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    try:
+        tracked = tracking.track(artifacts, compiled)
+    except (MlflowException, NoStore, OSError) as error:
+        complain(
+            f"{made.folder}/ is whole, but not registered in MLflow: {error}; the same command registers it, with the "
+            "answers from the cache"
+        )
+        return False
     if tracked.kept_from is None:
         note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
-        return
+        return True
     note(f"registered models:/{tracked.model}/{tracked.version} · run {tracked.run_id}")
     note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    return True

@@ -4,6 +4,8 @@ from typing import Any
 
 from metrics.confidence import Interval
 from optimize.champion import Choice, Contender, Tested
+from optimize.display import EXACT_NAMES, percent
+from optimize.evaluation import Evaluation
 
 
 def of_compile(made: dict[str, Any], choice: Choice, test: Tested | None) -> str:
@@ -23,6 +25,23 @@ def of_compile(made: dict[str, Any], choice: Choice, test: Tested | None) -> str
     if made["stopped_early"]:
         lines.append(f"Stopped early: {made['stopped_early']}")
     return "\n\n".join([*lines, _code(made["command"])])
+
+
+def of_evaluation(done: Evaluation, name: str) -> str:
+    """name: that of the program."""
+    found = done.found
+    exact = EXACT_NAMES[found.score.exact_name]
+    failed = f"; {len(found.failures)} of them failed" if found.failures else ""
+    rows = [f"| {label} | {percent(part.f1)} | {part.support} |" for label, part in found.score.per_label.items()]
+    lines = [
+        f"**{name}** on {len(found.tally)} records of {done.data.name}: **{found.interval}**{failed}",
+        f"Macro-F1 {percent(found.score.macro_f1)}, {exact} {percent(found.score.exact)}",
+        "\n".join(["| label | F1 | gold |", "|---|---|---|", *rows]),
+    ]
+    if done.apart:
+        parts = [f"| {way} | {part.interval} |" for way, part in done.apart.results.items()]
+        lines.append("\n".join(["| what decides | score |", "|---|---|", *parts]))
+    return "\n\n".join([*lines, _code(done.command)])
 
 
 def _row(step: int, one: Contender) -> str:

@@ -2,18 +2,24 @@
 digest, and files that can be fetched again."""
 
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from optimize import redact
 from optimize.champion import Result
-from optimize.store import files, is_own
+from optimize.store import files, is_own, open_store, tracking_uri
 from optimize.tasks import Task
 
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
 CHAMPION_TAG = "aisr.champion"  # of a compile: whether its version is the champion now
 YES, NO = "yes", "no"
-RUN_ID = re.compile("[0-9a-f]{32}")
+FILES = {COMPILE: "artifact", EVALUATE: "evaluation"}  # the folder of a run's own files
+
+
+class NoRun(ValueError):
+    """There is no such run, or it is none of ours."""
 
 
 def experiment(mlflow: Any, root: Path, task: Task) -> str:
@@ -28,6 +34,11 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
     return str(mlflow.create_experiment(name, artifact_location=location, tags=tags))
 
 
+def title(task: Task, *parts: str) -> str:
+    """The name of a run that is logged now."""
+    return " · ".join([task.name, *parts, f"{datetime.now():%Y-%m-%d %H:%M}"])
+
+
 def tags(kind: str, task: Task, lm: str, data: str) -> dict[str, str]:
     """What a list of runs shows and filters by. lm: its model string; data: a digest."""
     return {
@@ -40,8 +51,8 @@ def tags(kind: str, task: Task, lm: str, data: str) -> dict[str, str]:
 
 
 def scores(found: Result, prefix: str = "") -> dict[str, float]:
-    """The official scores of a result in 0-1, the ranking score with the ends of its 95 % interval, and how many records
-    failed, as metrics."""
+    """The official scores of a result in 0-1, the ranking score with the ends of its 95 % interval, and the number of
+    failed records, as metrics."""
     return {
         f"{prefix}score": found.score.score,
         f"{prefix}score_low": found.interval.low,
@@ -62,6 +73,27 @@ def spent(spend: dict[str, Any], seconds: float) -> dict[str, float]:
         "completion_tokens": spend["completion_tokens"],
     }
     return metrics if spend["usd"] is None else metrics | {"usd": spend["usd"]}
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text is what MLflow calls a run."""
+    return re.fullmatch("[0-9a-f]{32}", text) is not None
+
+
+def fetch(root: Path, run_id: str, name: str, place: Path) -> Path:
+    """A file that a compile or an evaluation left, fetched from its run into the folder `place`. Raises `NoRun`."""
+    mlflow = open_store(root)
+    client, where = mlflow.MlflowClient(), redact.secrets(tracking_uri(root))
+    try:
+        kind = client.get_run(run_id).data.tags.get(KIND_TAG)
+        if kind not in FILES:
+            raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
+        path = f"{FILES[kind]}/{name}"
+        if path not in {file.path for file in client.list_artifacts(run_id, FILES[kind])}:
+            raise NoRun(f"run {run_id} in {where} holds no {path}; was it interrupted, or its files removed?")
+        return Path(client.download_artifacts(run_id, path, str(place)))
+    except mlflow.MlflowException as error:
+        raise NoRun(f"run {run_id}: {error.message}; looked for in {where}") from error
 
 
 def dataset(path: Path, digest: str, records: int) -> Any:

@@ -1,4 +1,4 @@
-"""Compiles as MLflow runs.
+"""Compiles and evaluations as MLflow runs.
 
 MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key inside, and loading it executes what it
 holds.
@@ -13,7 +13,8 @@ import numpy as np
 
 from optimize import digests, notes, runs
 from optimize.champion import Choice, Tested
-from optimize.registry import DIGEST_TAG, NotPromoted, model_name, promote, register
+from optimize.evaluation import Evaluation
+from optimize.registry import DIGEST_TAG, MODEL_SCHEME, NotPromoted, model_name, promote, register, version_of
 from optimize.store import open_store
 from optimize.tasks import Task
 
@@ -23,7 +24,6 @@ class Compiled:
     """What a run is told of a compile."""
 
     task: Task
-    title: str
     folder: Path
     manifest: dict[str, Any]
     choice: Choice
@@ -47,8 +47,9 @@ def track(root: Path, compiled: Compiled) -> Tracked:
     mlflow = open_store(root)
     made = compiled.manifest
     experiment = runs.experiment(mlflow, root, compiled.task)
+    title = runs.title(compiled.task, made["optimizer"], made["lm"]["spec"])
     about = notes.of_compile(made, compiled.choice, compiled.test)
-    with mlflow.start_run(experiment_id=experiment, run_name=compiled.title, tags=_tags(compiled), description=about):
+    with mlflow.start_run(experiment_id=experiment, run_name=title, tags=_tags(compiled), description=about):
         run_id = mlflow.active_run().info.run_id
         mlflow.log_params(_params(made))
         mlflow.log_metrics(_metrics(compiled))
@@ -56,7 +57,7 @@ def track(root: Path, compiled: Compiled) -> Tracked:
         for split, path in compiled.data.items():
             known = made["data"][split]
             mlflow.log_input(runs.dataset(path, known["digest"], known["records"]), context=split)
-        mlflow.log_artifacts(str(compiled.folder), "artifact")
+        mlflow.log_artifacts(str(compiled.folder), runs.FILES[runs.COMPILE])
         version = register(mlflow, compiled.task, compiled.folder, made)
     name = model_name(compiled.task)
     try:
@@ -64,6 +65,35 @@ def track(root: Path, compiled: Compiled) -> Tracked:
     except NotPromoted as error:
         return Tracked(run_id, name, version, str(error))
     return Tracked(run_id, name, version, None)
+
+
+def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
+    """Log an evaluation, and what it left in a folder, as a run of its task's experiment; the id of the run. Where its
+    program is registered, run and version are linked."""
+    from mlflow.entities import LoggedModelInput
+
+    mlflow = open_store(root)
+    task, digest = done.loaded.task, digests.of_file(done.data)
+    records = len(done.found.tally)
+    version = version_of(mlflow, done.program, done.loaded)
+    name = f"{version.name} v{version.version}" if version else Path(done.program).name
+    experiment = runs.experiment(mlflow, root, task)
+    tags = runs.tags(runs.EVALUATE, task, done.lm.spec, f"{digest}/{records}") | {
+        "aisr.program": name,
+        DIGEST_TAG: done.loaded.digest,
+        **({"aisr.version": f"{version.name}/{version.version}"} if version else {}),
+    }
+    title = runs.title(task, runs.EVALUATE, name, done.lm.spec)
+    about = notes.of_evaluation(done, name)
+    with mlflow.start_run(experiment_id=experiment, run_name=title, tags=tags, description=about) as run:
+        mlflow.log_params({f"lm.{key}": value for key, value in done.lm.describe().items() if value is not None})
+        mlflow.log_metrics(runs.scores(done.found) | runs.spent(done.lm.ledger.spend.as_dict(), done.seconds))
+        mlflow.log_input(runs.dataset(done.data, digest, records), context="evaluation")
+        if version and version.source.startswith(MODEL_SCHEME):
+            used = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
+            mlflow.MlflowClient().log_inputs(run.info.run_id, models=[used])
+        mlflow.log_artifacts(str(folder), runs.FILES[runs.EVALUATE])
+    return str(run.info.run_id)
 
 
 def _tags(compiled: Compiled) -> dict[str, str]:
