@@ -193,7 +193,7 @@ def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
 def _track(artifacts: Path, plan: Any, made: Any) -> bool:
     from mlflow.exceptions import MlflowException
 
-    from optimize import tracking
+    from optimize import runs, tracking
     from optimize.display import complain, note
     from optimize.registry import ALIAS
     from optimize.store import NoStore
@@ -201,6 +201,7 @@ def _track(artifacts: Path, plan: Any, made: Any) -> bool:
     compiled = tracking.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
     try:
         tracked = tracking.track(artifacts, compiled)
+        named = runs.said(artifacts, tracked.run_id)
     except (MlflowException, NoStore, OSError) as error:
         complain(
             f"{made.folder}/ is whole, but not registered in MLflow: {error}; the same command registers it, with the "
@@ -208,8 +209,8 @@ def _track(artifacts: Path, plan: Any, made: Any) -> bool:
         )
         return False
     if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
         return True
-    note(f"registered models:/{tracked.model}/{tracked.version} · run {tracked.run_id}")
+    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
     note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
     return True

@@ -115,16 +115,17 @@ def _leave(done: "Evaluation", output: Path | None, store: Path | None, gallery:
 def _log(done: "Evaluation", folder: Path, store: Path) -> bool:
     from mlflow.exceptions import MlflowException
 
-    from optimize import tracking
+    from optimize import runs, tracking
     from optimize.display import complain, note
     from optimize.store import NoStore
 
     try:
         run = tracking.track_evaluation(store, done, folder)
+        named = runs.said(store, run)
     except (MlflowException, NoStore, OSError) as error:
         complain(f"not logged to MLflow: {error}; the same command logs it, with the answers from the cache")
         return False
-    note(f"run {run}; `aisr report {run}` writes its page")
+    note(f"logged {named}")
     return True
 
 

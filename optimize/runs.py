@@ -75,6 +75,15 @@ def spent(spend: dict[str, Any], seconds: float) -> dict[str, float]:
     return metrics if spend["usd"] is None else metrics | {"usd": spend["usd"]}
 
 
+def said(root: Path, run_id: str) -> str:
+    """A run as a command names it; of a tracking server also where a browser finds it, without user and password."""
+    uri = redact.secrets(tracking_uri(root)).rstrip("/")
+    if not uri.startswith("http"):
+        return f"run {run_id}"
+    found = open_store(root).MlflowClient().get_run(run_id)
+    return f"run {run_id} · {uri}/#/experiments/{found.info.experiment_id}/runs/{run_id}"
+
+
 def is_run_id(text: str) -> bool:
     """Whether a text is what MLflow calls a run."""
     return re.fullmatch("[0-9a-f]{32}", text) is not None

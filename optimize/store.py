@@ -10,6 +10,7 @@ from filelock import FileLock
 from optimize import redact
 
 STORE = ".mlflow"  # below the artifacts folder
+LONGEST = 300  # characters of a server's message
 # Two more tries within seconds, each of twenty at most; MLflow's own settings, where the user has none.
 IMPATIENT = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "20"}
 
@@ -32,6 +33,7 @@ def open_store(root: Path) -> Any:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ["MLFLOW_ALLOW_PICKLE_DESERIALIZATION"] = "false"
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # with the password that the address may hold
     import logging
 
     import mlflow
@@ -72,7 +74,7 @@ def _reach(mlflow: Any, uri: str) -> None:
 def _reason(message: str) -> str:
     """Of MLflow's message on a server out of reach the cause alone; of any other the first line."""
     cause = re.search(r"Caused by \w+\(.*?: (.*?)[\"']?\)+$", message)
-    return cause[1] if cause else message.strip().partition("\n")[0]
+    return cause[1] if cause else message.strip().partition("\n")[0][:LONGEST]
 
 
 def is_own(root: Path) -> bool:
