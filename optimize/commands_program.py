@@ -283,8 +283,6 @@ def ui(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Open the MLflow UI on the store of the compiles, on this machine only."""
-    from optimize.display import note
     from optimize.server import serve
 
-    note(f"MLflow UI on http://127.0.0.1:{port} in about 20 seconds; Ctrl-C ends it")
     raise typer.Exit(serve(artifacts, port))

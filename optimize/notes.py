@@ -17,14 +17,14 @@ def of_compile(made: dict[str, Any], choice: Choice, test: Tested | None) -> str
     else:
         gain = f", {_verdict(test.gain)} {baseline.name} (difference {test.gain})" if test.gain else ""
         lines.append(f"On test, which chose nothing: **{test.champion.interval}**{gain}")
-    lines.append(f"Decision layer: {(made['decision'] or {}).get('kept') or 'none'}")
+    lines += [f"Decision layer: {(made['decision'] or {}).get('kept') or 'none'}", _code(made["command"])]
     rows = [_row(step, one) for step, one in enumerate(choice.contenders)]
     lines.append("\n".join(["| step | candidate | score on dev | LM calls so far |", "|---|---|---|---|", *rows]))
     if choice.unscored:
         lines.append(f"The budget left unscored: {', '.join(choice.unscored)}")
     if made["stopped_early"]:
         lines.append(f"Stopped early: {made['stopped_early']}")
-    return "\n\n".join([*lines, _code(made["command"])])
+    return "\n\n".join(lines)
 
 
 def of_evaluation(done: Evaluation, name: str) -> str:
@@ -36,12 +36,13 @@ def of_evaluation(done: Evaluation, name: str) -> str:
     lines = [
         f"**{name}** on {len(found.tally)} records of {done.data.name}: **{found.interval}**{failed}",
         f"Macro-F1 {percent(found.score.macro_f1)}, {exact} {percent(found.score.exact)}",
+        _code(done.command),
         "\n".join(["| label | F1 | gold |", "|---|---|---|", *rows]),
     ]
     if done.apart:
         parts = [f"| {way} | {part.interval} |" for way, part in done.apart.results.items()]
         lines.append("\n".join(["| what decides | score |", "|---|---|", *parts]))
-    return "\n\n".join([*lines, _code(done.command)])
+    return "\n\n".join(lines)
 
 
 def _row(step: int, one: Contender) -> str:

@@ -2,11 +2,14 @@
 digest, and files that can be fetched again."""
 
 import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from optimize import redact
+from optimize import redact, views
 from optimize.champion import Result
 from optimize.store import files, is_own, open_store, tracking_uri
 from optimize.tasks import Task
@@ -15,6 +18,7 @@ KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
 CHAMPION_TAG = "aisr.champion"  # of a compile: whether its version is the champion now
 YES, NO = "yes", "no"
+DIGITS = 4  # of a score in 0-1
 FILES = {COMPILE: "artifact", EVALUATE: "evaluation"}  # the folder of a run's own files
 
 
@@ -30,8 +34,20 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
         return str(found.experiment_id)
     location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    tags = {"mlflow.experimentKind": "custom_model_development"}
-    return str(mlflow.create_experiment(name, artifact_location=location, tags=tags))
+    known = {"mlflow.experimentKind": "custom_model_development", **views.tags(task)}
+    return str(mlflow.create_experiment(name, artifact_location=location, tags=known))
+
+
+@contextmanager
+def begun(mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], seconds: float) -> Iterator[str]:
+    """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: what
+    it tells of is done, and its duration is that of the work."""
+    from mlflow.tracking.context.registry import resolve_tags  # who it was; `start_run` takes no time of beginning
+
+    began = int((time.time() - seconds) * 1000)
+    made = mlflow.MlflowClient().create_run(experiment(mlflow, root, task), began, resolve_tags(tags), title)
+    with mlflow.start_run(run_id=made.info.run_id):
+        yield str(made.info.run_id)
 
 
 def title(task: Task, *parts: str) -> str:
@@ -39,40 +55,42 @@ def title(task: Task, *parts: str) -> str:
     return " · ".join([task.name, *parts, f"{datetime.now():%Y-%m-%d %H:%M}"])
 
 
-def tags(kind: str, task: Task, lm: str, data: str) -> dict[str, str]:
-    """What a list of runs shows and filters by. lm: its model string; data: a digest."""
+def tags(kind: str, task: Task, lm: str, data: str, note: str) -> dict[str, str]:
+    """What a list of runs shows and filters by. lm: its model string; data: a digest; note: Markdown for its page."""
     return {
         KIND_TAG: kind,
         "aisr.task": task.name,
         "aisr.lm": lm,
         "aisr.data": data,
         "mlflow.source.name": f"aisr {kind}",  # MLflow would take the path of the command
+        "mlflow.note.content": note,
     }
 
 
 def scores(found: Result, prefix: str = "") -> dict[str, float]:
     """The official scores of a result in 0-1, the ranking score with the ends of its 95 % interval, and the number of
-    failed records, as metrics."""
-    return {
+    failed records, as metrics: rounded to a hundredth of a point, for MLflow shows every digit that there is."""
+    exact = {
         f"{prefix}score": found.score.score,
         f"{prefix}score_low": found.interval.low,
         f"{prefix}score_high": found.interval.high,
         f"{prefix}macro_f1": found.score.macro_f1,
         f"{prefix}{found.score.exact_name}": found.score.exact,
-        f"{prefix}failed": len(found.failures),
     }
+    return {name: round(value, DIGITS) for name, value in exact.items()} | {f"{prefix}failed": len(found.failures)}
 
 
 def spent(spend: dict[str, Any], seconds: float) -> dict[str, float]:
     """What a run cost, as metrics; `usd` only where the price is known. spend: `Spend.as_dict`."""
-    metrics = {
-        "seconds": seconds,
+    price = {} if spend["usd"] is None else {"usd": round(spend["usd"], 6)}
+    return {
+        **price,
         "lm_calls": spend["calls"],
         "lm_cached_calls": spend["cached_calls"],
         "prompt_tokens": spend["prompt_tokens"],
         "completion_tokens": spend["completion_tokens"],
+        "seconds": round(seconds, 1),
     }
-    return metrics if spend["usd"] is None else metrics | {"usd": spend["usd"]}
 
 
 def said(root: Path, run_id: str) -> str:

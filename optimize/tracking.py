@@ -46,11 +46,8 @@ def track(root: Path, compiled: Compiled) -> Tracked:
     is better on the same test split than the one that has it."""
     mlflow = open_store(root)
     made = compiled.manifest
-    experiment = runs.experiment(mlflow, root, compiled.task)
     title = runs.title(compiled.task, made["optimizer"], made["lm"]["spec"])
-    about = notes.of_compile(made, compiled.choice, compiled.test)
-    with mlflow.start_run(experiment_id=experiment, run_name=title, tags=_tags(compiled), description=about):
-        run_id = mlflow.active_run().info.run_id
+    with runs.begun(mlflow, root, compiled.task, title, _tags(compiled), made["seconds"]) as run_id:
         mlflow.log_params(_params(made))
         mlflow.log_metrics(_metrics(compiled))
         mlflow.MlflowClient().log_batch(run_id, metrics=_search(compiled.choice))
@@ -77,30 +74,30 @@ def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
     records = len(done.found.tally)
     version = version_of(mlflow, done.program, done.loaded)
     name = f"{version.name} v{version.version}" if version else Path(done.program).name
-    experiment = runs.experiment(mlflow, root, task)
-    tags = runs.tags(runs.EVALUATE, task, done.lm.spec, f"{digest}/{records}") | {
+    about = notes.of_evaluation(done, name)
+    tags = runs.tags(runs.EVALUATE, task, done.lm.spec, f"{digest}/{records}", about) | {
         "aisr.program": name,
         DIGEST_TAG: done.loaded.digest,
         **({"aisr.version": f"{version.name}/{version.version}"} if version else {}),
     }
     title = runs.title(task, runs.EVALUATE, name, done.lm.spec)
-    about = notes.of_evaluation(done, name)
-    with mlflow.start_run(experiment_id=experiment, run_name=title, tags=tags, description=about) as run:
+    with runs.begun(mlflow, root, task, title, tags, done.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in done.lm.describe().items() if value is not None})
         mlflow.log_metrics(runs.scores(done.found) | runs.spent(done.lm.ledger.spend.as_dict(), done.seconds))
         mlflow.log_input(runs.dataset(done.data, digest, records), context="evaluation")
         if version and version.source.startswith(MODEL_SCHEME):
             used = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
-            mlflow.MlflowClient().log_inputs(run.info.run_id, models=[used])
+            mlflow.MlflowClient().log_inputs(run_id, models=[used])
         mlflow.log_artifacts(str(folder), runs.FILES[runs.EVALUATE])
-    return str(run.info.run_id)
+    return run_id
 
 
 def _tags(compiled: Compiled) -> dict[str, str]:
     made = compiled.manifest
     data = " ".join(f"{split} {about['digest']}/{about['records']}" for split, about in made["data"].items())
+    about = notes.of_compile(made, compiled.choice, compiled.test)
     return {
-        **runs.tags(runs.COMPILE, compiled.task, made["lm"]["spec"], digests.of_text(data)),
+        **runs.tags(runs.COMPILE, compiled.task, made["lm"]["spec"], digests.of_text(data), about),
         "aisr.optimizer": made["optimizer"],
         "aisr.candidate": compiled.choice.champion.name,
         "aisr.decision": (made["decision"] or {}).get("kept") or "none",
@@ -120,18 +117,17 @@ def _params(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _metrics(compiled: Compiled) -> dict[str, float]:
-    metrics = runs.spent(compiled.manifest["spend"], compiled.manifest["seconds"])
-    decision = compiled.manifest["decision"]
-    if decision and "gain" in decision:
-        metrics["decision_cross_validated_gain"] = decision["gain"][0]
-    results = {"dev": compiled.choice.champion.dev, "baseline_dev": compiled.choice.contenders[0].dev}
-    if compiled.test is not None:
-        results["test"] = compiled.test.champion
-        if compiled.test.baseline is not None:
-            results["baseline_test"] = compiled.test.baseline
-    for split, found in results.items():
-        metrics |= runs.scores(found, f"{split}_")
-    return metrics
+    """In the order in which the page of a run lists them; a part before `/` is a section of its charts."""
+    test, choice = compiled.test, compiled.choice
+    decision = compiled.manifest["decision"] or {}
+    return {
+        **(runs.scores(test.champion, "test_") if test else {}),
+        **runs.scores(choice.champion.dev, "dev_"),
+        **runs.spent(compiled.manifest["spend"], compiled.manifest["seconds"]),
+        **({"decision_cross_validated_gain": round(decision["gain"][0], runs.DIGITS)} if "gain" in decision else {}),
+        **(runs.scores(test.baseline, "baseline/test_") if test and test.baseline else {}),
+        **runs.scores(choice.contenders[0].dev, "baseline/dev_"),
+    }
 
 
 def _search(choice: Choice) -> list[Any]:
@@ -140,12 +136,11 @@ def _search(choice: Choice) -> list[Any]:
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
-    done = sorted((one for one in choice.contenders if one.finished), key=lambda one: one.calls)
-    best = np.maximum.accumulate([one.dev.score.score for one in done])
-    curve = {
-        one.calls: float(so_far) for one, so_far in zip(done, best, strict=True)
-    }  # of one number of calls the last
+    scores = [round(one.dev.score.score, runs.DIGITS) for one in choice.contenders]
+    done = sorted((one.calls, score) for one, score in zip(choice.contenders, scores, strict=True) if one.finished)
+    best = np.maximum.accumulate([score for _, score in done])
+    curve = {calls: float(so_far) for (calls, _), so_far in zip(done, best, strict=True)}  # of equal calls the last
     return [
-        *(Metric("candidate_dev_score", one.dev.score.score, now, k) for k, one in enumerate(choice.contenders)),
-        *(Metric("best_dev_score", score, now, calls) for calls, score in curve.items()),
+        *(Metric("search/candidate_dev_score", score, now, step) for step, score in enumerate(scores)),
+        *(Metric("search/best_dev_score", score, now, calls) for calls, score in curve.items()),
     ]

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 from corpora import SAMPLE
 from loopback import Loopback, serve
+from test_planted import chromium
+from test_server import READY_SECONDS, free_port, ready, ui, wait_until
 
-from optimize import digests
+from optimize import digests, views
 from optimize.store import open_store
 
 KEY, TOKEN = "sk-planted-91c4e2", "planted-t0ken"
@@ -76,14 +78,18 @@ def test_evaluations_stand_in_the_list_beside_compiles_and_can_be_told_from_them
 
 @pytest.mark.parametrize("name", ["folder", "version"])
 def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged, name: str) -> None:
-    metrics, printed = logged.runs[name].data.metrics, logged.printed[name].out
-    score, low, high, macro, exact = (
-        f"{100 * metrics[key]:.1f}" for key in ("score", "score_low", "score_high", "macro_f1", "pem")
+    run, printed = logged.runs[name], logged.printed[name].out
+    metrics = run.data.metrics
+    said = re.search(
+        r"ranking score (\S+)   95 % interval \[(\S+), (\S+)\]\n  macro-F1 (\S+)   paragraph exact match (\S+)\n",
+        printed,
     )
-    assert f"ranking score {score}   95 % interval [{low}, {high}]" in printed
-    assert f"macro-F1 {macro}   paragraph exact match {exact}" in printed
+    assert said is not None
+    stored = [100 * metrics[part] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
+    assert stored == pytest.approx([*map(float, said.groups())], abs=0.056)  # a tenth, from a hundredth of a point
     assert metrics["failed"] == 0
-    assert metrics["seconds"] > 0
+    assert metrics["seconds"] >= 0
+    assert run.info.end_time - run.info.start_time >= 1000 * metrics["seconds"] - 100  # the work, not its logging
     calls, cached = int(metrics["lm_calls"]), int(metrics["lm_cached_calls"])
     assert f"{calls} LM calls (+{cached} from the cache), {int(metrics['prompt_tokens'])} prompt and " in printed
     assert f"{metrics['usd']:.4f} USD" in printed
@@ -120,7 +126,7 @@ def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, nam
         "report.json", "records.json", "report.html", "figures/confusion.png", "figures/reliability.png",
     }  # fmt: skip
     report = json.loads((place / "report.json").read_text(encoding="utf-8"))
-    assert report["score"] == logged.runs[name].data.metrics["score"]
+    assert round(report["score"], 4) == logged.runs[name].data.metrics["score"]
     assert ("ablation" in report) == (name == "folder")
     if name == "folder":
         assert report == json.loads(logged.output.read_text(encoding="utf-8"))
@@ -176,6 +182,38 @@ def test_a_run_that_is_not_there_or_not_ours_has_no_page(
         assert said in finished.err
         assert "mlflow.db" in finished.err  # where it looked
     assert not [*tmp_path.iterdir()]
+
+
+# --- what MLflow's UI shows
+
+
+@pytest.mark.slow
+def test_the_saved_views_show_the_scores_of_compiles_and_of_evaluations(logged: Logged) -> None:
+    """In a real browser, for the UI says nowhere what a view is made of."""
+    playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    port = free_port()
+    found = views.addresses(open_store(logged.root), f"http://127.0.0.1:{port}")
+    address = found["aisr track1"]
+    assert address.endswith("?viewStateShareKey=compiles")
+    with ui(logged.root, port) as process, playwright_api.sync_playwright() as playwright:
+        assert wait_until(lambda: ready(port), READY_SECONDS, process), "never became ready"
+        browser = playwright.chromium.launch(executable_path=chromium())
+        page = browser.new_page(viewport={"width": 2600, "height": 900})
+        for view, shown, hidden, score in (
+            ("compiles", "labeled", "evaluate", "test_score"),
+            ("evaluations", "evaluate", "labeled", "score"),
+        ):
+            page.goto("about:blank")
+            page.goto(address.replace("compiles", view))
+            rows = page.locator("[role=row]")
+            rows.filter(has_text=f"track1 · {shown}").first.wait_for(timeout=60_000)
+            assert rows.filter(has_text=f"track1 · {hidden}").count() == 0
+            page.locator(f"[role=columnheader][col-id='metrics.`{score}`']").wait_for()
+            cell = page.locator(f"[role=gridcell][col-id='metrics.`{score}`']").last.inner_text()
+            name = "compile" if view == "compiles" else "folder"
+            assert float(cell) == logged.runs[name].data.metrics[score]
+        page.goto(address)
+        assert page.locator("[col-id='tags.`aisr.champion`'][role=gridcell]").inner_text() == "yes"
 
 
 # --- stores that are not there

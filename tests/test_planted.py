@@ -116,15 +116,20 @@ def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled) -> None:
         browse(port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
 
 
-def browse(port: int, run: str, experiment: str) -> None:
-    """Open every page of a run that shows the markup; nothing of it may run."""
-    playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+def chromium() -> str:
+    """The browser of this machine; without one the test is skipped."""
     binary = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := which(name))), None)
     if binary is None:
         pytest.skip("no Chromium: install the package `chromium`")
+    return binary
+
+
+def browse(port: int, run: str, experiment: str) -> None:
+    """Open every page of a run that shows the markup; nothing of it may run."""
+    playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
     address = f"http://127.0.0.1:{port}"
     with playwright_api.sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=binary).new_page()
+        page = playwright.chromium.launch(executable_path=chromium()).new_page()
         for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):
             page.goto(f"{address}/#/experiments/{path}")
             page.get_by_text("window.planted = true").first.wait_for(timeout=60_000)
