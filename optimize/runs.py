@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optimize import redact, views
-from optimize.champion import Result
 from optimize.store import files, is_own, open_store, tracking_uri
 from optimize.tasks import Task
+
+if TYPE_CHECKING:
+    from optimize.champion import Result
 
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"
 CHAMPION_TAG = "aisr.champion"  # of a compile: whether its version is the champion now
 YES, NO = "yes", "no"
+LONGEST = 8000  # characters that MLflow takes as a tag
 DIGITS = 4  # of a score in 0-1
 FILES = {COMPILE: "artifact", EVALUATE: "evaluation"}  # the folder of a run's own files
 
@@ -63,11 +66,11 @@ def tags(kind: str, task: Task, lm: str, data: str, note: str) -> dict[str, str]
         "aisr.lm": lm,
         "aisr.data": data,
         "mlflow.source.name": f"aisr {kind}",  # MLflow would take the path of the command
-        "mlflow.note.content": note,
+        "mlflow.note.content": note[:LONGEST],
     }
 
 
-def scores(found: Result, prefix: str = "") -> dict[str, float]:
+def scores(found: "Result", prefix: str = "") -> dict[str, float]:
     """The official scores of a result in 0-1, the ranking score with the ends of its 95 % interval, and the number of
     failed records, as metrics: rounded to a hundredth of a point, for MLflow shows every digit that there is."""
     exact = {

@@ -117,7 +117,7 @@ def _params(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _metrics(compiled: Compiled) -> dict[str, float]:
-    """In the order in which the page of a run lists them; a part before `/` is a section of its charts."""
+    """In the order in which the page of a run lists them."""
     test, choice = compiled.test, compiled.choice
     decision = compiled.manifest["decision"] or {}
     return {
@@ -125,14 +125,17 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
         **runs.scores(choice.champion.dev, "dev_"),
         **runs.spent(compiled.manifest["spend"], compiled.manifest["seconds"]),
         **({"decision_cross_validated_gain": round(decision["gain"][0], runs.DIGITS)} if "gain" in decision else {}),
-        **(runs.scores(test.baseline, "baseline/test_") if test and test.baseline else {}),
-        **runs.scores(choice.contenders[0].dev, "baseline/dev_"),
+        **(runs.scores(test.baseline, "baseline_test_") if test and test.baseline else {}),
+        **runs.scores(choice.contenders[0].dev, "baseline_dev_"),
     }
 
 
 def _search(choice: Choice) -> list[Any]:
     """The search as curves: each candidate's score on dev by its number, and the best so far by the LM calls that were
-    asked for until then. A candidate that the race dropped has a score on a part of dev, and is never the best."""
+    asked for until then. A candidate that the race dropped has a score on a part of dev, and is never the best.
+
+    What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
+    """
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
@@ -141,6 +144,6 @@ def _search(choice: Choice) -> list[Any]:
     best = np.maximum.accumulate([score for _, score in done])
     curve = {calls: float(so_far) for (calls, _), so_far in zip(done, best, strict=True)}  # of equal calls the last
     return [
-        *(Metric("search/candidate_dev_score", score, now, step) for step, score in enumerate(scores)),
-        *(Metric("search/best_dev_score", score, now, calls) for calls, score in curve.items()),
+        *(Metric("candidates/dev_score", score, now, step) for step, score in enumerate(scores)),
+        *(Metric("candidates/best_dev_score", score, now, calls) for calls, score in curve.items()),
     ]
