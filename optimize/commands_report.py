@@ -27,7 +27,8 @@ def report(
         typer.Argument(help="artifacts/TASK/NAME, the folder beside `evaluate --output`, or the id of an MLflow run."),
     ],
     image_root: Annotated[
-        Path | None, typer.Option(help="Folder that the picture paths of the records start from. Default: no pictures.")
+        Path | None,
+        typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -43,12 +44,9 @@ def report(
     from optimize.report import page, records
 
     logged = runs.is_run_id(run) and not Path(run).exists()
-    if logged:
-        with tempfile.TemporaryDirectory() as place:
-            found = records.read(runs.fetch(artifacts, run, records.FILE, Path(place)).parent)
-    else:
-        found = records.read(Path(run))
-    thumbnail: page.Thumbnail = page.no_picture
+    with tempfile.TemporaryDirectory() as place:
+        folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
+        found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
     if image_root is not None:
         from optimize.report.thumbnails import Thumbnails
 

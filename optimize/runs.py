@@ -3,7 +3,7 @@ digest, and files that can be fetched again."""
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -110,20 +110,25 @@ def is_run_id(text: str) -> bool:
     return re.fullmatch("[0-9a-f]{32}", text) is not None
 
 
-def fetch(root: Path, run_id: str, name: str, place: Path) -> Path:
-    """A file that a compile or an evaluation left, fetched from its run into the folder `place`. Raises `NoRun`."""
+def fetch(root: Path, run_id: str, names: Sequence[str], place: Path) -> Path:
+    """Fetch what a compile or an evaluation left from its run into a folder below `place`, which is given back.
+
+    names: files, of which the first must be there. Raises `NoRun`.
+    """
     mlflow = open_store(root)
     client, where = mlflow.MlflowClient(), redact.secrets(tracking_uri(root))
     try:
         kind = client.get_run(run_id).data.tags.get(KIND_TAG)
         if kind not in FILES:
             raise NoRun(f"{run_id} in {where} is no compile or evaluation of `aisr`: its tag {KIND_TAG} is {kind}")
-        path = f"{FILES[kind]}/{name}"
-        if path not in {file.path for file in client.list_artifacts(run_id, FILES[kind])}:
-            raise NoRun(f"run {run_id} in {where} holds no {path}; was it interrupted, or its files removed?")
-        return Path(client.download_artifacts(run_id, path, str(place)))
+        wanted = [f"{FILES[kind]}/{name}" for name in names]
+        there = {file.path for file in client.list_artifacts(run_id, FILES[kind])}
+        if wanted[0] not in there:
+            raise NoRun(f"run {run_id} in {where} holds no {wanted[0]}; was it interrupted, or its files removed?")
+        fetched = [client.download_artifacts(run_id, path, str(place)) for path in wanted if path in there]
     except mlflow.MlflowException as error:
         raise NoRun(f"run {run_id}: {error.message}; looked for in {where}") from error
+    return Path(fetched[0]).parent
 
 
 def dataset(path: Path, digest: str, records: int) -> Any:

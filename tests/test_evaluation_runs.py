@@ -160,6 +160,7 @@ def test_the_page_of_a_logged_run_is_written_again(
     finished = aisr("report", run, "--artifacts", logged.root)
     assert finished.code == 0, finished.err
     page = tmp_path / f"report-{run[:8]}.html"
+    assert "data:image/webp;base64," in page.read_text(encoding="utf-8")
     assert f"wrote {page.name}: {count} records" in finished.out
     beside = logged.root / "track1" / "first" if name == "compile" else logged.root.parent / "scores-report"
     assert aisr("report", beside, "--out", tmp_path / "again.html").code == 0
