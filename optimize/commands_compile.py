@@ -1,13 +1,11 @@
 """The command that compiles programs."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optimize.opening import load, opened_lm, prepare
+from optimize.opening import command_line, load, opened_lm, prepare
 from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
@@ -147,7 +145,7 @@ def compile_(
         density=augment_density,
         decide=decide,
         members=members,
-        command=_command(),
+        command=command_line(),
         gallery=find_gallery(image_root, files["train"], artifacts),
     )
     if estimate:
@@ -173,10 +171,9 @@ def compile_(
     display.say_pictures(plan.gallery.problems if plan.gallery else {})
     display.say_spend(opened)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
-    if track:
-        _track(artifacts, plan, made, told, traces)
+    logged = not track or _track(artifacts, plan, made, told, traces)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(RECORDS_FAILED if failed else 0)
+    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
 
 def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
@@ -197,38 +194,28 @@ def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
     return members
 
 
-def _command() -> str:
-    """The command line as a manifest records it: without the address of a server, which can hold a key."""
-    words = ["aisr", *sys.argv[1:]]
-    hidden = [
-        "--api-base=…" if word.startswith("--api-base=") else "…" if k and words[k - 1] == "--api-base" else word
-        for k, word in enumerate(words)
-    ]
-    return shlex.join(hidden).replace("'…'", "…")
+def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced: int) -> bool:
+    from mlflow.exceptions import MlflowException
 
-
-def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced: int) -> None:
-    from datetime import datetime
-
-    from optimize import traces, tracking
-    from optimize.display import note
+    from optimize import runs, traces, tracking
+    from optimize.display import complain, note
     from optimize.registry import ALIAS
-    from optimize.store import open_store
+    from optimize.store import NoStore
 
-    lm = made.manifest["lm"]["spec"]
-    title = f"{plan.task.name} · {made.manifest['optimizer']} · {lm} · {datetime.now():%Y-%m-%d %H:%M}"
-    tracked = tracking.track(
-        artifacts, tracking.Compiled(plan.task, title, made.folder, made.manifest, made.choice, made.test, plan.data)
-    )
+    compiled = tracking.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
     try:
-        logged = traces.log(open_store(artifacts), tracked.run_id, plan.task, told, traced, plan.settings.seed)
-    except traces.NotTraced as error:  # all else is saved and registered
-        note(f"no traces: {error}")
-    else:
-        if logged:
-            note(f"logged {logged} records as traces of the run, for the MLflow UI")
+        tracked = tracking.track(artifacts, compiled)
+        named = runs.said(artifacts, tracked.run_id)
+        note(traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed))
+    except (MlflowException, NoStore, OSError) as error:
+        complain(
+            f"{made.folder}/ is whole, but not registered in MLflow: {error}; the same command registers it, with the "
+            "answers from the cache"
+        )
+        return False
     if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · run {tracked.run_id}")
-        return
-    note(f"registered models:/{tracked.model}/{tracked.version} · run {tracked.run_id}")
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+        return True
+    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
     note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    return True

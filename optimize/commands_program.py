@@ -1,14 +1,18 @@
 """The commands that use programs: evaluate, predict, merge, export; and the UI on what compiles logged."""
 
+import tempfile
+import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optimize.opening import load, opened_lm, prepare, warn_of_another_lm
+from optimize.opening import command_line, load, opened_lm, prepare, warn_of_another_lm
 from optimize.options import (
     ARTIFACTS,
     RECORDS_FAILED,
+    TRACES,
     ApiBase,
     Batch,
     BatchAnswers,
@@ -26,9 +30,15 @@ from optimize.options import (
     Schema,
     TaskName,
     Threads,
+    Traces,
     Unit,
     chosen_task,
 )
+
+if TYPE_CHECKING:
+    from optimize.evaluation import Evaluation
+    from optimize.replay import Replayed
+    from programs.pictures import Gallery
 
 
 def evaluate(
@@ -48,13 +58,16 @@ def evaluate(
         Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
     ] = None,
     image_root: ImageRoot = None,
+    track: Annotated[bool, typer.Option(help="Log the evaluation to MLflow.")] = True,
+    traces: Traces = TRACES,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts)
-    from optimize import artifact, display, leave
+    from optimize import display, store
     from optimize.ablation import ablate as take_apart
     from optimize.champion import measure
+    from optimize.evaluation import Evaluation
     from optimize.labelled import examples, labelled
     from optimize.pictures import check_sees, find_gallery, hang
 
@@ -66,9 +79,13 @@ def evaluate(
     hang(loaded.program, gallery)
     records = examples(labelled(chosen, loaded.program, data, limit))
     warn_of_another_lm(loaded.program, opened)
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    began = time.monotonic()
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
         found = measure(chosen, loaded.program, records, opened, shown.judged)
+        seconds = time.monotonic() - began
         apart = take_apart(chosen, loaded.program, records, opened) if ablate else None
     display.score_table("by label", found.report())
     if apart:
@@ -76,13 +93,45 @@ def evaluate(
     display.say_failures(found.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened, len(records))
-    if output:
-        parts = {name: part.report() for name, part in apart.results.items()} if apart else None
-        artifact.write_whole(output, artifact.as_json(found.report() | ({"ablation": parts} if parts else {})))
-        beside = output.with_name(f"{output.stem}-report")
-        leave.of_evaluation(chosen, loaded, program, data, limit, opened, found, beside, gallery)
-        display.note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
-    raise typer.Exit(RECORDS_FAILED if found.failures else 0)
+    done = Evaluation(loaded, program, data, limit, opened, found, apart, seconds, command_line())
+    logged = _leave(done, output, artifacts if track else None, gallery, traces)
+    raise typer.Exit(RECORDS_FAILED if found.failures or not logged else 0)
+
+
+def _leave(done: "Evaluation", output: Path | None, store: Path | None, gallery: "Gallery | None", traced: int) -> bool:
+    """Write an evaluation where --output says, and log it to the MLflow store below an artifacts folder; whether what
+    was wanted could be done."""
+    from optimize import artifact, leave
+    from optimize.display import note
+
+    if output is None and store is None:
+        return True
+    beside = output.with_name(f"{output.stem}-report") if output else None
+    with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
+        if output:
+            artifact.write_whole(output, artifact.as_json(done.report()))
+        told = leave.of_evaluation(done, Path(place), gallery)
+        if output:
+            note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
+        return store is None or _log(done, Path(place), store, told, traced)
+
+
+def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", traced: int) -> bool:
+    from mlflow.exceptions import MlflowException
+
+    from optimize import runs, traces, tracking
+    from optimize.display import complain, note
+    from optimize.store import NoStore
+
+    try:
+        run = tracking.track_evaluation(store, done, folder)
+        named = runs.said(store, run)
+        note(traces.logged(store, run, done.loaded.task, told, traced, seed=0))
+    except (MlflowException, NoStore, OSError) as error:
+        complain(f"not logged to MLflow: {error}; the same command logs it, with the answers from the cache")
+        return False
+    note(f"logged {named}")
+    return True
 
 
 def predict(
@@ -239,8 +288,6 @@ def ui(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Open the MLflow UI on the store of the compiles, on this machine only."""
-    from optimize.display import note
     from optimize.server import serve
 
-    note(f"MLflow UI on http://127.0.0.1:{port} in about 20 seconds; Ctrl-C ends it")
     raise typer.Exit(serve(artifacts, port))

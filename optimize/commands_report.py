@@ -1,6 +1,7 @@
 """The commands for people who read verdicts: the error browser, and a look at a draft of one's own."""
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -21,29 +22,38 @@ from optimize.options import (
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="artifacts/TASK/NAME, or the folder beside `evaluate --output`.")],
+    run: Annotated[
+        str,
+        typer.Argument(help="artifacts/TASK/NAME, the folder beside `evaluate --output`, or the id of an MLflow run."),
+    ],
     image_root: Annotated[
-        Path | None, typer.Option(help="Folder that the picture paths of the records start from. Default: no pictures.")
+        Path | None,
+        typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the page. Default: report.html in that folder.")
+        Path | None,
+        typer.Option(help="Where to write the page. Default: report.html in that folder; report-ID.html for a run."),
     ] = None,
+    artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write the error browser: one HTML file with every judged record, its evidence, verdicts, prompt and answer."""
-    prepare(ARTIFACTS)
+    prepare(artifacts)
+    from optimize import runs
     from optimize.artifact import write_whole
     from optimize.display import note
     from optimize.report import page, records
 
-    found = records.read(run)
-    thumbnail: page.Thumbnail = page.no_picture
+    logged = runs.is_run_id(run) and not Path(run).exists()
+    with tempfile.TemporaryDirectory() as place:
+        folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
+        found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
     if image_root is not None:
         from optimize.report.thumbnails import Thumbnails
 
         if not image_root.is_dir():
             raise ValueError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
         thumbnail = Thumbnails(image_root)
-    target = out or run / page.FILE
+    target = out or (Path(f"report-{run[:8]}.html") if logged else Path(run) / page.FILE)
     write_whole(target, page.render(found, thumbnail))
     note(f"wrote {target}: {len(found.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser")
 

@@ -10,8 +10,10 @@ from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from optimize import redact
 from optimize.redact import printable
 
+EXACT_NAMES = {"pem": "paragraph exact match", "joint_at_3": "Joint@3"}
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
@@ -75,7 +77,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> N
 def score_table(title: str, report: dict[str, Any]) -> None:
     """A score report: the ranking score with its parts, then each label."""
     exact = exact_part(report)
-    name = {"pem": "paragraph exact match", "joint_at_3": "Joint@3"}[exact]
+    name = EXACT_NAMES[exact]
     interval = report.get("interval")
     suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
     console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold")
@@ -98,6 +100,11 @@ def percent(value: float) -> str:
 
 def note(text: str) -> None:
     console.print(printable(text), markup=False)
+
+
+def complain(text: str) -> None:
+    """Say on standard error what went wrong, where a command goes on all the same."""
+    print(f"error: {redact.secrets(text)}", file=sys.stderr)
 
 
 def say_estimate(found: Any) -> None:

@@ -11,6 +11,7 @@ from optimize import artifact, figures
 from optimize.champion import Contender, Result, result
 from optimize.display import percent
 from optimize.estimate import tokens_a_record
+from optimize.evaluation import Evaluation
 from optimize.figures import Tried
 from optimize.lm import OpenLM
 from optimize.pictures import hang
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from optimize.compiling import Made, Plan
 
 FIGURES = "figures"
+REPORT = "report.json"
 SAMPLE = 20  # records whose prompts are rendered to measure what a candidate costs
 
 
@@ -62,22 +64,15 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     return dev
 
 
-def of_evaluation(
-    task: Task,
-    loaded: Any,
-    program: str,
-    data: Path,
-    limit: int | None,
-    lm: OpenLM,
-    found: Result,
-    folder: Path,
-    gallery: Gallery | None,
-) -> list[Replayed]:
-    """Into a folder: every record of an evaluation, the page, and the figures of its judgements. Returns the former."""
-    told = replay(task, loaded.program, data, lm, limit, found.failures)
-    title = f"{task.name} · {program}"
-    _write(folder, task, _about(task, title, loaded.digest, lm, data.name, told, ""), told, gallery)
-    figures.write(folder / FIGURES, _judgements(task, told, f"{task.name} on {data.name}"))
+def of_evaluation(done: Evaluation, folder: Path, gallery: Gallery | None) -> list[Replayed]:
+    """Into a folder: the scores, every record of an evaluation, the page, and the figures of its judgements. Returns
+    the records."""
+    task, digest = done.loaded.task, done.loaded.digest
+    artifact.write_whole(folder / REPORT, artifact.as_json(done.report()))
+    told = replay(task, done.loaded.program, done.data, done.lm, done.limit, done.found.failures)
+    about = _about(task, f"{task.name} · {done.program}", digest, done.lm, done.data.name, told, "")
+    _write(folder, task, about, told, gallery)
+    figures.write(folder / FIGURES, _judgements(task, told, f"{task.name} on {done.data.name}"))
     return told
 
 

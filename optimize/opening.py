@@ -1,6 +1,8 @@
 """What every command that runs a program opens first: the cache, the language model, the program."""
 
 import os
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,16 @@ def prepare(artifacts: Path) -> None:
     os.environ.setdefault("DSPY_CACHEDIR", str(artifacts.resolve() / ".cache"))
     os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+
+
+def command_line() -> str:
+    """The command as files and runs record it: without the address of a server, which can hold a key."""
+    words = ["aisr", *sys.argv[1:]]
+    hidden = [
+        "--api-base=…" if word.startswith("--api-base=") else "…" if k and words[k - 1] == "--api-base" else word
+        for k, word in enumerate(words)
+    ]
+    return shlex.join(hidden).replace("'…'", "…")
 
 
 def opened_lm(

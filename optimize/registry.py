@@ -9,11 +9,11 @@ among many owes some of its test score to the choice: `aisr compare` on records 
 import io
 import tempfile
 import warnings
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from optimize import redact
+from optimize import redact, runs
 from optimize.artifact import BadArtifact, Loaded, parse, read_json
 from optimize.display import percent
 from optimize.store import open_store, tracking_uri
@@ -81,6 +81,15 @@ def manifest(root: Path, uri: str) -> dict[str, Any]:
         return read_json(Path(fetched))
 
 
+def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
+    """The registered version of a program: the one that was named, or the newest that is the same program; None where
+    there is none."""
+    client, name = mlflow.MlflowClient(), model_name(loaded.task)
+    same = client.search_model_versions(f"name = '{name}' and tags.`{DIGEST_TAG}` = '{loaded.digest}'")
+    named = program.rpartition("/")[2]
+    return max(same, key=lambda one: (str(one.version) == named, int(one.version)), default=None)
+
+
 def register(mlflow: Any, task: Task, folder: Path, manifest: dict[str, Any]) -> str:
     """Log the program of an artifact folder as a model of the current run and register it; its version."""
     versions = manifest["versions"]
@@ -116,13 +125,29 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Stand
         raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
     champion = _standing(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
     if champion is not None and champion.version == challenger.version:
+        _mark(mlflow, name, version)
         return champion
     if champion is not None and not anyway:
         _check_better(challenger, champion)
     if champion is not None:
         client.set_registered_model_alias(name, PREVIOUS, champion.version)
     client.set_registered_model_alias(name, ALIAS, version)
+    _mark(mlflow, name, version)
     return champion
+
+
+def _mark(mlflow: Any, name: str, version: str) -> None:
+    """Have the tag of the champion's run, and of no other run, say so: whoever scans the list asks which one it is now,
+    not which ones were. A version without a run, or whose run was deleted, has no tag to keep true."""
+    client = mlflow.MlflowClient()
+    run_id = client.get_model_version(name, version).run_id
+    if not run_id:
+        return
+    with suppress(mlflow.MlflowException):
+        run = client.get_run(run_id)
+        for former in client.search_runs([run.info.experiment_id], f"tags.`{runs.CHAMPION_TAG}` = '{runs.YES}'"):
+            client.set_tag(former.info.run_id, runs.CHAMPION_TAG, runs.NO)
+        client.set_tag(run.info.run_id, runs.CHAMPION_TAG, runs.YES)
 
 
 def _version(mlflow: Any, root: Path, uri: str) -> Any:

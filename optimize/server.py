@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from optimize import redact
+from optimize import redact, views
+from optimize.display import note
 from optimize.store import open_store, tracking_uri
 
 # Without these three the server never becomes ready offline: it asks the web for prices, and starts a job queue.
@@ -22,7 +23,10 @@ def serve(root: Path, port: int) -> int:
     uri = tracking_uri(root)
     if uri.startswith("http"):
         raise ValueError(f"MLFLOW_TRACKING_URI is a server already ({redact.secrets(uri)}): open that address")
-    open_store(root)
+    page = f"http://127.0.0.1:{port}"
+    note(f"MLflow UI on {page} in about 20 seconds; Ctrl-C ends it")
+    for name, address in views.addresses(open_store(root), page).items():
+        note(f"  {name}: {address}")
     command = [
         *(sys.executable, "-m", "mlflow", "server"),
         *("--host", "127.0.0.1", "--port", str(port), "--workers", "1"),

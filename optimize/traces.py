@@ -12,11 +12,13 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optimize import redact
 from optimize.replay import FORGOTTEN, Heard, Replayed
 from optimize.report.records import JudgedRecord, judged
+from optimize.store import open_store
 from optimize.tasks import Task
 
 if TYPE_CHECKING:
@@ -31,6 +33,15 @@ INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
 
 class NotTraced(Exception):
     """The store did not take the traces."""
+
+
+def logged(root: Path, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> str:
+    """Log a sample of records as `log` does; a sentence on what came of it. All else of the run is saved by then."""
+    try:
+        number = log(open_store(root), run_id, task, replayed, count, seed)
+    except NotTraced as error:
+        return f"no traces: {error}"
+    return f"logged {number} records as traces of the run, for the MLflow UI"
 
 
 def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> int:

@@ -1,16 +1,21 @@
-"""Compiles as MLflow runs.
+"""Compiles and evaluations as MLflow runs.
 
 MLflow's own DSPy flavour is not used: it stores a pickle with the LM's key inside, and loading it executes what it
 holds.
 """
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from optimize import digests, notes, runs
 from optimize.champion import Choice, Tested
-from optimize.registry import DIGEST_TAG, NotPromoted, model_name, promote, register
-from optimize.store import files, is_own, open_store
+from optimize.evaluation import Evaluation
+from optimize.registry import DIGEST_TAG, MODEL_SCHEME, NotPromoted, model_name, promote, register, version_of
+from optimize.store import open_store
 from optimize.tasks import Task
 
 
@@ -19,7 +24,6 @@ class Compiled:
     """What a run is told of a compile."""
 
     task: Task
-    title: str
     folder: Path
     manifest: dict[str, Any]
     choice: Choice
@@ -41,43 +45,64 @@ def track(root: Path, compiled: Compiled) -> Tracked:
     """Log a compile as a run of its task's experiment and register its champion; the alias `champion` moves to it if it
     is better on the same test split than the one that has it."""
     mlflow = open_store(root)
-    experiment = _experiment(mlflow, root, compiled.task)
-    with mlflow.start_run(experiment_id=experiment, run_name=compiled.title) as run:
-        mlflow.set_tags(_tags(compiled))
-        mlflow.log_params(_params(compiled.manifest))
+    made = compiled.manifest
+    title = runs.title(compiled.task, made["optimizer"], made["lm"]["spec"])
+    with runs.begun(mlflow, root, compiled.task, title, _tags(compiled), made["seconds"]) as run_id:
+        mlflow.log_params(_params(made))
         mlflow.log_metrics(_metrics(compiled))
-        for step, contender in enumerate(compiled.choice.contenders):
-            mlflow.log_metric("candidate_dev_score", contender.dev.score.score, step=step)
+        mlflow.MlflowClient().log_batch(run_id, metrics=_search(compiled.choice))
         for split, path in compiled.data.items():
-            mlflow.log_input(_dataset(path, compiled.manifest["data"][split]), context=split)
-        mlflow.log_artifacts(str(compiled.folder), "artifact")
-        version = register(mlflow, compiled.task, compiled.folder, compiled.manifest)
+            known = made["data"][split]
+            mlflow.log_input(runs.dataset(path, known["digest"], known["records"]), context=split)
+        mlflow.log_artifacts(str(compiled.folder), runs.FILES[runs.COMPILE])
+        version = register(mlflow, compiled.task, compiled.folder, made)
     name = model_name(compiled.task)
     try:
         promote(mlflow, name, version)
     except NotPromoted as error:
-        return Tracked(run.info.run_id, name, version, str(error))
-    return Tracked(run.info.run_id, name, version, None)
+        return Tracked(run_id, name, version, str(error))
+    return Tracked(run_id, name, version, None)
 
 
-def _experiment(mlflow: Any, root: Path, task: Task) -> str:
-    name = f"aisr {task.name}"
-    found = mlflow.get_experiment_by_name(name)
-    if found is not None:
-        return str(found.experiment_id)
-    location = files(root) if is_own(root) else None
-    return str(mlflow.create_experiment(name, artifact_location=location))
+def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
+    """Log an evaluation, and what it left in a folder, as a run of its task's experiment; the id of the run. Where its
+    program is registered, run and version are linked."""
+    from mlflow.entities import LoggedModelInput
+
+    mlflow = open_store(root)
+    task, digest = done.loaded.task, digests.of_file(done.data)
+    records = len(done.found.tally)
+    version = version_of(mlflow, done.program, done.loaded)
+    name = f"{version.name} v{version.version}" if version else Path(done.program).name
+    about = notes.of_evaluation(done, name)
+    tags = runs.tags(runs.EVALUATE, task, done.lm.spec, f"{digest}/{records}", about) | {
+        "aisr.program": name,
+        DIGEST_TAG: done.loaded.digest,
+        **({"aisr.version": f"{version.name}/{version.version}"} if version else {}),
+    }
+    title = runs.title(task, runs.EVALUATE, name, done.lm.spec)
+    with runs.begun(mlflow, root, task, title, tags, done.seconds) as run_id:
+        mlflow.log_params({f"lm.{key}": value for key, value in done.lm.describe().items() if value is not None})
+        mlflow.log_metrics(runs.scores(done.found) | runs.spent(done.lm.ledger.spend.as_dict(), done.seconds))
+        mlflow.log_input(runs.dataset(done.data, digest, records), context="evaluation")
+        if version and version.source.startswith(MODEL_SCHEME):
+            used = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))
+            mlflow.MlflowClient().log_inputs(run_id, models=[used])
+        mlflow.log_artifacts(str(folder), runs.FILES[runs.EVALUATE])
+    return run_id
 
 
 def _tags(compiled: Compiled) -> dict[str, str]:
     made = compiled.manifest
+    data = " ".join(f"{split} {about['digest']}/{about['records']}" for split, about in made["data"].items())
+    about = notes.of_compile(made, compiled.choice, compiled.test)
     return {
-        "aisr.task": compiled.task.name,
+        **runs.tags(runs.COMPILE, compiled.task, made["lm"]["spec"], digests.of_text(data), about),
         "aisr.optimizer": made["optimizer"],
-        "aisr.lm": made["lm"]["spec"],
+        "aisr.candidate": compiled.choice.champion.name,
+        "aisr.decision": (made["decision"] or {}).get("kept") or "none",
         DIGEST_TAG: made["digest"],
-        "aisr.champion": compiled.choice.champion.name,
-        "aisr.decision": str((made["decision"] or {}).get("kept")),
+        runs.CHAMPION_TAG: runs.NO,  # until the alias moves to its version
     }
 
 
@@ -92,40 +117,33 @@ def _params(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _metrics(compiled: Compiled) -> dict[str, float]:
-    spend = compiled.manifest["spend"]
-    metrics = {
-        "seconds": compiled.manifest["seconds"],
-        "lm_calls": spend["calls"],
-        "lm_cached_calls": spend["cached_calls"],
-        "prompt_tokens": spend["prompt_tokens"],
-        "completion_tokens": spend["completion_tokens"],
+    """In the order in which the page of a run lists them."""
+    test, choice = compiled.test, compiled.choice
+    decision = compiled.manifest["decision"] or {}
+    return {
+        **(runs.scores(test.champion, "test_") if test else {}),
+        **runs.scores(choice.champion.dev, "dev_"),
+        **runs.spent(compiled.manifest["spend"], compiled.manifest["seconds"]),
+        **({"decision_cross_validated_gain": round(decision["gain"][0], runs.DIGITS)} if "gain" in decision else {}),
+        **(runs.scores(test.baseline, "baseline_test_") if test and test.baseline else {}),
+        **runs.scores(choice.contenders[0].dev, "baseline_dev_"),
     }
-    if spend["usd"] is not None:
-        metrics["usd"] = spend["usd"]
-    decision = compiled.manifest["decision"]
-    if decision and "gain" in decision:
-        metrics["decision_cross_validated_gain"] = decision["gain"][0]
-    results = {"dev": compiled.choice.champion.dev, "baseline_dev": compiled.choice.contenders[0].dev}
-    if compiled.test is not None:
-        results["test"] = compiled.test.champion
-        if compiled.test.baseline is not None:
-            results["baseline_test"] = compiled.test.baseline
-    for split, found in results.items():
-        metrics |= {
-            f"{split}_score": found.score.score,
-            f"{split}_score_low": found.interval.low,
-            f"{split}_score_high": found.interval.high,
-            f"{split}_macro_f1": found.score.macro_f1,
-            f"{split}_{found.score.exact_name}": found.score.exact,
-            f"{split}_failed": len(found.failures),
-        }
-    return metrics
 
 
-def _dataset(path: Path, about: dict[str, Any]) -> Any:
-    """A dataset entry by name and digest alone: task data may not be redistributed, so no record is stored."""
-    from mlflow.data.code_dataset_source import CodeDatasetSource
-    from mlflow.data.meta_dataset import MetaDataset
+def _search(choice: Choice) -> list[Any]:
+    """The search as curves: each candidate's score on dev by its number, and the best so far by the LM calls that were
+    asked for until then. A candidate that the race dropped has a score on a part of dev, and is never the best.
 
-    source = CodeDatasetSource(tags={"file": path.name, "records": str(about["records"])})
-    return MetaDataset(source, name=f"{path.parent.name}/{path.name}", digest=about["digest"])
+    What stands before the `/` is a section of MLflow's charts, and comes before those of all other metrics.
+    """
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    scores = [round(one.dev.score.score, runs.DIGITS) for one in choice.contenders]
+    done = sorted((one.calls, score) for one, score in zip(choice.contenders, scores, strict=True) if one.finished)
+    best = np.maximum.accumulate([score for _, score in done])
+    curve = {calls: float(so_far) for (calls, _), so_far in zip(done, best, strict=True)}  # of equal calls the last
+    return [
+        *(Metric("candidates/dev_score", score, now, step) for step, score in enumerate(scores)),
+        *(Metric("candidates/best_dev_score", score, now, calls) for calls, score in curve.items()),
+    ]

@@ -15,6 +15,7 @@ import pytest
 
 if TYPE_CHECKING:
     from loopback import Loopback
+    from playwright.sync_api import Browser
 
 # Before the first import of DSPy, which opens its response cache where this says.
 CACHE = tempfile.mkdtemp(prefix="aisr-tests-")
@@ -97,3 +98,15 @@ def aisr() -> Callable[..., Finished]:
         return Finished(code if isinstance(code, int) else 1, out.getvalue(), err.getvalue())
 
     return run
+
+
+@pytest.fixture(scope="module")  # it holds an event loop, which the coroutines of other tests would meet
+def browser() -> "Iterator[Browser]":
+    """A real one, without a window; where there is none, the test is skipped."""
+    from docs.chromium import NoChromium, chromium
+
+    try:
+        with chromium() as launched:
+            yield launched
+    except NoChromium as none:
+        pytest.skip(str(none))

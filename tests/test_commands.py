@@ -203,7 +203,7 @@ def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str,
     assert evaluated["interval"][0] <= official["score"] <= evaluated["interval"][1]
     assert f"ranking score {100 * official['score']:.1f}" in scored.out
     beside = tmp_path / "report-report"
-    assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "figures"}
+    assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "report.json", "figures"}
     drawn = {"confusion.png", "reliability.png"} | ({"recall.png"} if track == "track2" else set())
     assert {file.name for file in (beside / "figures").iterdir()} == drawn
     shown = json.loads((beside / "records.json").read_text())

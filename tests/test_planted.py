@@ -5,13 +5,13 @@ import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
-from shutil import which
 from typing import Any, NamedTuple
 
 import pytest
 import scripted
 from corpora import SAMPLE
 from loopback import Asked, judged, serve
+from playwright.sync_api import Browser
 from test_artifact import Trap
 from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
 
@@ -102,7 +102,7 @@ def test_nothing_that_a_browser_would_run_is_logged(compiled: Compiled) -> None:
 
 
 @pytest.mark.slow
-def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled) -> None:
+def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled, browser: Browser) -> None:
     client = open_store(compiled.root).MlflowClient()
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
     (run,) = client.search_runs([experiment.experiment_id])
@@ -114,18 +114,14 @@ def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled) -> None:
     with ui(compiled.root, port) as process:
         assert wait_until(lambda: ready(port), READY_SECONDS, process), "never became ready"
         assert SCRIPT.encode() in get(port, f"/get-artifact?path=artifact/PROMPT.md&run_uuid={run.info.run_id}")
-        browse(port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
+        browse(browser, port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
 
 
-def browse(port: int, run: str, experiment: str) -> None:
+def browse(browser: Browser, port: int, run: str, experiment: str) -> None:
     """Open every page of a run that shows the markup; nothing of it may run."""
-    playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
-    binary = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := which(name))), None)
-    if binary is None:
-        pytest.skip("no Chromium: install the package `chromium`")
     address = f"http://127.0.0.1:{port}"
-    with playwright_api.sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=binary).new_page()
+    with browser.new_context() as context:
+        page = context.new_page()
         elsewhere: list[str] = []
         page.on("request", lambda request: elsewhere.append(request.url) if "planted.invalid" in request.url else None)
         for path in (f"{experiment}/runs", run, f"{run}/artifacts/artifact/PROMPT.md"):

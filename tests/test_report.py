@@ -12,7 +12,6 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 from scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
 
-from docs.chromium import NoChromium, chromium
 from metrics.official import score, tally_claims
 from optimize import compiling, leave
 from optimize.exhibits import Exhibit
@@ -225,15 +224,6 @@ MIXED = [
     row(4, "Supported", "Scope Overgeneralization"),
     row(5, "Contradiction", "Supported"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    try:
-        with chromium() as launched:
-            yield launched
-    except NoChromium as none:
-        pytest.skip(str(none))
 
 
 Open = Callable[..., Page]
@@ -578,7 +568,17 @@ def test_the_command_writes_the_page_again_with_pictures(aisr: Any, tmp_path: Pa
     finished = aisr("report", tmp_path, "--image-root", SAMPLE)
     assert finished.code == 0, finished.err
     assert f"wrote {tmp_path / 'report.html'}: 1 records" in finished.out
-    assert "data:image/webp;base64," in (tmp_path / "report.html").read_text()
+    written = (tmp_path / "report.html").read_text()
+    assert "data:image/webp;base64," in written
+    assert aisr("report", tmp_path).code == 0
+    assert (tmp_path / "report.html").read_text() == written  # without the folder of the pictures they are kept
+
+
+@pytest.mark.parametrize("planted", ['{"a": "<b>"}', '{"a": "data:image/webp;base64,!"}', "[1]", "{", "", '["ab"]'])
+def test_a_page_that_was_changed_lends_no_picture(tmp_path: Path, planted: str) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(f'<script type="application/json" id="pictures">{planted}</script>')
+    assert error_page.kept(page)("a") is None
 
 
 def test_the_command_refuses_what_is_no_run(aisr: Any, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_a_registered_program_brings_its_manifest(aisr: Aisr, artifacts: Path, t
     lm = scripted(right)
     given = plan(tmp_path / "data")
     made = compiling.compile_program(given, lm, lm, artifacts, SILENT)
-    logged = tracking.Compiled(given.task, "title", made.folder, made.manifest, made.choice, made.test, given.data)
+    logged = tracking.Compiled(given.task, made.folder, made.manifest, made.choice, made.test, given.data)
     tracking.track(artifacts, logged)
     out = tmp_path / "paper"
     words = ["models:/aisr-track1@champion", "--task", "track1", "--out", out, "--artifacts", artifacts]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -79,9 +80,9 @@ def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> No
     manifest, metrics = logged.json("first", "manifest.json"), logged.runs["first"].data.metrics
     for split in ("dev", "test", "baseline_dev"):
         scores = manifest["scores"][split]
-        assert metrics[f"{split}_score"] == pytest.approx(scores["score"])
-        assert [metrics[f"{split}_score_low"], metrics[f"{split}_score_high"]] == pytest.approx(scores["interval"])
-        assert metrics[f"{split}_pem"] == pytest.approx(scores["pem"])
+        stored = [metrics[f"{split}_{part}"] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
+        exact = [scores["score"], *scores["interval"], scores["macro_f1"], scores["pem"]]
+        assert stored == [round(value, 4) for value in exact]  # a hundredth of a point, as a person reads it
     assert metrics["lm_calls"] == manifest["spend"]["calls"] > 0
     assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"])
     assert metrics["usd"] > 0
@@ -89,13 +90,58 @@ def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> No
 
 @pytest.mark.parametrize("name", ["first", "second"])
 def test_every_candidate_is_a_step(logged: Logged, name: str) -> None:
-    history = logged.client.get_metric_history(logged.runs[name].info.run_id, "candidate_dev_score")
+    history = logged.client.get_metric_history(logged.runs[name].info.run_id, "candidates/dev_score")
     candidates = logged.json(name, "report.json")["candidates"]
     assert len(candidates) > 1
     assert [point.step for point in sorted(history, key=lambda p: p.step)] == list(range(len(candidates)))
-    assert {p.step: p.value for p in history} == pytest.approx(
-        {step: candidate["dev"]["score"] for step, candidate in enumerate(candidates)}
+    assert {p.step: p.value for p in history} == {
+        step: round(candidate["dev"]["score"], 4) for step, candidate in enumerate(candidates)
+    }
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_the_search_is_a_curve_by_lm_calls(logged: Logged, name: str) -> None:
+    run = logged.runs[name]
+    history = sorted(
+        logged.client.get_metric_history(run.info.run_id, "candidates/best_dev_score"), key=lambda p: p.step
     )
+    report, metrics = logged.json(name, "report.json"), run.data.metrics
+    assert history[0].value <= history[-1].value == metrics["candidates/best_dev_score"] == metrics["dev_score"]
+    assert [p.value for p in history] == sorted(p.value for p in history)
+    assert 0 < history[0].step < history[-1].step <= metrics["lm_calls"] + metrics["lm_cached_calls"]
+    assert history[0].value == round(report["candidates"][0]["dev"]["score"], 4)  # of the uncompiled
+
+
+def test_a_run_reads_at_a_glance(logged: Logged) -> None:
+    first, second = logged.runs["first"].data.tags, logged.runs["second"].data.tags
+    assert re.fullmatch(r"track1 · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d", first["mlflow.runName"])
+    for tags, optimizer in ((first, "labeled"), (second, "bootstrap")):
+        assert tags["aisr.kind"] == "compile"
+        assert tags["aisr.task"] == "track1"
+        assert tags["aisr.lm"] == "openai/gpt-4o-mini"
+        assert tags["aisr.optimizer"] == optimizer
+        assert tags["mlflow.source.name"] == "aisr compile"
+    assert first["aisr.data"] == second["aisr.data"]
+    for name, tags in (("first", first), ("second", second)):
+        manifest = logged.json(name, "manifest.json")
+        assert tags["aisr.candidate"] == manifest["champion"]
+        assert tags["aisr.decision"] == (manifest["decision"]["kept"] or "none")
+
+
+def test_the_list_of_runs_holds_no_child_runs_and_can_be_filtered(logged: Logged) -> None:
+    (experiment,) = {run.info.experiment_id for run in logged.runs.values()}
+    assert logged.client.get_experiment(experiment).tags["mlflow.experimentKind"] == "custom_model_development"
+    assert not any("mlflow.parentRunId" in run.data.tags for run in logged.client.search_runs([experiment]))
+    assert len(logged.client.search_runs([experiment], 'tags.aisr.kind = "compile"')) == 2
+
+
+def test_the_description_says_what_won_and_how(logged: Logged) -> None:
+    said, manifest = logged.runs["first"].data.tags["mlflow.note.content"], logged.json("first", "manifest.json")
+    assert f"**{manifest['champion']}** of 5 candidates, chosen on dev: **" in said
+    assert re.search(r"On test, which chose nothing(, with its decision layer)?: \*\*", said)
+    assert "* candidate 0: uncompiled, " in said
+    assert "    aisr compile --task track1 " in said
+    assert "--api-base …" in said
 
 
 def test_the_datasets_are_known_by_digest_and_not_stored(logged: Logged) -> None:
@@ -317,6 +363,30 @@ def test_the_champion_stays_itself(store: Any) -> None:
     promote(store, "x", first)
     promote(store, "x", first)
     assert "previous" not in store.MlflowClient().get_registered_model("x").aliases
+
+
+def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Callable[..., Any]) -> None:
+    def marked() -> dict[str, str]:
+        found = {name: logged.client.get_run(run.info.run_id) for name, run in logged.runs.items()}
+        return {name: run.data.tags["aisr.champion"] for name, run in found.items()}
+
+    assert marked() == {"first": "no", "second": "yes"}
+    promoted = [
+        aisr("promote", f"models:/aisr-track1/{version}", "--anyway", "--artifacts", logged.root) for version in (1, 1)
+    ]
+    assert [one.code for one in promoted] == [0, 0]
+    assert marked() == {"first": "yes", "second": "no"}
+    assert aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", logged.root).code == 0
+    assert marked() == {"first": "no", "second": "yes"}
+
+
+def test_a_deleted_run_keeps_no_version_from_being_promoted(store: Any) -> None:
+    client = store.MlflowClient()
+    run = client.create_run(client.create_experiment("aisr x"))
+    made = client.create_model_version("x", "file:///nowhere", run_id=run.info.run_id)
+    client.delete_run(run.info.run_id)
+    promote(store, "x", made.version)
+    assert champion(store) == str(made.version)
 
 
 @pytest.mark.parametrize(

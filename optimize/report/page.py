@@ -1,22 +1,38 @@
 """Rendering the error browser: data, style and script in one HTML file that loads nothing."""
 
-import base64
 import hashlib
 import json
+import re
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from optimize.artifact import write_whole
-from optimize.report.records import Records
+from optimize.report.records import MAX_BYTES, Records
 
 FILE = "report.html"
 HERE = Path(__file__).parent
+WEBP = "data:image/webp;base64,"
 Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None
 
 
 def no_picture(path: str) -> None:
     """For where no pictures are at hand: captions and paths are shown."""
+
+
+def kept(page: Path) -> Thumbnail:
+    """The pictures that a page has which was written before; none where there is no page of ours."""
+    if not page.is_file() or page.stat().st_size > MAX_BYTES:
+        return no_picture
+    embedded = re.search(r'id="pictures">([^<]*)</script>', page.read_text(encoding="utf-8", errors="replace"))
+    try:
+        pictures = json.loads(embedded[1]) if embedded else {}
+        items = pictures.items() if isinstance(pictures, dict) else ()
+        small = {path: b64decode(str(url).removeprefix(WEBP), validate=True) for path, url in items}
+    except (ValueError, RecursionError):
+        return no_picture
+    return small.get
 
 
 def render(found: Records, thumbnail: Thumbnail = no_picture) -> str:
@@ -52,11 +68,7 @@ def _pictures(found: Records, thumbnail: Thumbnail) -> dict[str, str]:
     """Each picture once, by the path that records give."""
     paths = {exhibit.picture for one in found.records for exhibit in one.exhibits if exhibit.picture}
     small = {path: thumbnail(path) for path in sorted(paths)}
-    return {
-        path: f"data:image/webp;base64,{base64.b64encode(content).decode()}"
-        for path, content in small.items()
-        if content is not None
-    }
+    return {path: f"{WEBP}{b64encode(content).decode()}" for path, content in small.items() if content is not None}
 
 
 def _embedded(content: Any) -> str:
@@ -65,4 +77,4 @@ def _embedded(content: Any) -> str:
 
 
 def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
