@@ -1,7 +1,8 @@
 """DSPy's response cache, fit for long runs with many threads.
 
 As it comes, it keeps the last million answers in memory, and each thread opens sixteen databases of its own, with a
-cache of their pages each. Here a few answers stay in memory, and one thread looks after the databases.
+cache of their pages each. Here a few answers stay in memory, one thread looks after the databases, and whoever asks for
+what they do not hold is told so without them. What another process stores meanwhile is found by the next one.
 """
 
 import atexit
@@ -26,7 +27,7 @@ def tame(cache: Any) -> None:
 
 class _Keeper:
     """The databases of the cache, all behind one thread, which is asked by a plain queue: a future a call would cost
-    more than the answer."""
+    more than the answer. Of the keys a hash each is known, some 10 MB for 100,000."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
@@ -36,19 +37,32 @@ class _Keeper:
         atexit.register(self._end)
         for pragma, value in SMALL.items():
             self._ask(store.reset, pragma, value)
+        self._known: set[int] = set()
+        self._knows_all = False
+        self._asked.put(_Request(self._look_around, ()))
 
     def get(self, key: str) -> Any:
-        return self._ask(self._store.get, key)
+        return self._ask(self._store.get, key) if self._may_hold(key) else None
 
     def set(self, key: str, value: Any) -> None:
         """Soon: nobody waits for it, and whoever asks for the key afterwards stands behind it in the queue."""
+        self._known.add(hash(key))
         self._asked.put(_Request(self._store.set, (key, value)))
 
     def delete(self, key: str) -> None:
         self._ask(self._store.delete, key)
 
     def __contains__(self, key: str) -> bool:
-        return bool(self._ask(self._store.__contains__, key))
+        return self._may_hold(key) and bool(self._ask(self._store.__contains__, key))
+
+    def _may_hold(self, key: str) -> bool:
+        return not self._knows_all or hash(key) in self._known
+
+    def _look_around(self) -> None:
+        """Learn which keys there are. Whoever asks before that stands behind it in the queue."""
+        for key in self._store:
+            self._known.add(hash(key))
+        self._knows_all = True
 
     def _ask(self, what: Any, *about: Any) -> Any:
         request = _Request(what, about)

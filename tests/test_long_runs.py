@@ -90,12 +90,14 @@ def test_trouble_with_the_cache_reaches_whoever_asked(tmp_path: Path, monkeypatc
     cache = cache_in(tmp_path)
     cache.disk_cache.set("broken", lambda: None)  # what cannot be stored is an answer less to find
     assert cache.disk_cache.get("broken") is None
+    cache.disk_cache.set("key", "answer")
     store = cache.disk_cache._store
     monkeypatch.setattr(store, "get", lambda key: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         cache.disk_cache.get("key")
+    assert cache.disk_cache.get("never stored") is None  # which takes no look at the databases
     monkeypatch.undo()
-    assert cache.disk_cache.get("key") is None  # and the next one is answered
+    assert cache.disk_cache.get("key") == "answer"  # and the next one is answered
 
 
 def test_an_endpoint_serves_coroutines_of_several_loops(loopback: "Loopback") -> None:
