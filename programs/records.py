@@ -4,10 +4,10 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 import itertools
+import ntpath
 import re
 from collections.abc import Iterator, Mapping
 from os import PathLike
-from pathlib import PurePosixPath, PureWindowsPath
 from types import MappingProxyType
 from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeVar
 
@@ -33,7 +33,8 @@ def _below_a_folder(path: str | None) -> str | None:
     """A path that cannot leave the folder that it is read in, whatever that is."""
     if path is None or path == "":
         return None
-    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor or ".." in re.split(r"[/\\]", path):
+    drive, rest = ntpath.splitdrive(path)
+    if drive or rest.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path):
         raise ValueError(f"{path[:80]!r} leads out of the image folder; expected a path such as images/figure.jpg")
     return path
 
