@@ -15,6 +15,7 @@ from playwright.sync_api import Browser
 from test_artifact import Trap
 from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
 
+from optimize.options import TRACES
 from optimize.store import open_store
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
@@ -143,7 +144,7 @@ def read_traces(page: Any, address: str) -> None:
     page.goto(address)
     names = page.get_by_text(re.compile(r"^track1-\d+ · .*window\.planted = true"))
     names.first.wait_for(timeout=60_000)
-    assert 0 < names.count() <= 5
+    assert 0 < names.count() <= TRACES
     names.first.click()
     trace = page.get_by_role("dialog")
     trace.get_by_text("statements").first.wait_for(timeout=60_000)

@@ -14,6 +14,7 @@ from loopback import Loopback, serve
 
 from optimize import artifact, digests
 from optimize.artifact import BadArtifact
+from optimize.options import TRACES
 from optimize.registry import NotPromoted, load_registered, promote
 from optimize.store import open_store
 
@@ -157,7 +158,7 @@ def test_a_run_has_some_dev_records_as_traces(logged: Logged) -> None:
             [run.info.experiment_id], filter_string=f"request_metadata.`mlflow.sourceRun` = '{run.info.run_id}'"
         )
         ids = sorted(trace.info.tags["aisr.record"] for trace in found)
-        assert len(ids) == 5
+        assert len(ids) == TRACES
         assert set(ids) <= {f"track1-{k:06d}" for k in range(1, FEW[3] + 1)}
 
 
@@ -282,7 +283,7 @@ def test_a_compile_of_a_fresh_process_leaves_no_key_either(loopback: Loopback, a
     client = open_store(artifacts).MlflowClient()
     experiments = [experiment.experiment_id for experiment in client.search_experiments()]
     found = client.search_traces(experiments)
-    assert len(found) == FEW[-1]  # they were all there when the process ended
+    assert len(found) == TRACES  # they were all there when the process ended
     assert all(len(trace.data.spans) > 1 for trace in found)
 
 
