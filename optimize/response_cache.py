@@ -7,10 +7,12 @@ what they do not hold is told so without them. What another process stores meanw
 
 import atexit
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
 REMEMBERED = 1_000  # answers; the others are on disk
+WAITING = 100  # answers that may wait to be stored: more would fill the memory, and be lost by a kill
 SMALL = {"sqlite_cache_size": 128, "sqlite_mmap_size": 0}  # pages; bytes. 32 MB and 64 MB for each of 16 databases else
 
 
@@ -45,9 +47,15 @@ class _Keeper:
         return self._ask(self._store.get, key) if self._may_hold(key) else None
 
     def set(self, key: str, value: Any) -> None:
-        """Soon: nobody waits for it, and whoever asks for the key afterwards stands behind it in the queue."""
+        """Soon: nobody waits for it as long as few do, and whoever asks for the key afterwards stands behind it in the
+        queue."""
         self._known.add(hash(key))
-        self._asked.put(_Request(self._store.set, (key, value)))
+        request = _Request(self._store.set, (key, value))
+        if self._asked.qsize() < WAITING:
+            self._asked.put(request)
+        else:
+            with suppress(Exception):  # an answer less to find, as below
+                self._answer(request)
 
     def delete(self, key: str) -> None:
         self._ask(self._store.delete, key)
@@ -65,7 +73,9 @@ class _Keeper:
         self._knows_all = True
 
     def _ask(self, what: Any, *about: Any) -> Any:
-        request = _Request(what, about)
+        return self._answer(_Request(what, about))
+
+    def _answer(self, request: "_Request") -> Any:
         request.answered.acquire()
         self._asked.put(request)
         request.answered.acquire()
