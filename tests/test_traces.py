@@ -131,7 +131,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
         assert assessed["right"].value is right
         assert assessed["right"].rationale == task.feedback(one.example.gold, one.outcome.answer)
         assert assessed["gold"].expectation.value.startswith(("all ", *task.labels, "1", "2", "3"))
-    assert threading.enumerate() == before  # no queue that waits, nothing that goes on tracing
+    assert set(threading.enumerate()) <= set(before)  # no queue that waits, nothing that goes on tracing
 
 
 @pytest.mark.parametrize(
