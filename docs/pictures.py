@@ -32,12 +32,10 @@ def main() -> None:
     """Make all three."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, default=ARTIFACTS, help="Where the compiles are.")
-    parser.add_argument("--task", default="track1", help="The task whose error browser and figure are shown.")
-    parser.add_argument("--name", default="demo", help="The artifact whose error browser and figure are shown.")
     parser.add_argument("--out", type=Path, default=HERE, help="Folder to write to.")
     given = parser.parse_args()
     try:
-        written = write(given.artifacts, given.artifacts / given.task / given.name, given.out)
+        written = write(given.artifacts, given.artifacts / "track1" / "demo", given.out)
     except (ValueError, NoChromium) as error:
         sys.exit(f"{error}\nThe pictures are made from what `make demo` leaves.")
     for file in written:

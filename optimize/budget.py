@@ -99,6 +99,19 @@ class Ledger:
             self._spend = spend
 
 
+class Usage:
+    """Stands in for DSPy's usage tracker while one call lasts: that hears of each answer that is not from the cache."""
+
+    def __init__(self, outer: Any) -> None:
+        self.said: dict[str, Any] | None = None
+        self._outer = outer
+
+    def add_usage(self, model: str, usage: dict[str, Any]) -> None:
+        self.said = usage
+        if self._outer is not None:
+            self._outer.add_usage(model, usage)
+
+
 class Refusal:
     """An engine that sends nothing. An LM whose limit is reached is given it: what the cache holds is still answered,
     and any other call ends here."""

@@ -206,7 +206,8 @@ def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced
     try:
         tracked = tracking.track(artifacts, compiled)
         named = runs.said(artifacts, tracked.run_id)
-        note(traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed))
+        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
+            note(shown)
     except (MlflowException, NoStore, OSError) as error:
         complain(
             f"{made.folder}/ is whole, but not registered in MLflow: {error}; the same command registers it, with the "

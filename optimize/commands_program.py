@@ -126,7 +126,8 @@ def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", 
     try:
         run = tracking.track_evaluation(store, done, folder)
         named = runs.said(store, run)
-        note(traces.logged(store, run, done.loaded.task, told, traced, seed=0))
+        if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
+            note(shown)
     except (MlflowException, NoStore, OSError) as error:
         complain(f"not logged to MLflow: {error}; the same command logs it, with the answers from the cache")
         return False

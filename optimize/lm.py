@@ -15,7 +15,7 @@ from dspy.utils.exceptions import LMError
 
 from optimize import digests, llama
 from optimize.adapters import adapter_for
-from optimize.budget import Ledger, Refusal
+from optimize.budget import Ledger, Refusal, Usage
 from optimize.embedded import EmbeddedEngine
 from optimize.endpoint import AsyncEndpoint, Endpoint
 from optimize.engines import InThread
@@ -78,7 +78,7 @@ class LedgerLM(dspy.LM):
         providers do not charge for errors."""
         reason = self.ledger.spent_out()
         lm = self if reason is None else self._refusing(reason)
-        usage = _Usage(dspy.settings.usage_tracker)
+        usage = Usage(dspy.settings.usage_tracker)
         try:
             # A history entry would tell the same, at a tenth of what a call costs this process.
             with dspy.context(usage_tracker=usage, disable_history=True):
@@ -96,19 +96,6 @@ class LedgerLM(dspy.LM):
         refusal = Refusal(self.ledger, reason)
         lm: LedgerLM = self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
         return lm
-
-
-class _Usage:
-    """Stands in for DSPy's usage tracker while one call lasts: that hears of each answer that is not from the cache."""
-
-    def __init__(self, outer: Any) -> None:
-        self.said: dict[str, Any] | None = None
-        self._outer = outer
-
-    def add_usage(self, model: str, usage: dict[str, Any]) -> None:
-        self.said = usage
-        if self._outer is not None:
-            self._outer.add_usage(model, usage)
 
 
 @dataclass(frozen=True)

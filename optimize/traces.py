@@ -35,13 +35,14 @@ class NotTraced(Exception):
     """The store did not take the traces."""
 
 
-def logged(root: Path, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> str:
-    """Log a sample of records as `log` does; a sentence on what came of it. All else of the run is saved by then."""
+def logged(root: Path, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> str | None:
+    """Log a sample of records as `log` does; a sentence on what came of it, if any was to be logged. All else of the
+    run is saved by then."""
     try:
         number = log(open_store(root), run_id, task, replayed, count, seed)
     except NotTraced as error:
         return f"no traces: {error}"
-    return f"logged {number} records as traces of the run, for the MLflow UI"
+    return f"logged {number} records as traces of the run, for the MLflow UI" if number else None
 
 
 def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> int:

@@ -175,6 +175,22 @@ def test_no_history_is_kept() -> None:
     assert lm.lm.history == []
 
 
+def test_an_answer_from_the_cache_is_none_that_was_sent_also_where_the_server_states_no_usage(
+    loopback: "Loopback",
+) -> None:
+    def reply(asked: "Asked") -> tuple[int, str]:
+        answer = json.loads(completion(asked, "yes"))
+        del answer["usage"]
+        return 200, json.dumps(answer)
+
+    loopback.reply = reply
+    lm = open_lm("openai/local", api_base=loopback.url + "/silent")
+    for _ in range(2):
+        lm.lm(messages=[{"role": "user", "content": "is it so?"}])
+    assert len(loopback.asked) == 1
+    assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
+
+
 def test_a_server_error_is_an_lm_error(loopback: "Loopback") -> None:
     loopback.reply = lambda asked: (400, '{"error": {"message": "the context is too long", "type": "bad"}}')
     with pytest.raises(dspy.LMError, match="the context is too long"):
