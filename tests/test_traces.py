@@ -1,12 +1,7 @@
 """Traces of a few records in MLflow: which are taken, what they hold, and what they leave behind."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +10,12 @@ from corpora import SAMPLE
 from loopback import Loopback
 from PIL import Image
 from scripted import TRACKS, citation, claim, corpus, field, flat, question, scripted, written
-from test_server import READY_SECONDS, free_port, ready, wait_until
+from test_remote_store import tracking_server
 
 from optimize import traces
 from optimize.judging import judge_all
 from optimize.pictures import hang
 from optimize.replay import FORGOTTEN, Replayed, replay
-from optimize.server import OFFLINE
 from optimize.store import open_store
 from optimize.tasks import TRACK1, TRACK2, Task
 from programs.pictures import Gallery
@@ -277,34 +271,11 @@ def test_a_compile_goes_on_where_the_store_takes_no_traces(
     assert "no traces: the MLflow store did not take the traces: log_spans" in finished.out + finished.err
 
 
-@contextmanager
-def tracking_server(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """`mlflow server` on a fresh SQLite store, which hands artifacts on; gone with its workers after the block."""
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command += ["--backend-store-uri", f"sqlite:///{folder / '.mlflow' / 'mlflow.db'}"]
-    command += ["--artifacts-destination", str(folder / "served")]
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**os.environ, **OFFLINE},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield process
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
-
-
 @pytest.mark.slow
-def test_a_server_takes_the_traces_as_well(artifacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_takes_the_traces_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records = mixed(tmp_path)
-    port = free_port()
-    with tracking_server(artifacts, port) as process:
-        assert wait_until(lambda: ready(port), READY_SECONDS, process), "never became ready"
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{port}")
+    with tracking_server(tmp_path) as server:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{server.port}")
         mlflow = open_store(tmp_path / "nowhere")
         with mlflow.start_run(experiment_id=mlflow.create_experiment("x")) as run:
             pass
