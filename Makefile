@@ -25,7 +25,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 demo: setup
-	$(BIN)/python -m optimize.demo
+	$(BIN)/python -m optimize.studies.demo
 
 test: setup
 	$(BIN)/pytest
@@ -38,11 +38,11 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# The measurements that the README quotes: the objective, the race, and an hour of the embedded model on the sample.
+# The measurements of docs/measurements.md: the objective, the race, and an hour of the embedded model on the sample.
 study: setup
-	$(BIN)/python -m metrics.study
-	$(BIN)/python -m metrics.race_study
-	$(BIN)/python -m optimize.sample_study
+	$(BIN)/python -m metrics.studies.objective
+	$(BIN)/python -m metrics.studies.race
+	$(BIN)/python -m optimize.studies.sample
 
 # Needs uv. The overrides drop what would be compiled and is not used.
 lock:

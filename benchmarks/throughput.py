@@ -39,9 +39,9 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
 
 def ours(data: Path, out: Path, url: str, threads: int) -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
-    from optimize.opening import opened_lm
-    from optimize.predict import here, predict
-    from optimize.tasks import TRACK1
+    from optimize.inference.predict import here, predict
+    from optimize.lm.open import opened_lm
+    from optimize.tasks.track1 import TRACK1
 
     lm = opened_lm("openai/local", f"{url}/{next(ROUND)}", True, False, threads)
     program = TRACK1.build({})
@@ -57,7 +57,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     import dspy
     from openai import OpenAI
 
-    from optimize.tasks import TRACK1
+    from optimize.tasks.track1 import TRACK1
     from programs.records import read
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)
@@ -65,7 +65,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     lock = threading.Lock()
     example = next(iter(read(data, TRACK1.record, "track1")))
     inputs = dict(program.prepare(example).inputs())
-    system = dspy.JSONAdapter().format(program.label.signature, [], inputs)[0]["content"]
+    system = dspy.JSONAdapter().format(program.judging.signature, [], inputs)[0]["content"]
 
     def work(line: str) -> None:
         row = json.loads(line)

@@ -8,9 +8,8 @@ Koehn 2004, "Statistical significance tests for machine translation evaluation")
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.official import Tally, f1_scores
+from metrics.scores import Floats, Scores
 
 RESAMPLES = 1000
 SEED = 20260621
@@ -27,39 +26,39 @@ class Interval(NamedTuple):
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
-def score_interval(tally: Tally, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """The ranking score with its 95 % interval."""
-    weights = _weights(len(tally), resamples, seed)
-    return _interval(_scores(tally, weights))
+def score_interval(scores: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+    """The ranking score with its 95 % interval; the same in whatever order the records stand."""
+    return _interval(scores.ranking(_weights(scores.rows, resamples, seed)))
 
 
-def difference_interval(tally: Tally, baseline: Tally, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """Ranking score minus that of `baseline` on the same records, resampled together.
+def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+    """Ranking score minus that of `baseline` on the same records, resampled together; the same in whatever order the
+    records stand.
 
-    Raises ValueError where the two tallies do not have the same number of records.
+    Raises ValueError where the two do not have the same number of records.
     """
-    if len(tally) != len(baseline):
-        raise ValueError(f"{len(tally)} records against {len(baseline)}: a paired difference needs the same records")
-    weights = _weights(len(tally), resamples, seed)
-    return _interval(_scores(tally, weights) - _scores(baseline, weights))
+    if len(scores) != len(baseline):
+        raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
+    weights = _weights(np.column_stack([scores.rows, baseline.rows]), resamples, seed)
+    return _interval(scores.ranking(weights) - baseline.ranking(weights))
 
 
-def _weights(records: int, resamples: int, seed: int) -> NDArray[np.float64]:
-    """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself."""
+def _weights(rows: Floats, resamples: int, seed: int) -> Floats:
+    """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
+
+    Drawn for the records in the order of their rows: what order a file or a race has them in must not show.
+    """
+    records = len(rows)
     if not records:
         raise ValueError("no records: an empty corpus has no interval")
     drawn = np.random.default_rng(seed).multinomial(records, np.full(records, 1 / records), size=resamples)
-    return np.vstack([np.ones(records), drawn])
+    weights = np.empty((resamples + 1, records))
+    weights[0] = 1
+    weights[1:, np.lexsort(rows.T)] = drawn
+    return weights
 
 
-def _scores(tally: Tally, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    flat = tally.counts.reshape(len(tally), -1).astype(np.float64)
-    totals = (weights @ flat).reshape(len(weights), *tally.counts.shape[1:])
-    exact = weights @ tally.exact.astype(np.float64) / len(tally)
-    return np.asarray((f1_scores(totals).mean(axis=-1) + exact) / 2)
-
-
-def _interval(values: NDArray[np.float64]) -> Interval:
+def _interval(values: Floats) -> Interval:
     value = float(values[0])
     low, high = np.percentile(values[1:], [2.5, 97.5])
     # On a handful of records the percentiles can pass the value itself by.

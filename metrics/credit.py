@@ -13,7 +13,7 @@ point of a baseline that predicts a label as often as it occurs it is 2 n_k.) Th
 where t_k is not the baseline's F1 alone but the mean of it and 1/2. Between any two programs F - F' = (dN - t dD) / D
 holds exactly, with N = 2 TP, D = 2 TP + FP + FN, and t and D the means of the two: the baseline's own t fits its near
 copies only, and at t_k = 0 false alarms would cost nothing. 1/2 is a guess at the other program's F1; anything from .3
-to .7 serves as well (`python -m metrics.study` measures both forms).
+to .7 serves as well (`python -m metrics.studies.objective` measures both forms).
 
 Its mean rises and falls with the ranking score near the baseline (Koyejo et al. 2014; Narasimhan et al. 2015). It is
 no score: it can leave 0-1, and labels that never occur in `gold` carry no weight.
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.official import FN, FP, TP, Tally, f1_scores
+from metrics.f1 import FN, FP, TP, f1_scores
 
 PRIOR_F1 = 0.5
 
@@ -36,15 +36,16 @@ class Credit:
     t: NDArray[np.float64]
     n: NDArray[np.float64]
 
-    def __call__(self, tally: Tally) -> NDArray[np.float64]:
-        """The credit of each record of `tally`, shape (records,)."""
+    def of(self, counts: NDArray[np.int64], exact: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The credit of each record, shape (records,). counts: (records, 3, labels); exact: (records,)."""
         weight = np.divide(0.5 / len(self.n), 2 * self.n, out=np.zeros_like(self.n), where=self.n > 0)
-        tp, fp = tally.counts[:, TP, :], tally.counts[:, FP, :]
-        return np.asarray((((2 - self.t) * tp - self.t * fp) * weight).sum(axis=1) + 0.5 * tally.exact)
+        tp, fp = counts[:, TP, :], counts[:, FP, :]
+        return np.asarray((((2 - self.t) * tp - self.t * fp) * weight).sum(axis=1) + 0.5 * exact)
 
 
-def linearise(baseline: Tally) -> Credit:
-    """The credit at the operating point of `baseline`: a tally of train, never of dev or test."""
-    totals = baseline.counts.sum(axis=0)
-    n = (totals[TP] + totals[FN]) / max(len(baseline), 1)
+def linearise(counts: NDArray[np.int64]) -> Credit:
+    """The credit at the operating point of a baseline, by its counts (records, 3, labels) on train, never on dev or
+    test."""
+    totals = counts.sum(axis=0)
+    n = (totals[TP] + totals[FN]) / max(len(counts), 1)
     return Credit(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))

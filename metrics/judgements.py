@@ -1,6 +1,6 @@
 """The ranking score as a function of labels alone, in arrays: for whoever tries thousands of decision rules.
 
-`metrics.official` stays the authority; `tests/test_judgements.py` holds this one against it.
+`metrics.official` stays the authority; `tests/metrics/test_judgements.py` holds this one against it.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.official import FN, FP, TP, Tally, f1_scores
+from metrics.f1 import FN, FP, TP, f1_scores, ranking_value
+from metrics.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def ranking_score(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] 
     labels = gold.allowed.shape[1]
     hit = _hit(gold, said)
     counts = np.stack([np.bincount(rows, minlength=labels) for rows in (said[hit], said[~hit], gold.first[~hit])])
-    return float((f1_scores(counts).mean() + _exact(gold, hit, found).mean()) / 2)
+    return float(ranking_value(f1_scores(counts), _exact(gold, hit, found).mean()))
 
 
 def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, labels: Sequence[str]) -> Tally:

@@ -7,10 +7,12 @@ evaluator goes by line as well when ids repeat, which pairs the wrong records in
 from collections.abc import Sequence
 from typing import TypeVar
 
+from programs.errors import UserError
+
 PredictionT = TypeVar("PredictionT")
 
 
-class Mismatch(ValueError):
+class Mismatch(UserError):
     """Gold and predictions are not about the same records."""
 
 

@@ -8,67 +8,17 @@ Rules: guidelines, section 2 ("Metrics"). What they leave out was learnt from th
 * Track 2: predicted evidence ids are deduplicated in order, then cut to the first three; where the gold list is empty,
   Joint@3 asks for the right label and an empty list ("match-empty").
 
-A corpus is reduced to a `Tally` of counts a record. Everything else (score, intervals, credit) is arithmetic on it.
+A corpus is reduced to a `Tally` of counts a record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.tally import Tally
 from programs.labels import CITATION_LABELS, CLAIM_LABELS, EVIDENCE_K
 from programs.records import Citation
-
-TP, FP, FN = 0, 1, 2
-
-
-@dataclass(frozen=True)
-class Tally:
-    """What each record of a corpus adds to the score.
-
-    counts: int array (records, 3, labels): true positives, false positives and false negatives;
-    exact: bool array (records,): paragraph exact match (Track 1), Joint@3 (Track 2);
-    exact_name: the name of that part, "pem" or "joint_at_3".
-    """
-
-    labels: tuple[str, ...]
-    counts: NDArray[np.int64]
-    exact: NDArray[np.bool_]
-    exact_name: str
-
-    def __len__(self) -> int:
-        return len(self.exact)
-
-
-class LabelScore(NamedTuple):
-    """Precision, recall and F1 in 0-1; support is the number of gold items counted for the label."""
-
-    precision: float
-    recall: float
-    f1: float
-    support: int
-
-
-@dataclass(frozen=True)
-class Score:
-    """A ranking score and its parts, all in 0-1. `exact` is PEM (Track 1) or Joint@3 (Track 2)."""
-
-    score: float
-    macro_f1: float
-    exact: float
-    exact_name: str
-    per_label: dict[str, LabelScore]
-
-    def report(self) -> dict[str, Any]:
-        """Keys `macro_f1`, `pem` or `joint_at_3`, `score`, `per_label`, as `aisr score` writes them."""
-        return {
-            "macro_f1": self.macro_f1,
-            self.exact_name: self.exact,
-            "score": self.score,
-            "per_label": {label: part._asdict() for label, part in self.per_label.items()},
-        }
 
 
 def tally_claims(gold: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str] | None]) -> Tally:
@@ -117,28 +67,6 @@ def tally_citations(gold: Sequence[Citation], predicted: Sequence[Citation | Non
     return Tally(CITATION_LABELS, counts, exact, "joint_at_3")
 
 
-def score(tally: Tally) -> Score:
-    """The ranking score of a corpus. Raises ValueError for an empty one."""
-    if not len(tally):
-        raise ValueError("no records: an empty corpus has no score")
-    totals = tally.counts.sum(axis=0)
-    tp, fp, fn = (totals[part] for part in (TP, FP, FN))
-    f1 = f1_scores(totals)
-    precision, recall = _ratio(tp, tp + fp), _ratio(tp, tp + fn)
-    per_label = {
-        label: LabelScore(float(precision[k]), float(recall[k]), float(f1[k]), int(tp[k] + fn[k]))
-        for k, label in enumerate(tally.labels)
-    }
-    macro_f1, exact = float(f1.mean()), float(tally.exact.mean())
-    return Score((macro_f1 + exact) / 2, macro_f1, exact, tally.exact_name, per_label)
-
-
-def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
-    """F1 of each label. `totals` has shape (..., 3, labels); the answer (..., labels), 0 where nothing was counted."""
-    tp, fp, fn = totals[..., TP, :], totals[..., FP, :], totals[..., FN, :]
-    return _ratio(2 * tp, 2 * tp + fp + fn)
-
-
 def evidence_found(gold: Sequence[str], predicted: Sequence[str]) -> bool:
     """Whether the first three predicted ids hold a gold one; where gold has none, whether there are none."""
     if not gold:
@@ -158,9 +86,3 @@ def _known(column: dict[str, int], label: str | None, row: int) -> int:
     if label not in column:
         raise ValueError(f"record {row + 1}: unknown label {label!r}; one of: {', '.join(column)}")
     return column[label]
-
-
-def _ratio(top: NDArray[Any], bottom: NDArray[Any]) -> NDArray[np.float64]:
-    ratio: NDArray[np.float64] = np.zeros(np.shape(bottom), dtype=np.float64)
-    np.divide(top, bottom, out=ratio, where=bottom != 0)
-    return ratio

@@ -2,14 +2,14 @@
 
 After a quarter and half of dev, candidates that a paired bootstrap finds worse than the leader are dropped,
 and of the rest the better half goes on (successive halving, Jamieson & Talwalkar 2016). The first candidate, the
-uncompiled program, always runs to the end. `python -m metrics.race_study` measures what that saves and loses.
+uncompiled program, always runs to the end. `python -m metrics.studies.race` measures what that saves and loses.
 """
 
 from collections.abc import Sequence
 from random import Random
 
 from metrics.confidence import SEED, difference_interval
-from metrics.official import Tally, score
+from metrics.scores import Scores, value
 
 RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
 SMALLEST = 25  # records; on fewer, a ranking score says next to nothing (16.6 points of standard deviation on three)
@@ -35,13 +35,15 @@ def nested(strata: Sequence[str], seed: int = SEED) -> list[int]:
     return [row for _, row in sorted(places)]
 
 
-def survivors(tallies: Sequence[Tally]) -> list[int]:
-    """Which candidates go on, ascending; tallies are on the same records, the first is the uncompiled program's.
+def survivors(contenders: Sequence[Scores]) -> list[int]:
+    """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's.
 
     Worse: the 95 % interval of the paired difference from the leader lies below zero.
     """
-    scores = [score(tally).score for tally in tallies]
-    leader = max(range(len(tallies)), key=lambda k: scores[k])
-    able = [k for k in range(len(tallies)) if difference_interval(tallies[k], tallies[leader], RESAMPLES).high >= 0]
+    scores = [value(one) for one in contenders]
+    leader = max(range(len(contenders)), key=lambda k: scores[k])
+    able = [
+        k for k in range(len(contenders)) if difference_interval(contenders[k], contenders[leader], RESAMPLES).high >= 0
+    ]
     ranked = sorted(able, key=lambda k: (-scores[k], k))
-    return sorted({0, *ranked[: (len(tallies) + 1) // 2]})
+    return sorted({0, *ranked[: (len(contenders) + 1) // 2]})

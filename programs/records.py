@@ -14,6 +14,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, Self, TypeVar
 import jsonlines
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from programs.errors import UserError
 from programs.labels import CitationLabel, ClaimLabel
 
 
@@ -35,7 +36,7 @@ def _below_a_folder(path: str | None) -> str | None:
         return None
     drive, rest = ntpath.splitdrive(path)
     if drive or rest.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", path):
-        raise ValueError(f"{path[:80]!r} leads out of the image folder; expected a path such as images/figure.jpg")
+        raise UserError(f"{path[:80]!r} leads out of the image folder; expected a path such as images/figure.jpg")
     return path
 
 
@@ -70,24 +71,34 @@ class SentenceLabel(BaseModel):
 
 
 class Record(BaseModel):
-    """What both tracks share. `id` is given by `read` where the file has none."""
+    """What the records of all tasks share. `id` is given by `read` where the file has none."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: Text
-    claim_text: Text
+
+    @property
+    def img_paths(self) -> list[str]:
+        """The pictures of a record, as paths below the image root."""
+        return []
+
+    @property
+    def gold(self) -> Any:
+        """The gold answer, in the form that the task's score takes; None where it is withheld."""
+        return None
 
 
 class ClaimRecord(Record):
     """Track 1: a claim paragraph, split into sentences, and its evidence bundle."""
 
+    claim_text: Text
     evidence_bundle: list[EvidenceItem]
     sentence_label: Annotated[list[SentenceLabel], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _all_or_none_labelled(self) -> Self:
         if len({sentence.types is None for sentence in self.sentence_label}) > 1:
-            raise ValueError("sentence_label: some sentences have types and some have none; label all or none")
+            raise UserError("sentence_label: some sentences have types and some have none; label all or none")
         return self
 
     @property
@@ -118,6 +129,7 @@ class Citation(NamedTuple):
 class CitationRecord(Record):
     """Track 2: an atomic claim and the full text of the cited paper, paragraph by paragraph."""
 
+    claim_text: Text
     cited_paper_full_text: Annotated[list[dict[str, str]], Field(min_length=1)]
     evidence_para_ids: list[str] | None = None
     evidence_texts: dict[str, str] | None = None
@@ -126,21 +138,23 @@ class CitationRecord(Record):
     @model_validator(mode="after")
     def _ids_are_unique_and_known(self) -> Self:
         ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
+        if not ids:
+            raise UserError("cited_paper_full_text: no paragraph in there; expected at least one, as {id: text}")
         odd = [key for key in ids if not key or not key.isprintable()]
         if odd:
-            raise ValueError(
+            raise UserError(
                 f"cited_paper_full_text: paragraph id {odd[0]!r}; expected one line of printable characters"
             )
         if len(ids) != len(set(ids)):
             twice = sorted({key for key in ids if ids.count(key) > 1})
-            raise ValueError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
+            raise UserError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
         if self.label is not None and self.evidence_para_ids is None:
-            raise ValueError(
+            raise UserError(
                 "evidence_para_ids: missing beside a label; expected a list, empty where nothing is evidence"
             )
         unknown = [key for key in self.evidence_para_ids or () if key not in set(ids)]
         if unknown:
-            raise ValueError(f"evidence_para_ids: {unknown[0]!r} is no paragraph of cited_paper_full_text")
+            raise UserError(f"evidence_para_ids: {unknown[0]!r} is no paragraph of cited_paper_full_text")
         return self
 
     @property
@@ -155,17 +169,22 @@ class CitationRecord(Record):
 
 
 class Prediction(BaseModel):
-    """What the prediction lines of both tracks share."""
+    """What the prediction lines of all tasks share."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
     id: Text | None = None
 
+    @property
+    def answer(self) -> Any:
+        """What the line says, in the form that the task's score takes."""
+        raise NotImplementedError
+
     @model_validator(mode="before")
     @classmethod
     def _not_failed(cls, raw: Any) -> Any:
         if isinstance(raw, dict) and "failed" in raw:
-            raise ValueError(f"a failed record ({str(raw['failed'])[:200]}); predict again to have it judged")
+            raise UserError(f"a failed record ({str(raw['failed'])[:200]}); predict again to have it judged")
         return raw
 
 
@@ -193,7 +212,7 @@ class CitationPrediction(Prediction):
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
-class BadLine(ValueError):
+class BadLine(UserError):
     """A line that is not what its file should hold: `file:line: field: what is wrong; what was expected`."""
 
 

@@ -1,26 +1,31 @@
-"""What several tests need: a plain environment, a response cache of their own, a loopback LM, an MLflow store."""
+"""What several tests need: a plain environment, a response cache of their own, a loopback LM, an MLflow store, a
+compile of both tracks; and the count of what the built-in model read."""
 
-import io
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-from unittest import mock
+from typing import TYPE_CHECKING
 
 import pytest
 
+from support.tokens import TokenCount
+
 if TYPE_CHECKING:
-    from loopback import Loopback
     from playwright.sync_api import Browser
+
+    from support.commands import Aisr
+    from support.compiled import Compiled
+    from support.loopback import Loopback
 
 # Before the first import of DSPy, which opens its response cache where this says.
 CACHE = tempfile.mkdtemp(prefix="aisr-tests-")
 os.environ["DSPY_CACHEDIR"] = CACHE
 os.environ["TQDM_DISABLE"] = "1"
+# Before the first import of NumPy. The matrices of the tests are small: threads of OpenBLAS that wait for one another
+# made a compile of a few records take 19 s of CPU where one thread takes 8.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 # No test depends on the settings of whoever runs it.
 for _name in ("AISR_LM", "AISR_API_BASE", "AISR_ARTIFACTS", "MLFLOW_TRACKING_URI", "OPENAI_API_KEY"):
     os.environ.pop(_name, None)
@@ -34,6 +39,7 @@ THIRD_PARTY = (
 def pytest_configure(config: pytest.Config) -> None:
     for line in THIRD_PARTY:
         config.addinivalue_line("filterwarnings", line)
+    config.pluginmanager.register(TokenCount())
 
 
 def pytest_unconfigure() -> None:
@@ -43,7 +49,7 @@ def pytest_unconfigure() -> None:
 @pytest.fixture
 def loopback() -> Iterator["Loopback"]:
     """A running OpenAI-compatible server; its address is new in each test, and so is its part of the response cache."""
-    from loopback import serve
+    from support.loopback import serve
 
     with serve() as server:
         yield server
@@ -53,7 +59,7 @@ def loopback() -> Iterator["Loopback"]:
 def fresh_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
     """Makes an artifacts folder with an MLflow store that nothing was logged to. Creating a database takes seconds,
     so it is done once and copied."""
-    from optimize.store import open_store
+    from optimize.tracking.store import open_store
 
     template = tmp_path_factory.mktemp("store")
     open_store(template)
@@ -71,42 +77,51 @@ def artifacts(fresh_store: Callable[[Path], Path], tmp_path: Path) -> Path:
     return fresh_store(tmp_path / "artifacts")
 
 
-class Finished(NamedTuple):
-    """A command that ended: its exit code, standard output and standard error."""
+@pytest.fixture(scope="session")
+def aisr() -> "Aisr":
+    """Runs an `aisr` command in this process."""
+    from support.commands import run
 
-    code: int
-    out: str
-    err: str
+    return run
 
 
 @pytest.fixture(scope="session")
-def aisr() -> Callable[..., Finished]:
-    """Runs an `aisr` command in this process; starting one of its own costs seconds of imports."""
-    from optimize.cli import main
+def compiled(
+    tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: "Aisr"
+) -> Iterator["Compiled"]:
+    """Both tracks compiled, logged and registered; for reading only. A test that writes takes `compiled.copied(…)`."""
+    from support.compiled import KEY, compile_both
+    from support.loopback import serve
 
-    def run(*words: object) -> Finished:
-        with (
-            mock.patch.object(sys, "argv", ["aisr", *map(str, words)]),
-            redirect_stdout(io.StringIO()) as out,
-            redirect_stderr(io.StringIO()) as err,
-        ):
-            try:
-                main()
-                code: object = 0
-            except SystemExit as end:
-                code = end.code or 0
-        return Finished(code if isinstance(code, int) else 1, out.getvalue(), err.getvalue())
-
-    return run
+    root = fresh_store(tmp_path_factory.mktemp("compiled") / "artifacts")
+    with serve() as server:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OPENAI_API_KEY", KEY)
+            patch.chdir(root.parent)
+            made = compile_both(root, server, aisr)
+        yield made
 
 
 @pytest.fixture(scope="module")  # it holds an event loop, which the coroutines of other tests would meet
 def browser() -> "Iterator[Browser]":
     """A real one, without a window; where there is none, the test is skipped."""
-    from docs.chromium import NoChromium, chromium
+    from tools.chromium import NoChromium, chromium
 
     try:
         with chromium() as launched:
             yield launched
     except NoChromium as none:
         pytest.skip(str(none))
+
+
+@pytest.fixture(autouse=True)
+def _store_of_its_own() -> Iterator[None]:
+    """MLflow writes the store that it was pointed at into the environment, where later tests would take it for the
+    user's choice."""
+    names = ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
+    before = {name: os.environ.get(name) for name in names}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        if value is not None:
+            os.environ[name] = value

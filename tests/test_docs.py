@@ -1,31 +1,33 @@
-"""The pictures of the README: made by a script from what a compile leaves, small, and all of them shown."""
+"""The pictures of the documents: made by a script from what a compile leaves, small, and all of them shown."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from corpora import SAMPLE
-from loopback import Loopback
 from PIL import Image
 
-from docs import pictures
-from docs.chromium import NoChromium
 from optimize.report.records import JudgedRecord, Statement
+from support.compiled import Compiled
+from support.paths import ROOT
+from tools import pictures
+from tools.chromium import NoChromium
 
-ROOT = Path(__file__).parents[1]
-FEW = ("--limit-train", 6, "--limit-dev", 12, "--limit-test", 6)
+
+def test_every_picture_is_shown_with_words_beside_and_the_readme_shows_two_at_most() -> None:
+    shown = {}
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        names = re.findall(r"!\[[^]]{20,}\]\(([^)]+)\)", page.read_text("utf-8"))
+        shown[page.name] = {(page.parent / name).resolve() for name in names}
+    assert 1 <= len(shown["README.md"]) <= 2
+    assert set().union(*shown.values()) == set((ROOT / "docs").glob("*.png"))
 
 
-def test_the_readme_shows_all_pictures_and_they_are_small() -> None:
-    shown = re.findall(r"!\[[^]]{20,}\]\((docs/[^)]+)\)", (ROOT / "README.md").read_text("utf-8"))  # with words beside
-    assert sorted(shown) == sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "docs").glob("*.png"))
-    for name in shown:
-        assert (ROOT / name).stat().st_size <= pictures.MOST_BYTES
-        with Image.open(ROOT / name) as found:
+def test_pictures_are_small() -> None:
+    for file in (ROOT / "docs").glob("*.png"):
+        assert file.stat().st_size <= pictures.MOST_BYTES
+        with Image.open(file) as found:
             assert found.format == "PNG"
-            assert 700 <= found.width <= 2000, name
+            assert 700 <= found.width <= 2000, file.name
 
 
 def test_a_picture_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -55,16 +57,10 @@ def test_without_a_demo_the_script_says_so(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_the_script_makes_them_from_a_compile(
-    artifacts: Path, aisr: Callable[..., Any], loopback: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    lm = ["--lm", "openai/gpt-4o-mini", "--api-base", loopback.url, "--artifacts", artifacts]
-    words = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "demo", *FEW]
-    finished = aisr("compile", *words, *lm)
-    assert finished.code == 0, finished.err
+def test_the_script_makes_them_from_a_compile(compiled: Compiled, tmp_path: Path) -> None:
+    made = compiled.copied(tmp_path / "artifacts")
     try:
-        written = pictures.write(artifacts, artifacts / "track1" / "demo", artifacts.parent / "out")
+        written = pictures.write(made.root, made.folder(), tmp_path / "out")
     except NoChromium as none:
         pytest.skip(str(none))
     assert [file.name for file in written] == list(pictures.NAMES)

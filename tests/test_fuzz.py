@@ -9,20 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import citation, claim
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scripted import TRACKS, examples, scripted, written
 
-from optimize import artifact
-from optimize.artifact import BadArtifact
-from optimize.batch import Answers
-from optimize.judging import judge
-from optimize.optimizers import strip
-from optimize.submission import check
-from optimize.tasks import TASKS, TRACK1, TRACK2, Task
+from optimize.artifact import folder as artifact_folder
+from optimize.artifact.program_file import program_text
+from optimize.base.files import BadArtifact
+from optimize.inference.batch_api import Answers
+from optimize.inference.judge import Outcome, judge
+from optimize.inference.submission import check
+from optimize.search.optimizers import strip
+from optimize.tasks.all import TASKS
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
 from programs.records import BadLine, scan
+from support.corpora import citation, claim
+from support.scripted import TRACKS, examples, scripted, written
+from support.scripted import said as labels_of
 
 QUICK, MANY, FEWER = 150, 5_000, 1_000
 SLOW = [pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -158,7 +163,7 @@ def program_content(task: Task) -> dict[str, Any]:
     program = task.build({})
     program.predictors()[0].demos = examples(task, program)[:1]
     strip(program)
-    content: dict[str, Any] = json.loads(artifact.program_text(task, program))
+    content: dict[str, Any] = json.loads(program_text(task, program))
     return content
 
 
@@ -175,7 +180,7 @@ def test_any_artifact(task: Task, many: int, tmp_path: Path) -> None:
     def run(content: bytes) -> None:
         file.write_bytes(content)
         try:
-            loaded = artifact.load(tmp_path)
+            loaded = artifact_folder.load(tmp_path)
         except BadArtifact as refused:
             assert_clear(str(refused), str(file))
         else:
@@ -188,7 +193,7 @@ def test_any_artifact(task: Task, many: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("many", OTHERS)
 def test_any_manifest(many: int, tmp_path: Path) -> None:
     folder = tmp_path / "track1" / "mine"
-    artifact.save(folder, {"program.json": artifact.program_text(TRACK1, TRACK1.build({}))})
+    artifact_folder.save(folder, {"program.json": program_text(TRACK1, TRACK1.build({}))})
     made = {"task": "track1", "optimizer": "a", "digest": "d", "lm": {"spec": "x"}}
     made["scores"] = {"dev": {"score": 0.5, "interval": [0.4, 0.6]}}
 
@@ -196,9 +201,9 @@ def test_any_manifest(many: int, tmp_path: Path) -> None:
     @given(altered(made).map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50))
     def run(content: bytes) -> None:
         (folder / "manifest.json").write_bytes(content)
-        artifact.write_index(tmp_path)
+        artifact_folder.write_index(tmp_path)
         with pytest.raises(BadArtifact) as refused:
-            artifact.load(folder)
+            artifact_folder.load(folder)
         assert_clear(str(refused.value), str(folder))
 
     run()
@@ -227,6 +232,14 @@ DEEP += [f"[[ ## label ## ]]\nSupported\n[[ ## evidence_ids ## ]]\n{deep}" for d
 DEEP += [f"[[ ## sentence_labels ## ]]\n9{'**9' * 5_000}"]
 
 
+@pytest.mark.parametrize("answer", DEEP, ids=lambda answer: answer[:8] + answer[-4:])
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize("task", TRACKS)
+def test_an_answer_nested_too_deep(task: Task, adapter: str, answer: str) -> None:
+    program, lm = task.build({}), scripted([answer] * 2, adapter=adapter)
+    assert_labels_or_clear(task, judge(task, program, examples(task, program)[0], lm))
+
+
 @pytest.mark.parametrize("many", OTHERS)
 @pytest.mark.parametrize("adapter", ["json", "chat"])
 @pytest.mark.parametrize("task", TRACKS)
@@ -240,18 +253,20 @@ def test_any_answer_of_a_model(task: Task, adapter: str, many: int) -> None:
     form = "Respond with a JSON object" if adapter == "json" else ""
 
     @cases(many)
-    @given(altered(fields).map(lambda value: written(form, value)) | st.text() | st.sampled_from(DEEP))
+    @given(altered(fields).map(lambda value: written(form, value)) | st.text())
     def run(answer: str) -> None:
         nonlocal said
         said = answer
-        outcome = judge(task, program, example, lm)
-        if outcome.failure is None:
-            labels = outcome.answer if task is TRACK1 else [outcome.answer.label]
-            assert set(labels) <= set(task.labels)
-        else:
-            assert_clear(outcome.failure, "")
+        assert_labels_or_clear(task, judge(task, program, example, lm))
 
     run()
+
+
+def assert_labels_or_clear(task: Task, outcome: Outcome) -> None:
+    if outcome.failure is None:
+        assert set(labels_of(outcome.answer)) <= set(task.labelled.labels)
+    else:
+        assert_clear(outcome.failure, "")
 
 
 def assert_clear(message: str, begins: str) -> None:

@@ -3,32 +3,39 @@
 import json
 import pickle
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import scripted
-from corpora import SAMPLE
-from loopback import Asked, judged, serve
 from playwright.sync_api import Browser
-from test_artifact import Trap
-from test_server import READY_SECONDS, free_port, get, ready, ui, wait_until
 
-from optimize.options import TRACES
-from optimize.store import open_store
+from optimize.cli.options import TRACES
+from optimize.tracking.store import open_store
+from support import scripted
+from support.commands import Aisr
+from support.compiled import copied
+from support.corpora import read_rows, write
+from support.loopback import Asked, Loopback, judged, serve
+from support.paths import SAMPLE
+from support.servers import get, ui
+from support.trap import Trap
 
 SCRIPT = "<script>document.title = 'planted'; window.planted = true</script><img src=x onerror='window.planted = true'>"
 PICTURE = "![pixel](//planted.invalid/pixel.png)"  # Markdown, which would tell a stranger who reads it
-FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)
+FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--no-decide")
 
 
-class Compiled(NamedTuple):
-    """A program that was compiled on records with markup in all their texts, registered, and its LM's options."""
+class Planted(NamedTuple):
+    """A program that was compiled on records with markup in all their texts, registered, and its LM's server."""
 
     root: Path
     data: Path
-    lm: list[object]
+    server: Loopback
+
+    @property
+    def lm(self) -> list[object]:
+        return ["--lm", "openai/local", "--api-base", self.server.url, "--artifacts", self.root]
 
     def stored(self, name: str) -> Path:
         """A file of the registered model."""
@@ -36,27 +43,37 @@ class Compiled(NamedTuple):
         return found
 
 
-@pytest.fixture
-def compiled(artifacts: Path, aisr: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Any:
-    data = artifacts.parent / "data"
+@pytest.fixture(scope="module")
+def compiled_hostile(
+    tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Aisr
+) -> Iterator[Planted]:
+    place = tmp_path_factory.mktemp("planted")
+    root, data = fresh_store(place / "artifacts"), place / "data"
     data.mkdir()
     for split in ("train", "dev", "test"):
-        rows = [json.loads(line) for line in (SAMPLE / "track1" / f"{split}.jsonl").read_text().splitlines()]
+        rows = read_rows(SAMPLE / "track1" / f"{split}.jsonl")
         for row in rows:
             row["claim_text"] = SCRIPT + PICTURE + row["claim_text"]
             row["evidence_bundle"][0]["text"] = SCRIPT + PICTURE
             for sentence in row["sentence_label"]:
                 sentence["sentence"] += SCRIPT + PICTURE
-        (data / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    monkeypatch.chdir(artifacts.parent)
-    with serve() as server:
+        write(data / f"{split}.jsonl", rows)
+    with serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
         # Demos help this model, so the champion has some, and its prompt shows them.
         server.reply = lambda asked: judged(asked) if asked.has_demos else flat(asked)
-        lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-        words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW, *lm]
-        finished = aisr(*words)
+        made = Planted(root, data, server)
+        words = ["compile", "--task", "track1", "--data", data, "--optimizer", "labeled", "--name", "mine", *FEW]
+        finished = aisr(*words, *made.lm)
         assert finished.code == 0, finished.err
-        yield Compiled(artifacts, data, lm)
+        yield made
+
+
+@pytest.fixture
+def planted(compiled_hostile: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planted:
+    """A copy to do harm to."""
+    monkeypatch.chdir(tmp_path)
+    return compiled_hostile._replace(root=copied(compiled_hostile.root, tmp_path / "artifacts"))
 
 
 def flat(asked: Asked) -> str:
@@ -64,38 +81,42 @@ def flat(asked: Asked) -> str:
     return scripted.written(asked.question, {"sentence_labels": labels})
 
 
-def test_code_beside_a_registered_program_is_not_run(compiled: Compiled, aisr: Callable[..., Any]) -> None:
+def test_code_beside_a_registered_program_is_not_run(
+    planted: Planted, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`aisr` reads the program's JSON alone. MLflow's own `load_model` runs the stored code, as it says it does."""
-    mark = compiled.root.parent / "was-run"
-    code = compiled.stored("serving.py")
+    mark = planted.root.parent / "was-run"
+    code = planted.stored("stored_model.py")
     code.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n{code.read_text()}")
     code.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
     code.with_name("sitecustomize.py").write_text(code.read_text())
-    out = compiled.root.parent / "out.jsonl"
-    words = ["--task", "track1", "--program", "models:/aisr-track1@champion", "--data", compiled.data / "test.jsonl"]
-    finished = aisr("evaluate", *words, "--limit", 2, *compiled.lm)
+    out = planted.root.parent / "out.jsonl"
+    words = ["--task", "track1", "--program", "models:/aisr-track1@champion", "--data", planted.data / "test.jsonl"]
+    finished = aisr("evaluate", *words, "--limit", 2, *planted.lm)
     assert finished.code == 0, finished.err
-    assert aisr("predict", *words, "--out", out, "--batch", "export", *compiled.lm).code == 0
+    assert aisr("predict", *words, "--out", out, "--batch", "export", *planted.lm).code == 0
     assert not mark.exists()
-    open_store(compiled.root).pyfunc.load_model("models:/aisr-track1@champion")
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", str(planted.lm[3]))
+    open_store(planted.root).pyfunc.load_model("models:/aisr-track1@champion")
     assert mark.exists(), "the trap does not work"
 
 
-def test_a_pickle_in_place_of_a_registered_model_is_refused(compiled: Compiled) -> None:
-    mlflow = open_store(compiled.root)
-    mark = compiled.root.parent / "was-run"
-    description = compiled.stored("MLmodel")
+def test_a_pickle_in_place_of_a_registered_model_is_refused(planted: Planted) -> None:
+    mlflow = open_store(planted.root)
+    mark = planted.root.parent / "was-run"
+    description = planted.stored("MLmodel")
     description.with_name("python_model.pkl").write_bytes(pickle.dumps(Trap(mark)))
-    planted = re.sub(r"model_code_path: .*", "python_model: python_model.pkl", description.read_text())
-    description.write_text(planted.replace("mlflow.pyfunc.loaders.code_model", "mlflow.pyfunc.model"))
+    changed = re.sub(r"model_code_path: .*", "python_model: python_model.pkl", description.read_text())
+    description.write_text(changed.replace("mlflow.pyfunc.loaders.code_model", "mlflow.pyfunc.model"))
     with pytest.raises(mlflow.MlflowException, match="pickle is disallowed"):
         mlflow.pyfunc.load_model("models:/aisr-track1@champion")
     assert not mark.exists()
 
 
-def test_nothing_that_a_browser_would_run_is_logged(compiled: Compiled) -> None:
+def test_nothing_that_a_browser_would_run_is_logged(planted: Planted) -> None:
     """MLflow shows an HTML or SVG artifact as a page. A compile leaves one, in which no text is markup."""
-    files = [file for file in (compiled.root / ".mlflow" / "files").rglob("*") if file.is_file()]
+    files = [file for file in (planted.root / ".mlflow" / "files").rglob("*") if file.is_file()]
     assert any(SCRIPT.encode() in file.read_bytes() for file in files)
     pages = [file for file in files if file.suffix not in {".json", ".md", ".png", ".py", ".txt", ".yaml", ".yml", ""}]
     assert {page.name for page in pages} == {"report.html"}
@@ -103,17 +124,15 @@ def test_nothing_that_a_browser_would_run_is_logged(compiled: Compiled) -> None:
 
 
 @pytest.mark.slow
-def test_mlflow_hands_planted_markup_out_as_text(compiled: Compiled, browser: Browser) -> None:
-    client = open_store(compiled.root).MlflowClient()
+def test_mlflow_hands_planted_markup_out_as_text(planted: Planted, browser: Browser) -> None:
+    client = open_store(planted.root).MlflowClient()
     (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
     (run,) = client.search_runs([experiment.experiment_id])
     # As if a compile had put a claim where a person reads it first.
     client.set_tag(run.info.run_id, "mlflow.note.content", SCRIPT)
     client.set_tag(run.info.run_id, "mlflow.runName", SCRIPT)
     client.log_param(run.info.run_id, "claim", SCRIPT)
-    port = free_port()
-    with ui(compiled.root, port) as process:
-        assert wait_until(lambda: ready(port), READY_SECONDS, process), "never became ready"
+    with ui(planted.root) as (port, _):
         assert SCRIPT.encode() in get(port, f"/get-artifact?path=artifact/PROMPT.md&run_uuid={run.info.run_id}")
         browse(browser, port, f"{experiment.experiment_id}/runs/{run.info.run_id}", experiment.experiment_id)
 

@@ -85,7 +85,7 @@
 
   function drawWords(record) {
     const missed = record.statements.find((s) => !hit(s));
-    if (!missed) return el("div", { class: "words" }, record.statements[0].text);
+    if (!missed || !about.labels.length) return el("div", { class: "words" }, record.statements[0].text);
     const [gold, said] = [goldOf(missed), saidOf(missed)];
     return el("div", { class: "words" },
       el("span", { class: "swap", title: `gold ${gold}, predicted ${said}` },
@@ -118,12 +118,14 @@
       el("div", { class: "bar" },
         el("button", { class: "step back", type: "button", onclick: leave }, "‹ List"),
         el("span", { class: "id" }, record.id),
+        record.score != null && el("span", { class: "quiet" }, (100 * record.score).toFixed(1)),
         drawMark(record, outcomes[k]),
         step("‹", "Previous (k)", at - 1), step("›", "Next (j)", at + 1)),
       record.failure !== null && el("p", { class: "failure" }, "Failed: " + record.failure),
       el("div", { class: "pair" },
         el("div", { class: "said-of" },
-          el("h2", null, about.evidence ? "Claim" : "Sentences", el("span", null, " · bars: how likely each label is")),
+          el("h2", null, about.labels.length === 0 ? "Answer" : about.evidence ? "Claim" : "Sentences",
+            about.labels.length > 0 && el("span", null, " · bars: how likely each label is")),
           ...record.statements.map(drawStatement)),
         el("div", null, ...drawExhibits(record))),
       drawCalls(record),
@@ -261,6 +263,7 @@
   }
 
   function drawMatrix() {
+    if (!about.labels.length) return;
     const { times, most, failed, f1 } = confusion();
     const columns = failed ? [...about.labels, FAILED] : about.labels;
     const choose = (gold, said) => {

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from optimize.artifact import write_whole
+from optimize.base.files import write_whole
 from optimize.report.records import MAX_BYTES, Records
 
 FILE = "report.html"
@@ -25,9 +24,10 @@ def kept(page: Path) -> Thumbnail:
     """The pictures that a page has which was written before; none where there is no page of ours."""
     if not page.is_file() or page.stat().st_size > MAX_BYTES:
         return no_picture
-    embedded = re.search(r'id="pictures">([^<]*)</script>', page.read_text(encoding="utf-8", errors="replace"))
+    text = page.read_text(encoding="utf-8", errors="replace")
+    embedded = text.partition('id="pictures">')[2].partition("</script>")[0]
     try:
-        pictures = json.loads(embedded[1]) if embedded else {}
+        pictures = json.loads(embedded) if embedded else {}
         items = pictures.items() if isinstance(pictures, dict) else ()
         small = {path: b64decode(str(url).removeprefix(WEBP), validate=True) for path, url in items}
     except (ValueError, RecursionError):

@@ -4,17 +4,21 @@ It holds task data (sentences, captions, paragraphs), which may not be redistrib
 artifacts, and the MLflow run that logs them is the user's own.
 """
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from optimize.artifact import write_whole
-from optimize.exhibits import Exhibit
-from optimize.replay import Replayed
-from optimize.tasks import Task
-from programs.distribution import Judgement
+from metrics.scores import value
+from optimize.base.files import write_whole
+from optimize.inference.replay import Replayed
+from optimize.tasks.exhibit import Exhibit
+from optimize.tasks.judgements import Judgements
+from optimize.tasks.task import Task
+from programs.asking.label_probabilities import Judgement
+from programs.errors import UserError
 from programs.records import explain
 
 FILE = "records.json"
@@ -23,7 +27,7 @@ MAX_BYTES = 512 * 2**20
 Chance = Annotated[float, Field(ge=0, le=1)]
 
 
-class NoRecords(ValueError):
+class NoRecords(UserError):
     """A folder without a `records.json` of ours."""
 
 
@@ -32,11 +36,12 @@ class _Strict(BaseModel):
 
 
 class About(_Strict):
-    """What was judged by what. score and interval in 0-1; evidence: whether the task names evidence paragraphs."""
+    """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
+    paragraphs; score and interval in 0-1."""
 
     format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
     task: str
-    labels: list[str] = Field(min_length=1)
+    labels: list[str]
     evidence: bool
     title: str
     program: str
@@ -48,12 +53,14 @@ class About(_Strict):
 
 
 class Statement(_Strict):
-    """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label."""
+    """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label. Of a task
+    without labels the whole record: gold and answer in words, and whether that is right."""
 
     text: str
     gold: list[str] = Field(min_length=1)
     said: str | None
     chances: list[Chance] = []
+    right: bool | None = None
 
 
 class Call(_Strict):
@@ -65,10 +72,12 @@ class Call(_Strict):
 
 
 class JudgedRecord(_Strict):
-    """One record with all that there is to see of it. right: paragraph exact match or Joint@3."""
+    """One record with all that there is to see of it. right: paragraph exact match or Joint@3, or whatever else the
+    task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels."""
 
     id: str
     right: bool
+    score: float | None = None
     failure: str | None
     statements: list[Statement]
     exhibits: list[Exhibit]
@@ -101,24 +110,43 @@ def gather(task: Task, about: About, replayed: Sequence[Replayed]) -> Records:
 
 def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
     """One record of the file, with calls that refer to the file's texts."""
-    outcome, gold = one.outcome, one.example.gold
-    allowed = task.allowed(gold)
-    thought: list[Judgement | None] = [*outcome.judgements] or [None] * len(allowed)
+    scores = task.score([one.example.gold], [one.outcome.answer])
+    right = bool(scores.right()[0])
     return JudgedRecord(
         id=one.record.id,
-        right=bool(task.tally([gold], [outcome.answer]).exact[0]),
-        failure=outcome.failure,
-        statements=[
-            Statement(
-                text=text,
-                gold=list(types),
-                said=judged.label if judged else None,
-                chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged else [],
-            )
-            for text, types, judged in zip(task.statements(one.example), allowed, thought, strict=True)
-        ],
-        exhibits=task.exhibits(one.record, one.example, outcome.answer),
+        right=right,
+        score=None if task.judgements else value(scores),
+        failure=one.outcome.failure,
+        statements=_labelled(task.judgements, one) if task.judgements else [_whole(task, one, right)],
+        exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
         calls=calls,
+    )
+
+
+def _labelled(labelled: Judgements, one: Replayed) -> list[Statement]:
+    allowed = labelled.allowed(one.example.gold)
+    thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+    return [
+        Statement(
+            text=text,
+            gold=list(types),
+            said=judged.label if judged else None,
+            chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged else [],
+        )
+        for text, types, judged in zip(labelled.statements(one.example), allowed, thought, strict=True)
+    ]
+
+
+def _whole(task: Task, one: Replayed, right: bool) -> Statement:
+    answer = one.outcome.answer
+    said = None if answer is None else _in_words(task.line(answer))
+    return Statement(text=task.text(one.record), gold=[_in_words(task.line(one.example.gold))], said=said, right=right)
+
+
+def _in_words(line: dict[str, Any]) -> str:
+    """What a predictions file says of a record, its values alone."""
+    return "; ".join(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in line.values()
     )
 
 

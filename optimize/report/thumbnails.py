@@ -1,9 +1,9 @@
-"""Small copies of the pictures that records name; `programs.pictures` checks their paths and files."""
+"""Small copies of the pictures that records name; `programs.vision.images` checks their paths and files."""
 
 import io
 from pathlib import Path
 
-from programs.pictures import BadPicture, decode, find
+from programs.vision.images import BadPicture, decode, find
 
 LONGEST = 480  # pixels of the longer side
 QUALITY = 60

@@ -31,7 +31,8 @@ const colour = (label) => {
 const dot = (label) => el("span", { class: "dot " + colour(label), "aria-hidden": "true" });
 
 // What became of a record and of each statement. A hit counts as the label that was said; a miss against the first.
-const hit = (statement) => statement.said !== null && statement.gold.includes(statement.said);
+// A task without labels says of a whole record whether it is right.
+const hit = (statement) => statement.right ?? (statement.said !== null && statement.gold.includes(statement.said));
 const goldOf = (statement) => (hit(statement) ? statement.said : statement.gold[0]);
 const saidOf = (statement) => (statement.said === null ? FAILED : statement.said);
 const outcome = (record) => {

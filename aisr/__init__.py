@@ -1,0 +1,30 @@
+"""Judging from Python, with a program that `aisr compile` made:
+
+    import aisr
+    program = aisr.load("models:/aisr-track1@champion")  # or the folder of an artifact
+    lm = aisr.open_lm("openai/gpt-4o-mini", max_usd=1)
+    for judged in program.judge_all(records, lm):  # dicts as in a line of the JSONL files
+        print(judged.id, judged.answer or judged.failure)
+
+`await program.ajudge(record, lm)` is for event loops. What this module names stays where it is; everything else of the
+project may move. Importing it loads neither DSPy nor MLflow, and using it changes nothing of the process: no variable
+of the environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
+"""
+
+from aisr.errors import BadProgram, BadRecord, Error, LMUnavailable
+from aisr.lm import LM, open_lm
+from aisr.program import Program, load
+from aisr.results import Judged, Verdict
+
+__all__ = [
+    "LM",
+    "BadProgram",
+    "BadRecord",
+    "Error",
+    "Judged",
+    "LMUnavailable",
+    "Program",
+    "Verdict",
+    "load",
+    "open_lm",
+]

@@ -1,1 +1,0 @@
-"""Pictures of the pages that people look at, for the README, and what makes them."""

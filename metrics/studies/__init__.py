@@ -1,0 +1,1 @@
+"""How well the objective and the race do, by simulation."""

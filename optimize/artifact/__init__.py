@@ -1,0 +1,1 @@
+"""Compiled programs as text: saved, checked, loaded, shown to a person, compared."""

@@ -1,0 +1,142 @@
+"""`manifest.json`: who made a compiled program from what, and how it did."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from optimize.base.files import BadArtifact
+from optimize.base.text import with_interval
+from programs.records import explain
+
+FILE = "manifest.json"
+PartT = TypeVar("PartT", bound="_Part")
+Gain = tuple[float, float, float]  # a paired difference with the ends of its 95 % interval
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+
+class Score(_Part):
+    """The ranking score on a split in 0-1, with its 95 % interval; how many records failed; beside them the parts of
+    the score by their names ("macro_f1", "pem")."""
+
+    model_config = ConfigDict(extra="allow")
+    score: float
+    interval: tuple[float, float]
+    failed: int = 0
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The parts of the score by their names."""
+        return {name: value for name, value in (self.model_extra or {}).items() if isinstance(value, float)}
+
+    def __str__(self) -> str:
+        return with_interval(self.score, *self.interval)
+
+
+class Data(_Part):
+    """A split: its file's name and digest, where it was as the command named it, and how many records were taken."""
+
+    file: str
+    path: str | None = None
+    digest: str
+    records: int
+
+
+class UsedLM(_Part):
+    """A language model: how it was asked for, and what was opened. endpoint: the digest of an address, never that."""
+
+    model_config = ConfigDict(extra="allow")
+    spec: str = ""
+    model: str | None = None
+    endpoint: str | None = None
+    adapter: str | None = None
+    temperature: float | None = None
+    logprobs: bool | None = None
+
+
+class Spent(_Part):
+    """See `optimize.lm.budget.Spend`."""
+
+    calls: int = 0
+    cached_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float | None = None
+    prefix_tokens: int = 0
+
+
+class Layer(_Part):
+    """What became of the decision layer (see `optimize.decision.fit.Fitted`). kept: the way to decide that is used,
+    None for the model as it is; cross_validated: the ranking score of each way; gain: of the choice among them."""
+
+    model_config = ConfigDict(extra="allow")
+    kept: str | None = None
+    cross_validated: dict[str, float] = {}
+    records: int | None = None
+    gain: Gain | None = None
+
+
+class Manifest(_Part):
+    """The whole file. Scores by split: `dev`, `test`, and `baseline_dev`, `baseline_test` of the program that the
+    champion is compared with. What a file from before lacks has a default."""
+
+    task: str
+    digest: str
+    name: str = ""
+    optimizer: str = ""
+    lm: UsedLM = UsedLM()
+    scores: dict[str, Score] = {}
+    made: str | None = None
+    command: str | None = None
+    members: dict[str, str] = {}
+    settings: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    champion: str | None = None
+    baseline: str | None = None
+    decision: Layer | None = None
+    teacher: UsedLM | None = None
+    data: dict[str, Data] = {}
+    gain_on_dev: Gain | None = None
+    gain_on_test: Gain | None = None
+    spend: Spent = Spent()
+    stopped_early: str | None = None
+    seconds: float = 0.0
+    versions: dict[str, str] = {}
+
+    @property
+    def layer(self) -> str | None:
+        """Which decision layer was kept, by its way to decide; None for none."""
+        return self.decision.kept if self.decision else None
+
+
+class Evaluated(_Part):
+    """Of what `aisr evaluate --output` wrote: with --ablate the score of each part of the decision layer."""
+
+    ablation: dict[str, Score] = {}
+
+
+def manifest(folder: Path) -> Manifest:
+    """The manifest of an artifact folder. Raises `BadArtifact` where there is none, or one that is not ours."""
+    return parse(folder / FILE)
+
+
+def parse(path: Path) -> Manifest:
+    """The manifest in a file. Raises `BadArtifact`, naming the field."""
+    return _parsed(path, Manifest, "the manifest of a compiled program")
+
+
+def evaluated(path: Path) -> Evaluated:
+    """What `aisr evaluate --output` wrote into a file. Raises `BadArtifact`, naming the field."""
+    return _parsed(path, Evaluated, "what `aisr evaluate --output` writes")
+
+
+def _parsed(path: Path, model: type[PartT], expected: str) -> PartT:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadArtifact(f"{path}: {error.strerror}; expected {expected}") from error
+    except ValidationError as error:
+        raise BadArtifact(f"{path}: {explain(error)}; expected {expected}") from error

@@ -1,0 +1,200 @@
+"""What the command shows while it works and when it is done."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from optimize.base import redact
+from optimize.base.redact import printable
+from optimize.base.text import percent
+
+# Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
+console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+
+
+class Calls(ProgressColumn):
+    """LM calls so far, read from the ledger whenever the line is drawn."""
+
+    def __init__(self, ledger: Any) -> None:
+        super().__init__()
+        self.ledger = ledger
+
+    def render(self, task: Any) -> Text:
+        spend = self.ledger.spend
+        cached = f" (+{spend.cached_calls} cached)" if spend.cached_calls else ""
+        return Text(f"{spend.calls} LM calls{cached}")
+
+
+class Live:
+    """A line that says what is going on, below the lines already printed."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("starting", total=None)
+        self._records = 0
+
+    def stage(self, text: str) -> None:
+        self.say(f"  {text}")
+        self._records = 0
+        self._progress.update(self._task, description=text)
+
+    def judged(self) -> None:
+        self._records += 1
+        self._progress.update(self._task, description=f"{self._records} records judged")
+
+    def say(self, text: str) -> None:
+        self._progress.console.print(text, markup=False)
+
+
+@contextmanager
+def live(ledger: Any) -> Iterator[Live]:
+    """Show progress on a terminal; elsewhere only the lines that `stage` and `say` print."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), Calls(ledger), TimeElapsedColumn())
+    console.file = sys.stdout  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
+    try:
+        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+            yield Live(progress)
+    finally:
+        console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table; all but the first column are aligned right."""
+    shown = Table(title=title, title_justify="left", title_style="bold")
+    for k, name in enumerate(header):
+        shown.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
+    for row in rows:
+        shown.add_row(*(Text(cell) for cell in row))
+    console.print(shown, soft_wrap=False)
+
+
+def score_table(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
+    """A score report: the ranking score with its parts (see `Task.parts`), then each label where there are some."""
+    interval = report.get("interval")
+    suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
+    console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold")
+    console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
+    rows = [
+        [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
+        for label, part in report.get("per_label", {}).items()
+    ]
+    if rows:
+        table("by label", ["label", "precision", "recall", "F1", "gold"], rows)
+
+
+def note(text: str) -> None:
+    console.print(printable(text), markup=False)
+
+
+def complain(text: str) -> None:
+    """Say on standard error what went wrong, where a command goes on all the same."""
+    print(f"error: {redact.secrets(text)}", file=sys.stderr)
+
+
+def say_estimate(found: Any) -> None:
+    """What a compile would come to."""
+    price = "price unknown (--price gives it)" if found.usd is None else f"{found.usd:.2f} USD"
+    note(
+        f"at most {found.calls} LM calls, about {found.prompt_tokens} prompt and {found.completion_tokens} completion "
+        f"tokens, {price}; nothing was sent"
+    )
+
+
+def contender_line(contender: Any) -> str:
+    """A candidate's result on dev, in one line."""
+    dropped = "" if contender.finished else f", dropped after {len(contender.dev.scores)} records"
+    return f"    {contender.name}: {contender.dev.interval} on dev{dropped}"
+
+
+def say_champion(made: Any) -> None:
+    """What a compile found."""
+    champion = made.choice.champion
+    note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    say_failures(champion.dev.failures)
+    baseline = made.choice.contenders[0].name
+    note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
+    if made.fitted:
+        say_decision(made.fitted.report)
+    if made.choice.unscored:
+        note(f"  the budget left unscored: {', '.join(made.choice.unscored)}")
+    if made.manifest.stopped_early:
+        note(f"  stopped early: {made.manifest.stopped_early}")
+    if made.test:
+        note(f"  on test, which chose nothing: {made.test.champion.interval}")
+        say_failures(made.test.champion.failures)
+        if made.test.gain:
+            better = "better" if made.test.gain.low > 0 else "no better"
+            note(f"  difference from {baseline} on test: {made.test.gain}: {better} than {baseline}")
+
+
+def say_decision(report: dict[str, Any]) -> None:
+    """What became of the decision layer."""
+    if "why" in report:
+        note(f"  decision layer: none ({report['why']})")
+        return
+    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
+    low, high = report["gain"][1:]
+    kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
+    note(f"  decision layer, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
+    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
+
+
+def say_ablation(parts: Mapping[str, str], found: Any) -> None:
+    """The scores of a program with less and less of its decision layer left out."""
+    rows = [
+        [name, str(part.interval), *(percent(value) for value in part.score.parts.values())]
+        for name, part in found.results.items()
+    ]
+    table("what decides", ["", "ranking score", *parts.values()], rows)
+    labels = next(iter(found.results.values())).score.per_label
+    f1 = [[label, *(percent(part.score.per_label[label].f1) for part in found.results.values())] for label in labels]
+    table("F1 by label and what decides", ["", *found.results], f1)
+    if found.error_before is not None and found.error_after is not None:
+        note(
+            f"expected calibration error: {percent(found.error_before)} of the LM alone, "
+            f"{percent(found.error_after)} with the layer"
+        )
+
+
+def say_failures(failures: dict[str, str], count: int | None = None) -> None:
+    """The failed records, the first ten with their reasons. count: how many there are, where not all are given."""
+    for key, reason in list(failures.items())[:10]:
+        note(f"  failed: {key}: {reason}")
+    if failures:
+        note(f"{count or len(failures)} records failed")
+
+
+def say_pictures(problems: dict[tuple[str, str], str]) -> None:
+    """The pictures that could not be shown, the first ten with their reasons."""
+    for (record, path), reason in list(problems.items())[:10]:
+        note(f"  no picture: {record}: {path}: {reason}")
+    if problems:
+        note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
+
+
+def say_spend(spend: Any, records: int = 0) -> None:
+    """What the calls of this command came to; also a record, where there are records and calls were sent."""
+    price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
+    note(
+        f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
+        f"{spend.completion_tokens} completion tokens, {price}"
+    )
+    if records and spend.calls:
+        note(
+            f"  a record: {spend.prompt_tokens / records:.0f} prompt tokens, {spend.prefix_tokens / records:.0f} of "
+            f"them in the provider's cache; {spend.completion_tokens / records:.0f} completion tokens"
+        )
+
+
+def say_batch(made: Any, out: Any) -> None:
+    """What an export for a batch API wrote."""
+    say_failures(made.failures)
+    note(f"wrote {out}: {made.requests} requests of {made.records} records, {made.size / 1e6:.1f} MB; nothing was sent")
+    if made.too_large:
+        note(f"  that is more than OpenAI takes in one file ({made.too_large}); predict the records in several parts")

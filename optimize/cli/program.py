@@ -1,0 +1,311 @@
+"""The commands that use programs: evaluate, predict, merge, export; and the UI on what compiles logged."""
+
+import tempfile
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optimize.cli.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    TRACES,
+    ApiBase,
+    Batch,
+    BatchAnswers,
+    EmbeddingPrice,
+    Jsonl,
+    LMSpec,
+    Logprobs,
+    MaxCalls,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
+    ProgramName,
+    Root,
+    Schema,
+    Threads,
+    Traces,
+    chosen_task,
+)
+from optimize.cli.session import command_line, embedding_address, load, opened_lm, prepare, warn_of_another_lm
+from optimize.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, TaskName, Unit
+from programs.errors import UserError
+
+if TYPE_CHECKING:
+    from optimize.experiment.evaluation import Evaluation
+    from optimize.inference.replay import Replayed
+    from programs.vision.images import Gallery
+
+
+def evaluate(
+    task: TaskName,
+    program: ProgramName,
+    data: Jsonl,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
+    ] = None,
+    image_root: ImageRoot = None,
+    track: Annotated[bool, typer.Option(help="Log the evaluation to MLflow.")] = True,
+    traces: Traces = TRACES,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Score a compiled program on labelled records, with a 95 % interval."""
+    prepare(artifacts)
+    from optimize.cli import display
+    from optimize.datasets.embeddings import lend
+    from optimize.datasets.examples import examples, labelled
+    from optimize.datasets.images import check_sees, find_gallery, hang
+    from optimize.decision.ablation import ablate as take_apart
+    from optimize.experiment.evaluation import Evaluation
+    from optimize.inference.evaluate import measure
+    from optimize.tracking import store
+
+    chosen = chosen_task(task)
+    loaded = load(chosen, program, artifacts)
+    opened = opened_lm(lm, api_base, schema, logprobs, threads, embedding_api_base=embedding_api_base)
+    check_sees(loaded.program, opened)
+    gallery = find_gallery(image_root, data, artifacts)
+    lend(hang(loaded.program, gallery), opened.embeddings)
+    records = examples(labelled(chosen, loaded.program, data, limit))
+    warn_of_another_lm(loaded.program, opened)
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    began = time.monotonic()
+    display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
+    with display.live(opened.ledger) as shown:
+        found = measure(chosen, loaded.program, records, opened, shown.judged)
+        seconds = time.monotonic() - began
+        apart = take_apart(chosen, loaded.program, records, opened) if ablate else None
+    display.score_table(chosen.parts, found.report())
+    if apart:
+        display.say_ablation(chosen.parts, apart)
+    display.say_failures(found.failures)
+    display.say_pictures(gallery.problems if gallery else {})
+    display.say_spend(opened.ledger.spend, len(records))
+    done = Evaluation(loaded, program, data, limit, opened, found, apart, seconds, command_line())
+    logged = _leave(done, output, artifacts if track else None, gallery, traces)
+    raise typer.Exit(RECORDS_FAILED if found.failures or not logged else 0)
+
+
+def _leave(done: "Evaluation", output: Path | None, store: Path | None, gallery: "Gallery | None", traced: int) -> bool:
+    """Write an evaluation where --output says, and log it to the MLflow store below an artifacts folder; whether what
+    was wanted could be done."""
+    from optimize.base.files import as_json, write_whole
+    from optimize.cli.display import note
+    from optimize.report import write as write_report
+
+    if output is None and store is None:
+        return True
+    beside = output.with_name(f"{output.stem}-report") if output else None
+    with nullcontext(beside) if beside else tempfile.TemporaryDirectory() as place:
+        if output:
+            write_whole(output, as_json(done.report()))
+        told = write_report.of_evaluation(done, Path(place), gallery)
+        if output:
+            note(f"wrote {output} and, for `aisr report {beside}`, {beside}/")
+        return store is None or _log(done, Path(place), store, told, traced)
+
+
+def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", traced: int) -> bool:
+    from mlflow.exceptions import MlflowException
+
+    from optimize.cli.display import complain, note
+    from optimize.tracking import log as tracking_log
+    from optimize.tracking import runs, traces
+    from optimize.tracking.store import NoStore, reason
+
+    try:
+        run = tracking_log.track_evaluation(store, done, folder)
+        named = runs.said(store, run)
+        if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
+            note(shown)
+    except (MlflowException, NoStore, OSError) as error:
+        complain(f"not logged to MLflow: {reason(error)}; the same command logs it, with the answers from the cache")
+        return False
+    note(f"logged {named}")
+    return True
+
+
+def predict(
+    task: TaskName,
+    program: ProgramName,
+    data: Jsonl,
+    out: Annotated[
+        Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
+    ],
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    batch: Batch = None,
+    answers: BatchAnswers = None,
+    image_root: ImageRoot = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds without a byte from the LM until a call is given up.")
+    ] = None,
+    shard: Annotated[
+        str, typer.Option(help="I/N: take only share I of N of the records; `aisr merge` joins the shards.")
+    ] = "1/1",
+    engine: Annotated[
+        str, typer.Option(help="`threads` of this process, or `ray`: processes of a cluster.")
+    ] = "threads",
+    workers: Annotated[int, typer.Option(min=1, help="With --engine ray: how many processes share the threads.")] = 2,
+    ray_address: Annotated[
+        str | None, typer.Option(help="With --engine ray: the cluster, or `auto`. Default: one of this machine alone.")
+    ] = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_minutes: MaxMinutes = None,
+    price: PriceOption = None,
+    embedding_price: EmbeddingPrice = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
+    again."""
+    prepare(artifacts)
+    from optimize.cli import display
+    from optimize.datasets.embeddings import lend
+    from optimize.datasets.images import check_sees, digest_shown, find_gallery, hang
+    from optimize.inference import batch_api as batching
+    from optimize.inference.predict import here
+    from optimize.inference.predict import predict as run
+    from optimize.inference.shards import Shard
+    from optimize.lm.budget import Ledger, Limits
+    from optimize.lm.embeddings import Embeddings
+    from programs.records import read
+
+    if engine not in ("threads", "ray"):
+        raise UserError(f"--engine {engine!r}; one of: threads, ray")
+    if batch and engine == "ray":
+        raise UserError("--batch works on files, and --engine ray would ask the LM itself; leave one of them out")
+    chosen, share = chosen_task(task), Shard.parse(shard)
+    if batch == batching.EXPORT and share.of > 1:
+        raise UserError("--batch export writes the requests of all records; leave out --shard")
+    loaded = load(chosen, program, artifacts)
+    settings: dict[str, Any] = {
+        "lm": lm,
+        "api_base": api_base,
+        "schema": schema,
+        "logprobs": logprobs,
+        "timeout": timeout,
+        "embedding_api_base": embedding_api_base,
+        "embedding_price": embedding_price,
+    }
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    if batch or answers:
+        address = embedding_address(embedding_api_base, api_base)
+        embeddings = Embeddings(ledger, address, embedding_price, timeout=timeout)
+        opened = batching.opened(batch, answers, lm, api_base, schema, logprobs, embeddings)
+    else:
+        opened = opened_lm(**settings, threads=threads, ledger=ledger, price=price)
+    warn_of_another_lm(loaded.program, opened)
+    check_sees(loaded.program, opened)
+    gallery = find_gallery(image_root, data, artifacts)
+    lend(hang(loaded.program, gallery), opened.embeddings)
+    if batch == batching.EXPORT:
+        made = batching.export(chosen, loaded.program, data, out, opened)
+        display.say_batch(made, out)
+        if ledger.spend.asked:  # the papers' embeddings, without which there are no prompts
+            display.say_spend(opened.ledger.spend)
+        raise typer.Exit(RECORDS_FAILED if made.failures else 0)
+    display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
+    judging = here(chosen, loaded.program, opened)
+    if engine == "ray":
+        from optimize.inference.ray_engine import on_ray
+
+        judging = on_ray(
+            chosen, loaded.program, opened, settings | {"price": price}, workers, ray_address, gallery, artifacts
+        )
+    pictures = digest_shown(loaded.program, gallery, read(data, chosen.record, chosen.name))
+    identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity, **pictures}
+    with display.live(opened.ledger) as shown:
+        summary = run(chosen, judging, data, out, identity, opened.ledger, share, shown.judged)
+    kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
+    display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
+    if summary.stopped:
+        display.note(f"stopped with {summary.left} records left: {summary.stopped}; a higher limit goes on from here")
+    display.say_failures(summary.reasons, summary.failed)
+    display.say_pictures(gallery.problems if gallery else {})
+    display.say_spend(opened.ledger.spend, summary.judged)
+    raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
+
+
+def merge(
+    out: Annotated[Path, typer.Argument(help="Where to write the predictions of all records.", show_default=False)],
+    shards: Annotated[list[Path], typer.Argument(help="The predictions of all shards.", show_default=False)],
+    data: Jsonl,
+) -> None:
+    """Join the shards of a prediction. Refuses shards of different runs, and missing, repeated or unknown records."""
+    from optimize.cli import display
+    from optimize.inference.merge import merge as join
+
+    found = join(out, shards, data)
+    display.note(f"wrote {out}: {found.records} records of {len(shards)} shards")
+    if found.failed:
+        display.note(f"{found.failed} records failed; `aisr predict --out {out}` tries them again")
+    raise typer.Exit(RECORDS_FAILED if found.failed else 0)
+
+
+def export(
+    task: TaskName,
+    data: Jsonl,
+    out: Annotated[Path, typer.Option(help="Where to write the conversations.", show_default=False)],
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
+    ] = None,
+    unit: Unit = None,
+    context_tokens: ContextTokens = None,
+    schema: Schema = True,
+    image_root: ImageRoot = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write labelled records as chat-format training examples, for a provider that tunes models."""
+    prepare(artifacts)
+    from optimize.cli import display
+    from optimize.datasets.chat_export import chats, write
+    from optimize.datasets.embeddings import lend
+    from optimize.datasets.examples import examples, labelled
+    from optimize.datasets.images import find_gallery, hang
+    from optimize.lm.adapters import adapter_for
+    from optimize.lm.embeddings import Embeddings
+
+    chosen = chosen_task(task)
+    given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}
+    if program and given:
+        raise UserError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
+    student = load(chosen, program, artifacts).program if program else chosen.build(given)
+    lend(
+        hang(student, find_gallery(image_root, data, artifacts)),
+        Embeddings(address=embedding_address(embedding_api_base, None)),
+    )
+    if out.exists():
+        raise UserError(f"{out} is there already; choose another --out or remove it")
+    display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
+    count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
+    display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")
+
+
+def ui(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Open the MLflow UI on the store of the compiles, on this machine only."""
+    from optimize.cli.mlflow_ui import serve
+
+    raise typer.Exit(serve(artifacts, port))

@@ -1,0 +1,95 @@
+"""The command that scores retrieval."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from optimize.cli.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chosen_task
+from optimize.cli.session import embedding_address, load, opened_lm, prepare
+from optimize.cli.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
+
+SEED = "rank_bm25"
+
+
+def retrieval(
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.")],
+    task: SearchingTask = SEARCHING,
+    retrievers: Annotated[
+        str, typer.Option(help="Which to score, joined by commas; those that embed may take a model, hybrid:MODEL.")
+    ] = f"{SEED},bm25,hierarchical,neighbours,variants,dense,hybrid,round-robin",
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program whose own retrieval to score as well, reranking and all.")
+    ] = None,
+    rerank: Annotated[
+        int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
+    ] = None,
+    context_tokens: Annotated[int, typer.Option(min=0, help="Token budget. 0: 2/5 of the paper, 600 to 3,000.")] = 0,
+    min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the recall curves into this folder.")] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    embedding_api_base: EmbeddingApiBase = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Score how well paragraphs are ranked for claims, against the gold evidence of labelled records."""
+    prepare(artifacts)
+    from optimize.base import text
+    from optimize.cli import display
+    from optimize.datasets.embeddings import lend
+    from optimize.inference.retrieval_eval import DEPTHS, claims, measure, seed
+    from optimize.lm.embeddings import Embeddings
+
+    chosen = chosen_task(task)
+    records = claims(chosen, file, min_paragraphs, limit)
+    embeddings = Embeddings(address=embedding_address(embedding_api_base, api_base))
+    rankers: dict[str, Any] = {
+        name: seed if name == SEED else _of_program(lend(chosen.build({"retriever": name}), embeddings))
+        for name in (part.strip() for part in retrievers.split(","))
+    }
+    if program or rerank:
+        compiled = lend(load(chosen, program, artifacts).program, embeddings) if program else None
+        opened = opened_lm(lm, api_base, schema, True, 1, embeddings.ledger)
+        if rerank:
+            rankers[f"bm25, {rerank} reranked"] = _of_program(chosen.build({"rerank": rerank}), opened)
+        if program:
+            rankers[program] = _of_program(compiled, opened)
+    display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
+    found = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    display.table(
+        "gold evidence among the first k, and within the token budget",
+        ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
+        [
+            [
+                row.name,
+                *(text.percent(hit) for hit in row.hits),
+                f"{row.mrr:.3f}",
+                text.percent(row.recall),
+                f"{text.percent(row.shown)} %",
+                f"{row.milliseconds:.1f}",
+            ]
+            for row in found
+        ],
+    )
+    if figure is not None:
+        from optimize.report import figures
+
+        curves: dict[str, list[int | None]] = {row.name: [*row.ranks] for row in found}
+        figures.write(figure, {"recall": figures.recall_curve(curves, f"gold evidence of {len(records)} claims")})
+        display.note(f"wrote {figure / 'recall.png'}")
+    if program or rerank or embeddings.ledger.spend.asked:
+        display.say_spend(embeddings.ledger.spend, len(records))
+
+
+def _of_program(program: Any, lm: Any = None) -> Any:
+    """The ranking of a program; under its LM, where it asks one."""
+
+    def ranker(given: Any) -> list[str]:
+        with lm.context() if lm else nullcontext():
+            ranking: list[str] = program.ranked(given.claim, given.paragraphs)
+        return ranking
+
+    return ranker

@@ -1,0 +1,102 @@
+"""What every command that runs a program opens first: the cache, the language model, the program."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optimize.base.files import cache_folder
+from programs.errors import UserError
+
+if TYPE_CHECKING:
+    from optimize.artifact.program_file import Loaded
+    from optimize.lm.budget import Ledger
+    from optimize.lm.client import OpenLM
+    from optimize.tasks.task import Task
+
+
+def prepare(artifacts: Path) -> None:
+    """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
+    os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+
+
+ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
+
+
+def command_line() -> str:
+    """The command as files and runs record it: without the address of a server, which can hold a key."""
+    hidden, before = ["aisr"], ""
+    for word in sys.argv[1:]:
+        option, is_joined, _ = word.partition("=")
+        if is_joined and option in ADDRESSES:
+            hidden.append(f"{option}=…")
+        else:
+            hidden.append("…" if before in ADDRESSES else word)
+        before = word
+    return shlex.join(hidden).replace("'…'", "…")
+
+
+def opened_lm(*given: Any, **more: Any) -> "OpenLM":
+    """`optimize.lm.open.opened_lm`, whose import is too slow for `--help`."""
+    from optimize.lm import open as lms
+
+    return lms.opened_lm(*given, **more)
+
+
+def opened_teacher(
+    spec: str,
+    own_base: str | None,
+    api_base: str | None,
+    schema: bool,
+    logprobs: bool,
+    threads: int | None,
+    ledger: "Ledger",
+    price: str | None,
+) -> "OpenLM":
+    """The LM of --teacher-lm. own_base: what --teacher-api-base says; api_base: where the student is.
+
+    Raises UserError where the student is at a server of the user's own and nobody says where the teacher is: records
+    would leave for a provider unasked.
+    """
+    if api_base and own_base is None and spec != "embedded":
+        raise UserError(
+            f"--teacher-lm {spec}: --api-base says where --lm is, not where its teacher is; give --teacher-api-base "
+            f"ADDRESS, the same one if it serves both, or --teacher-api-base provider to send the records to "
+            f"{spec.partition('/')[0]}"
+        )
+    address = None if own_base == "provider" else own_base
+    return opened_lm(spec, address, schema or not address, logprobs, threads, ledger, price, role="teacher-")
+
+
+def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
+    """`optimize.lm.open.embedding_address`."""
+    from optimize.lm import open as lms
+
+    return lms.embedding_address(own_base, api_base)
+
+
+def load_any(program: str, artifacts: Path) -> "Loaded":
+    """The program of a folder or of `models:/…`, whatever its task."""
+    from optimize.tracking import registry
+
+    return registry.load(program, artifacts)
+
+
+def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
+    """The same for a task. Raises UserError for a program of another."""
+    loaded = load_any(program, artifacts)
+    if loaded.task is not task:
+        raise UserError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
+    return loaded
+
+
+def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
+    """Say so where a program's decision layer was fitted on what another LM thinks."""
+    from optimize.cli.display import note
+    from optimize.inference.judge import another_lm
+
+    if said := another_lm(program, lm):
+        note(f"warning: {said}")

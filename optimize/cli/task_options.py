@@ -1,0 +1,63 @@
+"""The options that name a task, or belong to the program of one: whoever adds a task with options of its own adds them
+here. Nothing else in the commands knows a task by its name."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+TaskName = Annotated[str, typer.Option("--task", help="The task: track1 or track2.", show_default=False)]
+SEARCHING = "track2"
+SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.")]
+Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
+Evidence = Annotated[
+    str | None,
+    typer.Option(
+        help="track1: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels (`image`), "
+        "what the LM wrote of it (`transcript`); `auto` is image where the LM takes them, else ocr. Default: caption."
+    ),
+]
+Checks = Annotated[
+    bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
+]
+ImageRoot = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="AISR_IMAGE_ROOT",
+        help="track1: the folder that img_path starts from. Default: that of the data, or one above, with `images/`.",
+    ),
+]
+ContextTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="track2: tokens of the paper to show. Default: 2/5 of it, 600 to 3,000."),
+]
+Retriever = Annotated[
+    str | None,
+    typer.Option(
+        help="track2: bm25 (default), hierarchical, neighbours, variants, dense, hybrid or round-robin; "
+        "the last three with an embedding model behind a colon, or the built-in one."
+    ),
+]
+Rerank = Annotated[
+    int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
+]
+Quotes = Annotated[
+    bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
+]
+AugmentDensity = Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")]
+ShapeLike = Annotated[
+    Path | None, typer.Option(help="track1: resample dev and test to the lengths of this (unlabelled) test file.")
+]
+EvidenceFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--evidence", help="track1: text or Markdown that the paragraph reports on; repeatable."),
+]
+Paper = Annotated[Path | None, typer.Option(help="track2: the cited paper as text or Markdown.")]
+EmbeddingApiBase = Annotated[
+    str | None,
+    typer.Option(
+        envvar="AISR_EMBEDDING_API_BASE",
+        help="track2: address of the server that a retriever's embedding model is asked at; `provider`: whom the model "
+        "string names. Default: that of --api-base.",
+    ),
+]

@@ -1,0 +1,60 @@
+"""Labelled records, read as the examples that programs, optimizers and the decision layer work on."""
+
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import dspy
+
+from optimize.tasks.task import Task
+from programs.errors import UserError
+from programs.judges.contract import Program
+from programs.records import Record, read
+
+
+class Labelled(NamedTuple):
+    """A labelled record as an example; what it has in common with others (see `Task.shares`); what near-duplicates of
+    it are found by; whether it was made by a planted edit."""
+
+    example: dspy.Example
+    shares: set[str]
+    text: str
+    planted: bool = False
+
+
+def examples(rows: Sequence[Labelled]) -> list[dspy.Example]:
+    """The examples alone."""
+    return [row.example for row in rows]
+
+
+def labelled(task: Task, program: Program, path: Path, limit: int | None = None) -> list[Labelled]:
+    """The records of a file. Raises UserError where one has no labels or there are none."""
+    rows = [_labelled(task, program, record, path) for record in islice(read(path, task.record, task.name), limit)]
+    if not rows:
+        raise UserError(f"{path}: no records")
+    return rows
+
+
+def with_planted(
+    task: Task, program: Program, path: Path, rows: Sequence[Labelled], count: int, density: int, seed: int
+) -> list[Labelled]:
+    """The rows, which are the first of a file, and behind them up to `count` records with planted edits. Raises
+    ValueError where there are no labels to plant edits for."""
+    if not count:
+        return list(rows)
+    records = list(islice(read(path, task.record, task.name), len(rows)))
+    made = [row_of(task, program, record) for record in task.labelled.plant(records, count, density, seed)]
+    return [*rows, *(row._replace(planted=True) for row in made)]
+
+
+def row_of(task: Task, program: Program, record: Record) -> Labelled:
+    """A record as the example that a program is called with."""
+    return Labelled(program.prepare(record), task.shares(record), task.text(record))
+
+
+def _labelled(task: Task, program: Program, record: Record, path: Path) -> Labelled:
+    row = row_of(task, program, record)
+    if "gold" not in row.example:
+        raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
+    return row

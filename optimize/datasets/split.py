@@ -1,0 +1,163 @@
+"""Splitting labelled records so that nothing shared stands on two sides.
+
+Records that share a picture, a cited paper or a claim are one group (connected components), and a group goes to one
+side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of 88
+becomes 50 on test.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold
+
+from optimize.base.files import replacing
+from optimize.datasets.leakage import groups, with_near_duplicates
+from optimize.datasets.resample import Shape, resample
+from optimize.tasks.task import Task
+from programs.errors import UserError
+from programs.records import BadLine, Record, scan
+
+SIDES = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Indices of the records on each side, each list ascending."""
+
+    train: list[int]
+    dev: list[int]
+    test: list[int]
+
+
+class Parts(NamedTuple):
+    """How the records are shared out, in whole parts; 3:1:1 is 60 %, 20 %, 20 %."""
+
+    train: int = 3
+    dev: int = 1
+    test: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> "Parts":
+        """From "3:1:1". Raises UserError for anything else than three whole numbers from 1 to 20."""
+        fields = text.split(":")
+        if len(fields) != 3 or not all(field.isdigit() and 1 <= int(field) <= 20 for field in fields):
+            raise UserError(f"--parts {text!r}: expected three whole numbers from 1 to 20, such as 3:1:1")
+        return cls(*map(int, fields))
+
+
+def split(task: Task, strata: Sequence[str], keys: Sequence[set[str]], parts: Parts, seed: int) -> Split:
+    """A seeded split, disjoint by group and stratified.
+
+    strata: one word a record to keep in proportion (see `stratum`); keys: what each record shares (see `Task.shares`).
+    Raises UserError where there are fewer groups than parts.
+    """
+    group = groups(keys)
+    folds = sum(parts)
+    if len(set(group)) < folds:
+        raise UserError(
+            f"{len(strata)} records of {task.name} form {len(set(group))} groups that share no picture, paper or "
+            f"claim; {folds} are needed for parts {parts.train}:{parts.dev}:{parts.test}"
+        )
+    fold = fold_of(strata, group, folds, seed)
+    test, dev = fold < parts.test, (fold >= parts.test) & (fold < parts.test + parts.dev)
+    return Split(*(np.flatnonzero(side).tolist() for side in (~(test | dev), dev, test)))
+
+
+def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each record. A stratum that cannot be in every fold goes with the commonest one."""
+    counts = Counter(strata)
+    commonest = counts.most_common(1)[0][0]
+    kept = [stratum if counts[stratum] >= folds else commonest for stratum in strata]
+    splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
+    fold_of = np.empty(len(strata), dtype=np.int64)
+    for fold, (_, rows) in enumerate(splitter.split(kept, kept, group)):
+        fold_of[rows] = fold
+    return fold_of
+
+
+def stratum(task: Task, record: Record) -> str:
+    """What a split keeps in proportion of a labelled record. Raises UserError for one without labels."""
+    if record.gold is None:
+        raise UserError(f"{record.id} has no labels; only labelled records can be split")
+    return task.stratum(record.gold)
+
+
+class Survey(NamedTuple):
+    """What a split needs to know of a labelled file, a row a record. lines: their numbers in the file, from 1;
+    sentences: how many each has, where the task counts them."""
+
+    lines: list[int]
+    strata: list[str]
+    keys: list[set[str]]
+    sentences: list[int]
+
+
+def survey(task: Task, file: Path) -> Survey:
+    """Read a labelled file once, a record at a time; only claims and digests are held.
+
+    Raises `BadLine` for a bad record and UserError for one without labels.
+    """
+    lines, strata, keys, texts, sentences = [], [], [], [], []
+    for line in scan(file, task.record, task.name):
+        if line.record is None:
+            raise BadLine(str(line.problem))
+        lines.append(line.number)
+        strata.append(stratum(task, line.record))
+        keys.append(task.shares(line.record))
+        texts.append(task.text(line.record))
+        sentences.append(task.sentences(line.record) if task.sentences else 1)
+    return Survey(lines, strata, with_near_duplicates(keys, texts), sentences)
+
+
+def split_folds(strata: Sequence[str], keys: Sequence[set[str]], folds: int, seed: int) -> list[Split]:
+    """`folds` splits for cross-validation, each with another part as dev and no test.
+
+    Raises UserError where there are fewer groups than folds.
+    """
+    group = groups(keys)
+    if len(set(group)) < folds:
+        raise UserError(f"{len(strata)} records form {len(set(group))} groups; --folds {folds} needs as many")
+    fold = fold_of(strata, group, folds, seed)
+    return [
+        Split(np.flatnonzero(fold != part).tolist(), np.flatnonzero(fold == part).tolist(), []) for part in range(folds)
+    ]
+
+
+def shaped(made: Split, found: Survey, neutral: str, like: Shape, seed: int) -> Split:
+    """The split with dev and test resampled to a shape; train stays as it is, and a side without records too (a fold
+    has no test).
+
+    neutral: the stratum of records without an error.
+    """
+
+    def side(rows: list[int]) -> list[int]:
+        if not rows:
+            return rows
+        lengths, errors = [found.sentences[row] for row in rows], [found.strata[row] != neutral for row in rows]
+        return [rows[k] for k in resample(lengths, errors, like, seed)]
+
+    return Split(made.train, side(made.dev), side(made.test))
+
+
+def write(made: Split, found: Survey, file: Path, out: Path) -> dict[str, int]:
+    """Write out/train.jsonl, dev.jsonl and test.jsonl (those that have records), line by line as they stand in `file`;
+    records a side. All of them are there, or none. Raises UserError where one of them is there already."""
+    sides = [name for name in SIDES if getattr(made, name)]
+    there = [name for name in SIDES if (out / f"{name}.jsonl").exists()]
+    if there:
+        raise UserError(f"{out / there[0]}.jsonl is there already; choose another --out or remove it")
+    side = {found.lines[row]: name for name in sides for row in getattr(made, name)}
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(replacing(out / f"{name}.jsonl")) for name in sides}
+        for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
+            if number in side:
+                files[side[number]].write(text.rstrip(b"\r\n") + b"\n")
+        for written in files.values():
+            written.flush()  # what there is no room for shows itself before any of them takes its place
+    return {name: len(getattr(made, name)) for name in sides}

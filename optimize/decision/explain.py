@@ -1,0 +1,65 @@
+"""Why a program says what it says, as far as it can be read off: what each expert of its decision layer thinks, and the
+words that the cues counted. A model's own account is not asked for: it would be written after the verdict."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import dspy
+import numpy as np
+
+from optimize.inference.judge import judge
+from optimize.lm.client import OpenLM
+from optimize.tasks.task import Task
+from programs.decision.cues import nearest_line, signs
+from programs.judges.contract import Program
+from programs.judges.ensemble import models, seen_by
+
+
+class Opinion(NamedTuple):
+    """What an expert thinks of a statement: its likeliest label, the probability in 0-1, and its weight in the layer
+    (None where there is no layer)."""
+
+    expert: str
+    label: str
+    chance: float
+    weight: float | None
+
+
+class Reason(NamedTuple):
+    """What speaks for and against a statement. signs: words that a cue counted, by the cue; nearest: the evidence line
+    with most of its words."""
+
+    opinions: list[Opinion]
+    signs: dict[str, list[str]]
+    nearest: str
+
+
+def reasons(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> list[Reason]:
+    """A reason for each statement of an example that the program has judged; the calls come from the cache."""
+    facet = task.labelled
+    statements, grounds = facet.statements(example), facet.grounds(example)
+    judged = {
+        name: judge(task, model, seen_by(name, example), lm).judgements for name, model in models(program).items()
+    }
+    layer = program.decision if program.decision is not None and program.decision.kept else None
+    if layer is not None:
+        chances = {name: np.exp(rows) for name, rows in layer.opinions(statements, grounds, judged).items()}
+        weights = dict(layer.says.weights)
+    else:
+        chances = {name: np.array([one.chances for one in found]) for name, found in judged.items()}
+        weights = {}
+    return [
+        Reason(
+            [_opinion(facet.labels, name, rows[k], weights.get(name)) for name, rows in chances.items()],
+            signs(statement, grounds),
+            nearest_line(statement, grounds),
+        )
+        for k, statement in enumerate(statements)
+    ]
+
+
+def _opinion(
+    labels: Sequence[str], name: str, chances: "np.ndarray[tuple[int], np.dtype[np.float64]]", weight: float | None
+) -> Opinion:
+    best = int(chances.argmax())
+    return Opinion(name, labels[best], float(chances[best]), weight)

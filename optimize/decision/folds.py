@@ -1,0 +1,150 @@
+"""What a decision layer is fitted on: judged records of train and dev, as arrays, in folds that share nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.judgements import Gold
+from optimize.datasets.examples import Labelled, examples
+from optimize.datasets.leakage import groups, with_near_duplicates
+from optimize.datasets.split import fold_of
+from optimize.decision.priors import Counted, count, fit_cues, fit_wording
+from optimize.inference.judge import Outcome
+from optimize.tasks.judgements import Judgements
+from programs.decision.cues import CueWeights, measure
+from programs.decision.layer import CUES, WORDING, Opinions, logs
+from programs.decision.text_prior import Wording
+from programs.retrieval.evidence_list import EvidencePolicy, Fill, complete
+
+FOLDS = 5
+NAMED_WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
+FILLS: tuple[Fill, ...] = get_args(Fill)
+
+
+class Judged(NamedTuple):
+    """A labelled record, and what became of it under each model, by its name."""
+
+    row: Labelled
+    outcomes: Mapping[str, Outcome]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What the priors learn from, a row a judgement; planted ones behind the real ones."""
+
+    statements: list[str]
+    counted: list[Counted]
+    cues: NDArray[np.float64]
+    first: NDArray[np.int64]
+    fold: NDArray[np.int64]
+    labels: int
+
+    def fit(self, kept: NDArray[np.bool_]) -> tuple[Wording, CueWeights]:
+        """The priors of the judgements that a mask keeps."""
+        return (
+            fit_wording(self.counted, kept, self.first, self.labels),
+            fit_cues(self.cues[kept], self.first[kept], self.labels),
+        )
+
+
+@dataclass(frozen=True)
+class Material:
+    """Judged records as arrays, a row a judgement.
+
+    opinions: log-probabilities (judgements, labels) of each model, and of priors that did not see the record's fold;
+    said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,); found: for
+    Track 2, whether the evidence that goes with the gold label is right, bool (judgements,), for each way (named
+    weight, fill) to name it.
+    """
+
+    models: list[str]
+    opinions: Opinions
+    said: NDArray[np.int64] | None
+    gold: Gold
+    fold: NDArray[np.int64]
+    found: dict[tuple[float, Fill], NDArray[np.bool_]]
+    texts: Texts
+
+    def found_under(self, policy: EvidencePolicy, labels: Sequence[str]) -> NDArray[np.bool_] | None:
+        """Whether the evidence is right under a policy (judgements,); None where the task asks for none."""
+        if not self.found:
+            return None
+        fills = [policy.fill.get(labels[k], "three") for k in self.gold.first]
+        return np.array([self.found[policy.named_weight, fill][row] for row, fill in enumerate(fills)], dtype=np.bool_)
+
+
+def grouped(rows: Sequence[Labelled]) -> list[int]:
+    """The group of each record; two groups share no picture, no paper and no (nearly) equal claim."""
+    return groups(with_near_duplicates([row.shares for row in rows], [row.text for row in rows]))
+
+
+def gather(
+    labelled: Judgements, judged: Sequence[Judged], planted: Sequence[Labelled], group: Sequence[int], seed: int
+) -> Material:
+    """The arrays of judged records. planted: made records; the priors learn from them, outside the folds of the records
+    that they were made from. group: of each record, judged and planted (see `grouped`)."""
+    rows = [*(found.row for found in judged), *planted]
+    texts = _texts(labelled, rows, _folds(labelled, rows, group, len(judged), seed))
+    real = examples(rows[: len(judged)])
+    fold = texts.fold[: sum(len(labelled.statements(example)) for example in real)]
+    models = list(judged[0].outcomes)
+    opinions = {name: logs(_chances(judged, name)) for name in models}
+    wording, cues = np.empty_like(opinions[models[0]]), np.empty_like(opinions[models[0]])
+    for part in range(FOLDS):
+        prior, weights = texts.fit(texts.fold != part)
+        here = np.flatnonzero(fold == part)
+        wording[here] = logs(prior.chances([texts.statements[k] for k in here]))
+        cues[here] = logs(weights.of(texts.cues[here]))
+    gold = Gold.of([labelled.allowed(example.gold) for example in real], labelled.labels)
+    everything = {**opinions, WORDING: wording, CUES: cues}
+    said = _said(labelled, judged, models[0]) if len(models) == 1 else None
+    return Material(models, everything, said, gold, fold, _found(labelled, judged), texts)
+
+
+def _folds(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:
+    """The fold of each record; a planted one is in that of what it was made from."""
+    strata = [labelled.fault(row.example.gold) for row in rows]
+    fold = fold_of(strata[:real], group[:real], FOLDS, seed)
+    of_group = dict(zip(group, fold.tolist(), strict=False))
+    return [of_group.get(key, 0) for key in group]
+
+
+def _texts(labelled: Judgements, rows: Sequence[Labelled], folds: Sequence[int]) -> Texts:
+    statements, cues, first, fold = [], [], [], []
+    for example, part in zip(examples(rows), folds, strict=True):
+        for statement, label in zip(labelled.statements(example), labelled.said(example.gold), strict=True):
+            statements.append(statement)
+            cues.append(measure(statement, labelled.grounds(example)))
+            first.append(labelled.labels.index(label))
+            fold.append(part)
+    return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(labelled.labels))
+
+
+def _chances(judged: Sequence[Judged], name: str) -> NDArray[np.float64]:
+    rows = [judgement.chances for found in judged for judgement in found.outcomes[name].judgements]
+    return np.array(rows, dtype=np.float64)
+
+
+def _said(labelled: Judgements, judged: Sequence[Judged], name: str) -> NDArray[np.int64]:
+    labels = [judgement.label for found in judged for judgement in found.outcomes[name].judgements]
+    return np.array([labelled.labels.index(label) for label in labels], dtype=np.int64)
+
+
+def _found(labelled: Judgements, judged: Sequence[Judged]) -> dict[tuple[float, Fill], NDArray[np.bool_]]:
+    if labelled.evidence_right is None:
+        return {}
+    table = {}
+    for weight in NAMED_WEIGHTS:
+        for fill in FILLS:
+            right = []
+            for (example, *_), outcomes in judged:
+                (label,) = labelled.said(example.gold)
+                policy = EvidencePolicy(named_weight=weight, fill={label: fill})
+                named = [outcome.named for outcome in outcomes.values()]
+                ranking = next(iter(outcomes.values())).ranking
+                right.append(labelled.evidence_right(example.gold, complete(label, named, ranking, policy)))
+            table[weight, fill] = np.array(right, dtype=np.bool_)
+    return table

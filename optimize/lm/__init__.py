@@ -1,0 +1,1 @@
+"""Language models: opened from a spec string, paced, counted, cached."""

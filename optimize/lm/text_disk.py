@@ -1,0 +1,71 @@
+"""Answers as the response cache keeps them on disk: text without secrets, and read as text alone.
+
+diskcache pickles what it stores, and whoever can write to its files could have the reader run whatever they like.
+DSPy's own restriction of that (`restrict_pickle`) trusts whole modules, and a pickle reaches through those into the
+modules that they import. What servers answer is plain data, so it is written as JSON, and all else there is no answer.
+"""
+
+import json
+import re
+from typing import Any
+
+from diskcache import UNKNOWN, Disk
+from diskcache.core import MODE_RAW
+from dspy.clients.call_result import CACHE_FORMAT, attributes
+from dspy.clients.disk_serialization import DeserializationError
+from dspy.clients.legacy_outputs import plain
+
+from optimize.base import redact
+
+# Of what a server sends, all else can hold anything and is never read again.
+UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine
+USED = ("model", "choices", "usage")  # of a response of LiteLLM
+OWN_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.val")  # as diskcache named them
+
+
+class TextDisk(Disk):
+    """What `diskcache.FanoutCache(disk=...)` asks of a disk, for keys that are strings."""
+
+    def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
+        """Raises TypeError for what is no plain data."""
+        return 0, MODE_RAW, None, written(value)
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """Raises `DeserializationError`, whereupon DSPy forgets the answer and asks anew."""
+        if mode != MODE_RAW or not isinstance(value, str):
+            raise DeserializationError("a row of the response cache is not text")
+        try:
+            found = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise DeserializationError(f"a row of the response cache is no JSON: {error}") from error
+        is_litellms = isinstance(found, dict) and found.get("_dspy_format") != CACHE_FORMAT
+        return attributes(found) if is_litellms else found
+
+    def get(self, key: Any, raw: bool) -> str:
+        """A key that is no string, which would have to be unpickled, is none of ours."""
+        return key if raw and isinstance(key, str) else ""
+
+    def remove(self, file_path: str) -> None:
+        """Rows of an earlier version may have a file; a name that somebody wrote there is not followed."""
+        if OWN_FILE.fullmatch(file_path):
+            super().remove(file_path)
+
+
+def written(value: Any) -> str:
+    """An answer as text, without the values of secret variables."""
+    known = redact.environment()
+    needed = _needed(plain(value))
+    text = json.dumps(needed)
+    # Looking through the text is quicker than through each string; it finds too much rather than too little.
+    if any(json.dumps(secret)[1:-1] in text for _, secret in known):
+        text = json.dumps(redact.throughout(needed, known))
+    return text
+
+
+def _needed(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("_dspy_format") == CACHE_FORMAT:
+        responses = [{name: one[name] for name in one if name not in UNUSED} for one in value["responses"]]
+        return {**value, "responses": responses}
+    if isinstance(value, dict) and "choices" in value:
+        return {name: value[name] for name in USED if name in value}
+    return value

@@ -1,0 +1,173 @@
+"""What a compile and an evaluation leave for people: records.json, the page that shows it, and figures.
+
+Everything is told again from the response cache (`optimize/inference/replay.py`): no LM call is sent.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from optimize.artifact import folder as artifact_folder
+from optimize.base.files import as_json, write_whole
+from optimize.base.text import percent
+from optimize.datasets.embeddings import lend
+from optimize.datasets.images import hang
+from optimize.experiment.evaluation import Evaluation
+from optimize.inference.evaluate import Result, result
+from optimize.inference.replay import Replayed, replay
+from optimize.lm.client import OpenLM
+from optimize.report import figures, page, records
+from optimize.report.figures import Tried
+from optimize.report.records import About
+from optimize.report.thumbnails import Thumbnails
+from optimize.search.champion import Contender
+from optimize.search.cost_estimate import tokens_a_record
+from optimize.tasks.task import Task
+from programs.asking.label_probabilities import Judgement
+from programs.vision.images import Gallery
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from optimize.experiment.compile import Made
+    from optimize.experiment.plan import Plan
+
+FIGURES = "figures"
+REPORT = "report.json"
+SAMPLE = 20  # records whose prompts are rendered to measure what a candidate costs
+
+
+def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
+    """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
+
+    Test records are never shown one by one: whoever read them would choose by them. Figures of the champion are drawn
+    from test as a whole where there is one. Returns the records of dev.
+    """
+    task, choice, test = plan.task, made.choice, made.test
+    loaded = artifact_folder.load(made.folder)
+    hang(loaded.program, plan.gallery)
+    dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
+    about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _honest(test))
+    _write(made.folder, task, about, dev, plan.gallery)
+    tried = _tried(choice.contenders, dev, lm, plan.gallery)
+    drawn = {
+        "search": figures.search_curve(tried, f"{task.name}: the search"),
+        "cost": figures.score_by_cost(tried, choice.champion.name, f"{task.name}: score and cost of all candidates"),
+    }
+    if test is None:
+        split, shown, after = "dev", dev, _scored(task, dev)
+        before: Result | None = choice.contenders[0].dev
+    else:
+        split, after, before = "test", test.champion, test.baseline
+        shown = replay(task, loaded.program, plan.data["test"], lm, plan.limits.get("test"), after.failures)
+    if before is not None and before.score.per_label:
+        names = (choice.contenders[0].name, choice.champion.name)
+        names = names if names[0] != names[1] else (names[0], f"{names[1]} with decision layer")
+        drawn["f1"] = figures.f1_by_label(_f1(before), _f1(after), names, f"{task.name}: F1 by label on {split}")
+    figures.write(made.folder / FIGURES, drawn | _judgements(task, shown, f"{task.name} on {split}"))
+    return dev
+
+
+def of_evaluation(done: Evaluation, folder: Path, gallery: Gallery | None) -> list[Replayed]:
+    """Into a folder: the scores, every record of an evaluation, the page, and the figures of its judgements. Returns
+    the records."""
+    task, digest = done.loaded.task, done.loaded.digest
+    write_whole(folder / REPORT, as_json(done.report()))
+    told = replay(task, done.loaded.program, done.data, done.lm, done.limit, done.found.failures)
+    about = _about(task, f"{task.name} · {done.program}", digest, done.lm, done.data.name, told, "")
+    _write(folder, task, about, told, gallery)
+    figures.write(folder / FIGURES, _judgements(task, told, f"{task.name} on {done.data.name}"))
+    return told
+
+
+def _about(task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[Replayed], note: str) -> About:
+    found = _scored(task, told)
+    return About(
+        task=task.name,
+        labels=list(task.judgements.labels) if task.judgements else [],
+        evidence=task.judgements is not None and task.judgements.evidence_right is not None,
+        title=title,
+        program=digest,
+        lm=lm.spec,
+        data=data,
+        note=note,
+        score=found.score.score,
+        interval=(found.interval.low, found.interval.high),
+    )
+
+
+def _honest(test: Any) -> str:
+    chosen = "The program was chosen on these records and its decision layer fitted on them: expect less elsewhere."
+    if test is None:
+        return chosen
+    found = test.champion.interval
+    low, high = percent(found.low), percent(found.high)
+    return f"{chosen} On test, which chose nothing: {percent(found.value)} [{low}, {high}]."
+
+
+def _write(folder: Path, task: Task, about: About, told: Sequence[Replayed], gallery: Gallery | None) -> None:
+    found = records.gather(task, about, told)
+    records.write(folder, found)
+    page.write(folder, found, Thumbnails(gallery.root) if gallery else page.no_picture)
+
+
+def _scored(task: Task, told: Sequence[Replayed]) -> Result:
+    return result(task, [one.example for one in told], [one.outcome for one in told])
+
+
+def _f1(found: Result) -> dict[str, float]:
+    return {label: part.f1 for label, part in found.score.per_label.items()}
+
+
+def _tried(
+    contenders: Sequence[Contender], dev: Sequence[Replayed], lm: OpenLM, gallery: Gallery | None
+) -> list[Tried]:
+    tried = []
+    for one in contenders:
+        program = lend(hang(one.program, gallery), lm.embeddings.kept())
+        sample = [program.prepare(told.record) for told in dev[:SAMPLE]]
+        tokens = tokens_a_record(one.program, sample, lm)
+        tried.append(Tried(one.name, one.dev.interval, one.calls, tokens, one.finished))
+    return tried
+
+
+def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, Figure]":
+    """Confusion matrix, and reliability diagram where anything was judged; neither for a task without labels."""
+    if task.judgements is None:
+        return _retrieval(told, title)
+    labels = task.judgements.labels
+    gold: list[str] = []
+    said: list[str | None] = []
+    sure: list[float] = []
+    right: list[bool] = []
+    for one in told:
+        allowed = task.judgements.allowed(one.example.gold)
+        thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+        for types, judged in zip(allowed, thought, strict=True):
+            label = judged.label if judged else None
+            gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
+            said.append(label)
+            if judged:
+                sure.append(judged.chances[labels.index(judged.label)])
+                right.append(label in types)
+    drawn = {"confusion": figures.confusion(gold, said, labels, title)}
+    if sure:
+        drawn["reliability"] = figures.reliability_diagram(sure, right, title)
+    return drawn | _retrieval(told, title)
+
+
+def _retrieval(told: Sequence[Replayed], title: str) -> "dict[str, Figure]":
+    """How early the gold evidence comes, where there is some: as the program's retriever puts the paragraphs in order,
+    and as its LM does where it reranks them."""
+    found = [one for one in told if one.example.get("gold_rank")]
+    if not found:
+        return {}
+    curves: dict[str, Sequence[int | None]] = {"retriever": [one.example.gold_rank for one in found]}
+    if any("paper" in one.example for one in found):
+        curves["reranked"] = [_rank(one.outcome.ranking, one.example.gold.evidence_para_ids) for one in found]
+    return {"recall": figures.recall_curve(curves, title)}
+
+
+def _rank(ranking: Sequence[str], gold: Sequence[str]) -> int | None:
+    """That of the best gold paragraph, from 1; None where the record failed before its paragraphs were ranked."""
+    return min((ranking.index(key) + 1 for key in gold if key in ranking), default=None)

@@ -1,0 +1,68 @@
+"""The ranking score itself inside an optimizer, where the optimizer lets us: no mean, no linearisation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import dspy
+from dspy.evaluate import Evaluate
+from dspy.evaluate.evaluate import EvaluationResult
+from gepa.core.state import GEPAState
+from gepa.proposer.base import CandidateProposal
+
+from metrics.scores import value
+from optimize.tasks.task import Answer, Task
+
+
+class CorpusEvaluate(Evaluate):
+    """DSPy's evaluation with the official score of the corpus (0-100) in place of the mean of the metric."""
+
+    def __init__(self, task: Task, evaluate: Evaluate) -> None:
+        self.__dict__.update(evaluate.__dict__)
+        self.task = task
+
+    def __call__(self, *args: Any, **kwargs: Any) -> EvaluationResult:
+        found = super().__call__(*args, **kwargs)
+        gold = [example.gold for example, _, _ in found.results]
+        answers = [_said(self.task, prediction) for _, prediction, _ in found.results]
+        return EvaluationResult(score=100 * value(self.task.score(gold, answers)), results=found.results)
+
+
+class CorpusMIPRO(dspy.MIPROv2):
+    """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch."""
+
+    def __init__(self, task: Task, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.task = task
+
+    def _optimize_prompt_parameters(
+        self, program: Any, instructions: Any, demos: Any, evaluate: Evaluate, *rest: Any, **more: Any
+    ) -> Any:
+        corpus = CorpusEvaluate(self.task, evaluate)
+        return super()._optimize_prompt_parameters(program, instructions, demos, corpus, *rest, **more)
+
+
+class CorpusAcceptance:
+    """GEPA's gate: a proposal goes on if the ranking score of its minibatch rises, not the mean of its credits.
+
+    train: the examples that minibatches are drawn from, in the order in which GEPA has them.
+    """
+
+    def __init__(self, task: Task, train: Sequence[dspy.Example]) -> None:
+        self.task = task
+        self.train = train
+
+    def should_accept(self, proposal: CandidateProposal[Any], state: GEPAState[Any, Any]) -> bool:
+        before, after, rows = proposal.eval_before, proposal.eval_after, proposal.subsample_indices
+        if not rows or before is None or after is None or not before.outputs or not after.outputs:
+            return False
+        gold = [self.train[row].gold for row in rows]
+        return self._score(gold, after.outputs) > self._score(gold, before.outputs)
+
+    def _score(self, gold: Sequence[Any], predictions: Sequence[Any]) -> float:
+        return value(self.task.score(gold, [_said(self.task, prediction) for prediction in predictions]))
+
+
+def _said(task: Task, prediction: Any) -> Answer | None:
+    """The answer in a prediction; None where the record failed, which comes as nothing, as a prediction without fields,
+    or as what could not be parsed."""
+    return task.answer(prediction) if isinstance(prediction, dspy.Prediction) and prediction.toDict() else None

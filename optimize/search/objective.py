@@ -1,0 +1,57 @@
+"""What DSPy's optimizers get to see of the ranking score."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import dspy
+
+from metrics.scores import Scores
+from optimize.inference.evaluate import scored
+from optimize.inference.judge import Outcome
+from optimize.tasks.task import Task
+
+
+class Objective:
+    """A metric for DSPy: the credit of one example against a baseline (see `metrics.scores.Scores.credit`), or, while
+    demos are bootstrapped, whether the answer is right enough to be one.
+
+    The baseline is one on train alone; dev and test never reach it.
+    """
+
+    def __init__(self, task: Task, baseline: Scores) -> None:
+        self.task = task
+        self.baseline = baseline
+
+    def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
+        scores = self._scores(example, prediction)
+        # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive credit.
+        return float(scores.right()[0]) if trace is not None else self._credit(scores)
+
+    def with_feedback(
+        self,
+        example: dspy.Example,
+        prediction: dspy.Prediction,
+        trace: Any = None,
+        pred_name: str | None = None,
+        pred_trace: Any = None,
+    ) -> dspy.Prediction:
+        """The credit, and what was wrong in words, for an optimizer that reflects (GEPA)."""
+        return dspy.Prediction(
+            score=self._credit(self._scores(example, prediction)),
+            feedback=self.task.feedback(example.gold, self.task.answer(prediction)),
+        )
+
+    def _credit(self, scores: Scores) -> float:
+        return float(scores.credit(self.baseline)[0])
+
+    def _scores(self, example: dspy.Example, prediction: dspy.Prediction) -> Scores:
+        return self.task.score([example.gold], [self.task.answer(prediction)])
+
+
+def objective(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Objective:
+    """The objective at the operating point of a baseline: its outcomes on train.
+
+    In a chain of optimizers it stays the uncompiled program's. Linearising anew at each champion made the choice worse
+    on test-shaped paragraphs (Spearman .83 at 200 records, and .89 for the mean of old and new, against .95).
+    """
+    return Objective(task, scored(task, train, outcomes))

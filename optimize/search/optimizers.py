@@ -1,0 +1,277 @@
+"""DSPy's optimizers behind one table. Each gives back every candidate that it tried, not only the one it likes best."""
+
+import contextlib
+import io
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import dspy
+from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
+
+from optimize.lm.client import OpenLM
+from optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
+from optimize.search.demos import affordable, balanced, within
+from optimize.search.objective import Objective
+from optimize.tasks.task import Task
+from programs.judges.contract import JudgeProgram, Program
+
+
+class Candidate(NamedTuple):
+    """A program that an optimizer left, and where it came from ("random-search 2")."""
+
+    name: str
+    program: Program
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set of an optimizer. demos: most few-shot examples; demo_tokens: what they may take together, about;
+    candidates: how many programs it may try."""
+
+    demos: int = 4
+    demo_tokens: int = 3000
+    candidates: int = 4
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What an optimizer works on. Examples carry `gold` beside their fields.
+
+    baseline: makes the objective; it is called, and its LM calls are made, only if the optimizer looks at scores.
+    """
+
+    task: Task
+    student: JudgeProgram
+    train: Sequence[dspy.Example]
+    dev: Sequence[dspy.Example]
+    baseline: Callable[[], Objective]
+    settings: Settings
+    lm: OpenLM
+    teacher: OpenLM  # what writes demos and instructions; often the LM itself
+    note: Callable[[str], None]
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that a demo shows."""
+        return sorted(self.student.judging.signature.fields)
+
+    @property
+    def pool(self) -> list[dspy.Example]:
+        """The records of train that may become demos, in a seeded order in which the kinds of label take turns."""
+        short = affordable(self.train, self.fields, self.settings.demos, self.settings.demo_tokens)
+        kinds = [self.task.kinds(example.gold) for example in short]
+        return balanced(short, kinds, self.settings.seed)
+
+    @cached_property
+    def objective(self) -> Objective:
+        return self.baseline()
+
+
+def labeled(work: Compilation) -> list[JudgeProgram]:
+    """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
+    rows = _rarest_rows(work)
+    kinds = [_kind(work, row) for row in rows]
+    programs = []
+    for k in range(work.settings.candidates):
+        drawn = balanced(rows, kinds, work.settings.seed + k)
+        chosen = within(drawn, work.fields, work.settings.demos, work.settings.demo_tokens)
+        programs.append(dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False))
+    return programs
+
+
+def knn(work: Compilation) -> list[JudgeProgram]:
+    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it."""
+    program = work.task.build({**work.student.options, "nearest": work.settings.demos})
+    for predictor, old in zip(program.predictors(), work.student.predictors(), strict=True):
+        predictor.signature = old.signature
+    rows = [row for example in work.train for row in _rows(work, example)]
+    pool = affordable(rows, work.fields, work.settings.demos, work.settings.demo_tokens // 2)  # any few of them fit
+    return [dspy.LabeledFewShot(k=len(pool)).compile(program, trainset=pool, sample=False)]
+
+
+def bootstrap(work: Compilation) -> list[JudgeProgram]:
+    """Few-shot with the program's own right answers on train."""
+    optimizer = dspy.BootstrapFewShot(
+        metric=work.objective,
+        metric_threshold=1.0,
+        max_bootstrapped_demos=work.settings.demos,
+        max_labeled_demos=_labelled_beside(work),
+        teacher_settings=_teacher(work),
+        max_errors=len(work.train) + 1,
+    )
+    return [optimizer.compile(work.student, trainset=work.pool)]
+
+
+def random_search(work: Compilation) -> list[JudgeProgram]:
+    """Bootstrapped and labelled few-shot sets, drawn at random and compared on dev."""
+    optimizer = dspy.BootstrapFewShotWithRandomSearch(
+        metric=work.objective,
+        metric_threshold=1.0,
+        max_bootstrapped_demos=work.settings.demos,
+        max_labeled_demos=_labelled_beside(work),
+        num_candidate_programs=work.settings.candidates,
+        teacher_settings=_teacher(work),
+        num_threads=work.lm.threads,
+        max_errors=len(work.train) + len(work.dev) + 1,
+    )
+    best = optimizer.compile(work.student, trainset=work.pool, valset=list(work.dev), restrict=None)
+    tried = sorted(best.candidate_programs, key=lambda candidate: candidate["seed"])
+    return [candidate["program"] for candidate in tried if candidate["seed"] > -3]  # -3 is the uncompiled program
+
+
+def mipro(work: Compilation) -> list[JudgeProgram]:
+    """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
+    score itself."""
+    optimizer = CorpusMIPRO(
+        work.task,
+        metric=work.objective,
+        metric_threshold=1.0,
+        auto=None,
+        num_candidates=work.settings.candidates,
+        max_bootstrapped_demos=work.settings.demos,
+        max_labeled_demos=_labelled_beside(work),
+        num_threads=work.lm.threads,
+        max_errors=len(work.train) + len(work.dev) + 1,
+        seed=work.settings.seed,
+        prompt_model=work.teacher.lm,
+        task_model=work.lm.lm,
+        teacher_settings=_teacher(work),
+    )
+    best = optimizer.compile(
+        work.student,
+        trainset=work.pool,
+        valset=list(work.dev),
+        num_trials=2 * work.settings.candidates,
+        minibatch=len(work.dev) > 35,
+        seed=work.settings.seed,
+    )
+    tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
+    return [best, *(candidate["program"] for candidate in tried)]
+
+
+def simba(work: Compilation) -> list[JudgeProgram]:
+    """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
+    teacher = _teacher(work)
+    optimizer = dspy.SIMBA(
+        metric=work.objective,
+        bsize=min(32, len(work.train)),
+        num_candidates=work.settings.candidates,
+        max_steps=work.settings.candidates,
+        max_demos=work.settings.demos,
+        prompt_model=work.teacher.lm,
+        # A copy, since SIMBA writes into it; it draws like the other models, or DSPy warns that its rollout is in vain.
+        teacher_settings=teacher and {**teacher, "lm": teacher["lm"].copy(temperature=1.0)},
+        num_threads=work.lm.threads,
+    )
+    best = optimizer.compile(work.student, trainset=list(work.train), seed=work.settings.seed)
+    return [best, *(candidate["program"] for candidate in best.candidate_programs)]
+
+
+def gepa(work: Compilation) -> list[JudgeProgram]:
+    """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
+    pool = work.pool
+    optimizer = dspy.GEPA(
+        metric=work.objective.with_feedback,
+        max_metric_calls=work.settings.candidates * (len(work.dev) + 20),
+        reflection_minibatch_size=10,  # the default of 3 is noise
+        reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.longest),
+        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task, pool)},
+        num_threads=work.lm.threads,
+        track_stats=True,
+        seed=work.settings.seed,
+    )
+    best = optimizer.compile(work.student, trainset=pool, valset=list(work.dev))
+    return [*best.detailed_results.candidates]
+
+
+OPTIMIZERS: dict[str, Callable[[Compilation], list[JudgeProgram]]] = {
+    "labeled": labeled,
+    "knn": knn,
+    "bootstrap": bootstrap,
+    "random-search": random_search,
+    "mipro": mipro,
+    "simba": simba,
+    "gepa": gepa,
+}
+
+
+def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candidate]) -> list[Candidate]:
+    """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
+
+    Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
+    """
+    random.seed(work.settings.seed)  # some of DSPy's optimizers draw from the global generator
+    programs = []
+    with work.lm.context(), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            programs = OPTIMIZERS[optimizer](work)
+        except DSPyError as error:
+            if isinstance(error, LMAuthError | LMConfigurationError):
+                raise
+            # An answer that cannot be read, or a spent budget, may end an optimizer anywhere. The uncompiled program
+            # and whatever earlier optimizers left are still there to choose from.
+            work.note(f"{optimizer} ended early: {' '.join(str(error).split())[:200]}")
+    candidates = list(known)
+    seen = {_identity(candidate.program) for candidate in known}
+    for program in programs:
+        strip(program)
+        if _identity(program) not in seen:
+            seen.add(_identity(program))
+            candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
+    return candidates
+
+
+def strip(program: Program) -> None:
+    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer, and of each the
+    fields that the signature has."""
+    program.set_lm(None)
+    for _, predictor in program.named_predictors():
+        fields = {*predictor.signature.fields, "augmented"}
+        rows = [dict(demo) for demo in predictor.demos]
+        predictor.demos = [
+            {name: value for name, value in row.items() if name in fields}
+            for row in rows
+            if all(name in row for name in predictor.signature.output_fields)
+        ]
+        predictor.traces, predictor.train = [], []
+
+
+def _identity(program: Program) -> str:
+    predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
+    return str((program.options, predictors))
+
+
+def _teacher(work: Compilation) -> dict[str, Any]:
+    return {} if work.teacher is work.lm else {"lm": work.teacher.lm, "adapter": work.teacher.adapter}
+
+
+def _labelled_beside(work: Compilation) -> int:
+    """How many labelled demos stand beside bootstrapped ones: none where a record is several calls, as its rows are
+    then no demos of the predictor."""
+    one_call = len(_rows(work, work.train[0])) == 1 and _rows(work, work.train[0])[0] is work.train[0]
+    return work.settings.demos if one_call else 0
+
+
+def _rows(work: Compilation, example: dspy.Example) -> list[dspy.Example]:
+    rows: list[dspy.Example] = work.student.demo_rows(example)
+    return rows
+
+
+def _rarest_rows(work: Compilation) -> list[dspy.Example]:
+    """One demo of each record of train: where a record is several calls, the one with the rarest kind of label."""
+    of_record = [_rows(work, example) for example in work.train]
+    common = Counter(_kind(work, row) for rows in of_record for row in rows)
+    return [min(rows, key=lambda row: common[_kind(work, row)]) for rows in of_record]
+
+
+def _kind(work: Compilation, row: dspy.Example) -> str:
+    """What kinds of label a demo shows, as one word: those of its predictor's first output field for labels, if any."""
+    name = next((name for name in work.student.judging.signature.output_fields if "label" in name), None)
+    if name is None:
+        return ""
+    return " ".join(sorted(set(row[name]))) if isinstance(row[name], list) else str(row[name])

@@ -1,0 +1,145 @@
+"""`make demo`: every task whose sample has a `demo.json` from records to a submission.
+
+With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
+predictions come from what was saved and nothing else. What takes time is what the model reads, some 400 tokens a
+record; so it is given few records, and the shortest.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from optimize.artifact.manifest import manifest
+from optimize.base.text import percent, with_interval
+from optimize.cli.display import console, note, table
+from optimize.cli.options import ARTIFACTS
+from optimize.lm import llama_cpp
+from optimize.tasks.all import TASKS
+
+NAME = "demo"
+SAMPLE = Path("data/sample")
+# How many records of each split, so that two slow cores are done in minutes; the scores of so few mean little.
+RECORDS = {"train": 8, "dev": 8, "test": 10}
+# Beside the sample of a task stands how it is compiled here.
+COMPILE: dict[str, list[str]] = {
+    task: json.loads(file.read_text(encoding="utf-8"))
+    for task in TASKS
+    if (file := SAMPLE / task / "demo.json").exists()
+}
+STEPS = ("compile", "predict", "submit", "score")
+READ = 19_000  # prompt tokens that the model works on, about
+SIGN_OF_LIFE = 10.0  # seconds
+
+
+def main() -> int:
+    """Run the walk for each of them; 0 if every step went well."""
+    began = time.monotonic()
+    root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS))
+    with tempfile.TemporaryDirectory() as place:
+        count = Path(place) / "tokens"
+        os.environ[llama_cpp.TOKEN_COUNT] = str(count)
+        rows = []
+        for number, task in enumerate(COMPILE):
+            seconds = time.monotonic()
+            zipped, report = _walk(task, root, Progress(count, number * len(STEPS)))
+            rows.append(_row(task, root, report, time.monotonic() - seconds))
+            note(f"submission: {zipped}\n")
+        read = llama_cpp.counted(count)
+    header = ["task", "program", "dev", "test", "parts", "gain on test", "calls", "seconds"]
+    table("ranking score, the mean of macro-F1 and exact match, and gain over the uncompiled program", header, rows)
+    for task in COMPILE:
+        note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
+    note(
+        f"the built-in model read {read.uncached:,} prompt tokens, had {read.cached:,} in its prefix cache, and wrote "
+        f"{read.written:,}"
+    )
+    note(f"{RECORDS['test']} short test records a task, {time.monotonic() - began:.0f} s in all: for trying out")
+    console.print("open the MLflow UI with  .venv/bin/aisr ui", style="bold")
+    return 0
+
+
+class Progress:
+    """Which step of how many it is, and how much the model has read of what it is going to."""
+
+    def __init__(self, count: Path, done: int) -> None:
+        self._count = count
+        self._done = done
+
+    def aisr(self, *words: str) -> None:
+        """Run a command. Where no terminal shows what it does, a line now and then says that it is at work."""
+        self._done += 1
+        here = f"step {self._done} of {len(STEPS) * len(COMPILE)}"
+        note(f"[{here}] $ aisr {shlex.join(words)}")
+        with subprocess.Popen([sys.executable, "-m", "optimize.cli", *words]) as process:
+            while True:
+                try:
+                    code = process.wait(None if console.is_terminal else SIGN_OF_LIFE)
+                    break
+                except subprocess.TimeoutExpired:
+                    note(
+                        f"  … {here}: {llama_cpp.counted(self._count).uncached:,} of about {READ:,} prompt tokens read"
+                    )
+        if code:
+            raise SystemExit(f"aisr {words[0]} ended with exit code {code}")
+
+
+def shortest(source: Path, target: Path) -> None:
+    """The shortest records of each split of a task, and the test inputs that go with its test split."""
+    target.mkdir(parents=True, exist_ok=True)
+    for split, count in RECORDS.items():
+        lines = (source / f"{split}.jsonl").read_bytes().splitlines(keepends=True)
+        chosen = sorted(sorted(range(len(lines)), key=lambda place: len(lines[place]))[:count])
+        (target / f"{split}.jsonl").write_bytes(b"".join(lines[place] for place in chosen))
+    inputs = (source / "test-inputs.jsonl").read_bytes().splitlines(keepends=True)
+    (target / "test-inputs.jsonl").write_bytes(b"".join(inputs[place] for place in chosen))  # of test, the last split
+
+
+def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, Any]]:
+    """compile, predict from the registry, submit, score: the zip, and the report of the score."""
+    work = root / "demo-runs" / task
+    shortest(SAMPLE / task, work)
+    inputs, gold = work / "test-inputs.jsonl", work / "test.jsonl"
+    predictions, report = work / "predictions.jsonl", work / "score.json"
+    for old in (predictions, Path(f"{predictions}.run.json")):
+        old.unlink(missing_ok=True)
+    shutil.rmtree(root / task / NAME, ignore_errors=True)
+    at = ["--task", task]
+    progress.aisr("compile", *at, "--data", str(work), *COMPILE[task], "--name", NAME)
+    program = f"models:/aisr-{task}@champion"
+    progress.aisr("predict", *at, "--program", program, "--data", str(inputs), "--out", str(predictions))
+    files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]
+    progress.aisr("submit", *at, *files)
+    progress.aisr("score", str(gold), str(predictions), *at, "--output", str(report))
+    return _zip(root, task), json.loads(report.read_text(encoding="utf-8"))
+
+
+def _zip(root: Path, task: str) -> Path:
+    return root / "demo-runs" / task / "submission.zip"
+
+
+def _row(task: str, root: Path, report: dict[str, Any], seconds: float) -> list[str]:
+    made = manifest(root / task / NAME)
+    test = made.scores["test"]
+    if abs(report["score"] - test.score) > 1e-12:
+        raise SystemExit(f"{task}: {report['score']} after reloading, {test.score} when it was compiled")
+    return [
+        task,
+        made.champion or "",
+        str(made.scores["dev"]),
+        str(test),
+        ", ".join(f"{words} {percent(report[name])}" for name, words in TASKS[task].parts.items()),
+        with_interval(*made.gain_on_test) if made.gain_on_test else "",
+        str(made.spend.calls),
+        f"{seconds:.0f}",
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

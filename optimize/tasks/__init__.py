@@ -1,0 +1,1 @@
+"""The tasks, one file each, and what a task is."""

@@ -1,0 +1,11 @@
+"""All tasks by their names: a new one is a file beside this one, and a line here."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+
+_TASKS: dict[str, Task] = {task.name: task for task in (TRACK1, TRACK2)}
+TASKS: Mapping[str, Task] = MappingProxyType(_TASKS)

@@ -1,0 +1,48 @@
+"""What a task adds whose answers are labels: one for each statement of a record.
+
+The decision layer, its cues, planted edits, the confusion matrix and F1 by label all rest on this. A task without it (a
+ranking, a text) goes through everything else.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dspy
+
+Plant = Callable[[Sequence[Any], int, int, int], list[Any]]
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Labels, and where they stand in records.
+
+    neutral: the label of a statement that nothing is wrong with; definitions: a line a label;
+    allowed: the gold labels of each statement of a record, the first of them first;
+    statements and grounds: the text of each statement of an example, and the evidence that all are held against;
+    plant: (records, count, density, seed) -> up to `count` records with edits that their labels name, at most `density`
+    in one, made from records without a fault;
+    evidence_right: whether evidence ids are right, where the label is; None for a task that names none. The records of
+    a task that names some have one statement each.
+    """
+
+    labels: tuple[str, ...]
+    neutral: str
+    definitions: Mapping[str, str]
+    allowed: Callable[[Any], Sequence[Sequence[str]]]
+    statements: Callable[[dspy.Example], list[str]]
+    grounds: Callable[[dspy.Example], str]
+    plant: Plant
+    evidence_right: Callable[[Any, Sequence[str]], bool] | None = None
+
+    def said(self, gold: Any) -> list[str]:
+        """The first gold label of each statement of a record."""
+        return [types[0] for types in self.allowed(gold)]
+
+    def kinds(self, gold: Any) -> str:
+        """The labels of a record as one word: what demos and subsets of dev are balanced by."""
+        return " ".join(sorted(set(self.said(gold))))
+
+    def fault(self, gold: Any) -> str:
+        """The rarest thing about a record: its first label other than the neutral one, or that."""
+        return next((label for label in self.said(gold) if label != self.neutral), self.neutral)

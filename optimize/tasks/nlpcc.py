@@ -1,0 +1,8 @@
+"""What both tracks of the shared task have in common."""
+
+FILES = frozenset({"track1_pred.jsonl", "track2_pred.jsonl"})  # one zip may hold both
+
+
+def claim_key(claim: str) -> str:
+    """What two records share that have the same claim, but for blanks and capitals."""
+    return "claim:" + " ".join(claim.lower().split())

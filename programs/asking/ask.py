@@ -1,0 +1,169 @@
+"""Asking a model for an answer that can be used: one question, at most one repair, then a failure.
+
+Never a silent default: an answer that is still unusable after the repair raises `UnusableAnswer`, and whoever runs
+the program writes the record down as failed.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from programs.asking.placeholder_answer import stand_in
+from programs.asking.steps import Question, Steps
+from programs.errors import UserError
+from programs.text.sanitize import plain
+
+# JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
+Constraints = dict[str, dict[str, Any]]
+Check = Callable[[dspy.Prediction], str | None]
+TOP_LOGPROBS = 20  # the most that OpenAI's API gives
+SAMPLING_TEMPERATURE = 0.7
+MOST_SAMPLES = 64
+
+
+class UnusableAnswer(ValueError):
+    """The model's answer could not be used, nor could its answer to the complaint about it."""
+
+
+def asking(
+    predict: dspy.Predict, check: Check, constraints: Constraints, draw: int = 0, traced: bool = True, **inputs: Any
+) -> Steps[dspy.Prediction]:
+    """Ask `predict`; where the answer does not parse or `check` returns a complaint, ask once more with it.
+
+    draw: 0 asks for the likeliest answer; each other number for another one, at random. traced: whether DSPy's trace
+    may hear of it. Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
+    """
+    config = _config(predict, constraints, draw)
+    prediction, complaint = yield from _attempt(predict, check, traced, config=config, **inputs)
+    if prediction is None and _asks_once(predict):
+        raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
+    if prediction is None:
+        # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
+        correction = plain(f"Your previous answer could not be used: {complaint}. Answer again, in the form asked for.")
+        repair = predict.signature.append(
+            "correction", dspy.InputField(desc="what was wrong with your previous answer"), str
+        )
+        prediction, complaint = yield from _attempt(
+            predict, check, traced, config=config, signature=repair, correction=correction, **inputs
+        )
+    if prediction is None:
+        raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
+    return prediction
+
+
+def asking_often(
+    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, **inputs: Any
+) -> Steps[list[dspy.Prediction]]:
+    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities.
+
+    An unusable draw is left out; the first answer must be usable, as in `asking`.
+    """
+    answers = [(yield from asking(predict, check, constraints, **inputs))]
+    logprobs = answers[0].get("logprobs")  # empty where the LM was asked for some and gave none
+    if logprobs and logprobs.content:
+        return answers
+    for draw in range(1, samples):
+        # Untraced: one draw among several is not the program's answer, and must not be bootstrapped into a demo.
+        with suppress(UnusableAnswer):
+            answers.append((yield from asking(predict, check, constraints, draw, traced=False, **inputs)))
+    return answers
+
+
+def leave_in_trace(answer: dspy.Prediction, field: str, final: Any) -> None:
+    """Leave in DSPy's trace what may become a demo or be reflected on: not an answer that the draws after it outvoted,
+    and none with its log-probabilities, of which twenty alternatives a token make a reflection twenty times as long."""
+    if dspy.settings.trace and answer[field] != final:
+        _forget(answer)
+    if "logprobs" in answer:
+        del answer["logprobs"]
+
+
+def as_text_in_trace(answer: dspy.Prediction, field: str) -> None:
+    """Put the text of an input to an answer into DSPy's trace in place of what shows pictures: a demo of it must hold
+    none."""
+    place = _place_in_trace(answer)
+    if place is not None:
+        predictor, inputs, _ = dspy.settings.trace[place]
+        dspy.settings.trace[place] = (predictor, {**inputs, field: str(inputs[field])}, answer)
+
+
+def check_samples(samples: int) -> int:
+    """The number of answers to draw, if it can be one. Raises UserError otherwise."""
+    if not 1 <= samples <= MOST_SAMPLES:
+        raise UserError(f"samples is {samples}; expected 1 to {MOST_SAMPLES}")
+    return samples
+
+
+def wrong_count(got: Sequence[object], wanted: int, what: str) -> str | None:
+    """The complaint about a list of the wrong length, or None."""
+    return None if len(got) == wanted else f"{len(got)} {what} where {wanted} were asked for"
+
+
+def unknown_names(got: Sequence[str], known: Sequence[str], what: str) -> str | None:
+    """The complaint about names that were not offered, or None."""
+    unknown = [name for name in got if name not in known]
+    return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+
+
+def _attempt(
+    predict: dspy.Predict, check: Check, traced: bool, **call: Any
+) -> Steps[tuple[dspy.Prediction | None, str | None]]:
+    try:
+        prediction = yield Question(predict, call, traced)
+    except AdapterParseError as error:
+        return None, _what_failed(error)
+    complaint = check(prediction)
+    if complaint is None:
+        return prediction, None
+    _forget(prediction)  # a refused answer must not be bootstrapped into a demo
+    return None, complaint
+
+
+def _forget(answer: dspy.Prediction) -> None:
+    """Take an answer out of DSPy's trace, and no other: those of an ensemble's members stand in it as they come."""
+    place = _place_in_trace(answer)
+    if place is not None:
+        del dspy.settings.trace[place]
+
+
+def _place_in_trace(answer: dspy.Prediction) -> int | None:
+    """Where an answer stands in DSPy's trace; None where it does not."""
+    trace = dspy.settings.trace or ()
+    return next((place for place in reversed(range(len(trace))) if trace[place][2] is answer), None)
+
+
+def _what_failed(error: AdapterParseError) -> str:
+    cause = error.__cause__
+    if isinstance(cause, (RecursionError, MemoryError)) or type(cause) is ValueError:
+        return f"it could not be read ({type(cause).__name__}: {str(cause)[:200]})"
+    fields = ", ".join(error.signature.output_fields)
+    answer = " ".join(str(error.lm_response or "").split())[:200]
+    return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
+
+
+def _config(predict: dspy.Predict, constraints: Constraints, draw: int) -> dict[str, Any]:
+    config: dict[str, Any] = {"rollout_id": draw, "temperature": SAMPLING_TEMPERATURE} if draw else {}
+    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
+    if getattr(_engine(predict), "takes_constraints", False):
+        config["metadata"] = {"constraints": constraints}
+    if _asks_once(predict):
+        config["metadata"] = {"draw": draw, "stand_in": stand_in(predict.signature, constraints)}
+    if getattr(_lm(predict), "gives_logprobs", False):
+        config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return config
+
+
+def _asks_once(predict: dspy.Predict) -> bool:
+    """Whether the engine writes questions down, or knows only the answers to those (`optimize/lm/offline.py`)."""
+    return bool(getattr(_engine(predict), "asks_once", False))
+
+
+def _engine(predict: dspy.Predict) -> Any:
+    return getattr(_lm(predict), "engine", None)
+
+
+def _lm(predict: dspy.Predict) -> Any:
+    return predict.lm or dspy.settings.lm

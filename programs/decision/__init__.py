@@ -1,0 +1,1 @@
+"""From what a model thinks to the label that scores."""

@@ -1,0 +1,82 @@
+"""What a program is to everything above it: the attributes that compiling, judging and saving rest on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, Self
+
+import dspy
+
+from programs.decision.layer import Decision
+from programs.vision.images import Gallery
+
+
+class Program(Protocol):
+    """What can be judged with, scored and saved: a judge, or an ensemble of them.
+
+    decision: how the judgements of its models become labels; None for none, and for tasks without labels.
+    """
+
+    decision: Decision | None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What it was built with, by name."""
+
+    def prepare(self, record: Any) -> dspy.Example:
+        """A record as the example that it is called with; `gold` beside the inputs where it is labelled."""
+
+    def __call__(self, **inputs: Any) -> dspy.Prediction:
+        """Judge an example. Raises `programs.asking.ask.UnusableAnswer`."""
+
+    async def acall(self, **inputs: Any) -> dspy.Prediction:
+        """The same for an event loop."""
+
+    def named_predictors(self) -> Sequence[tuple[str, Any]]: ...
+
+    def predictors(self) -> Sequence[Any]: ...
+
+    def named_parameters(self) -> Sequence[tuple[str, Any]]: ...
+
+    def deepcopy(self) -> Self: ...
+
+    def dump_state(self, json_mode: bool = True) -> dict[str, Any]: ...
+
+    def load_state(self, state: dict[str, Any]) -> None: ...
+
+    def set_lm(self, lm: Any) -> None: ...
+
+
+class JudgeProgram(Program, Protocol):
+    """One program of a task: what optimizers compile.
+
+    gallery: where the pictures of records are, which is no part of the program.
+    """
+
+    gallery: Gallery | None
+
+    @property
+    def judging(self) -> Any:
+        """The predictor whose answer is the judgement; labelled records are demos of this one."""
+
+    @property
+    def statement(self) -> str:
+        """The input of it that a demo and a record have in common where they are the same."""
+
+    @property
+    def samples(self) -> int:
+        """The most answers that are asked for one question."""
+
+    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
+        """A labelled example as demos of the judging predictor."""
+
+    def rows_before(self, example: dspy.Example) -> list[tuple[Any, dspy.Example]]:
+        """The calls that are made for an example before it is judged, with answers of the usual length."""
+
+
+class LabelProgram(JudgeProgram, Protocol):
+    """A judge of a task with labels: it can be a member of an ensemble."""
+
+    labels: tuple[str, ...]
+
+    @staticmethod
+    def conclude(decision: Decision | None, said: Mapping[str, dspy.Prediction], **inputs: Any) -> dspy.Prediction:
+        """What `forward` gives, from the `judgements` of one model or several, by their names."""

@@ -1,0 +1,1 @@
+"""Which paragraphs, quotes and demos a model gets to see."""

@@ -1,0 +1,126 @@
+"""The ways to rank a paper's paragraphs for a claim, by their names: one small interface, and what is built on it.
+
+A matcher takes a claim and the paragraphs and gives each a score, higher being better; scores of different matchers
+are not comparable, so they are fused by rank.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from programs.errors import UserError
+from programs.retrieval.bm25 import best_sentence, bm25
+from programs.retrieval.embeddings import BUILT_IN, Embed, built_in, dense
+
+Scores = NDArray[np.float64]
+Matcher = Callable[[str, Sequence[str]], Scores]
+
+DEFAULT = "bm25"
+RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
+LENT = 0.2  # what a paragraph gets of the score of each of its neighbours
+NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
+SPEC = re.compile(r"([a-z0-9-]+)(?::([A-Za-z0-9][\w./-]*))?")
+
+
+class _Way(NamedTuple):
+    """make: the matcher, given what embeds texts; embeds: whether it uses that."""
+
+    make: Callable[[Embed], Matcher]
+    embeds: bool = False
+
+
+def order(scores: Scores) -> NDArray[np.int64]:
+    """Places of the texts, best first; equals in document order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def fused(*matchers: Matcher) -> Matcher:
+    """Reciprocal rank fusion: a text counts by its places in all rankings."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        return np.asarray(sum(1 / (RANK_CONSTANT + 1 + _places(one(claim, texts))) for one in matchers))
+
+    return match
+
+
+def by_turns(*matchers: Matcher) -> Matcher:
+    """Round-robin merge: the best of each ranking, then the second of each, and so on; the first matcher begins."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        places = [len(matchers) * _places(one(claim, texts)) + turn for turn, one in enumerate(matchers)]
+        return np.asarray(-np.min(places, axis=0), dtype=np.float64)
+
+    return match
+
+
+def lending(matcher: Matcher) -> Matcher:
+    """A hit lends `LENT` of its score to the paragraph before and to the one after it."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        own = matcher(claim, texts)
+        lent = np.zeros_like(own)
+        lent[1:] += own[:-1]
+        lent[:-1] += own[1:]
+        return own + LENT * lent
+
+    return match
+
+
+def names_and_numbers(matcher: Matcher) -> Matcher:
+    """The same for the names and numbers of the claim alone; for the whole claim where it has none."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        return matcher(" ".join(NAME_OR_NUMBER.findall(claim)) or claim, texts)
+
+    return match
+
+
+WAYS: dict[str, _Way] = {
+    "bm25": _Way(lambda embed: bm25),
+    "hierarchical": _Way(lambda embed: fused(bm25, best_sentence)),
+    "neighbours": _Way(lambda embed: lending(bm25)),
+    "variants": _Way(lambda embed: fused(bm25, names_and_numbers(bm25))),
+    "dense": _Way(lambda embed: partial(dense, embed=embed), embeds=True),
+    "hybrid": _Way(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True),
+    "round-robin": _Way(lambda embed: by_turns(bm25, partial(dense, embed=embed)), embeds=True),
+}
+
+
+def matcher(spec: str, embed: Embed | None = None) -> Matcher:
+    """The matcher of a spec: a name of `WAYS`, with an embedding model behind a colon where it uses one
+    (`hybrid:openai/text-embedding-3-small`; without, the built-in one).
+
+    embed: what asks that model, if it is not the built-in one. Raises UserError for any other spec, and where nobody
+    asks the model.
+    """
+    way, model = _parsed(spec)
+    if model and embed is None:
+        raise UserError(f"retriever {spec!r}: nobody was said to ask {model}; see optimize/lm/embeddings.py")
+    return way.make(embed if embed is not None and model else built_in)
+
+
+def embedding_model(spec: str) -> str | None:
+    """The embedding model that has to be asked for a spec; None where there is none, or it is the built-in one. Raises
+    ValueError for what is no spec."""
+    return _parsed(spec)[1]
+
+
+def _parsed(spec: str) -> tuple[_Way, str | None]:
+    found = SPEC.fullmatch(spec)
+    way = WAYS.get(found[1]) if found else None
+    if found is None or way is None:
+        raise UserError(f"retriever {spec!r}; one of: {', '.join(WAYS)}; those that embed take a model, hybrid:MODEL")
+    if found[2] and not way.embeds:
+        raise UserError(f"retriever {spec!r}: {found[1]} embeds nothing, so no model belongs behind it")
+    return way, None if found[2] == BUILT_IN else found[2]
+
+
+def _places(scores: Scores) -> NDArray[np.int64]:
+    """The place of each text in the ranking, from 0."""
+    places = np.empty(len(scores), dtype=np.int64)
+    places[order(scores)] = np.arange(len(scores))
+    return places

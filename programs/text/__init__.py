@@ -1,0 +1,1 @@
+"""Text as prompts take it: cleaned, made harmless, counted."""

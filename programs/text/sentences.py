@@ -1,0 +1,20 @@
+"""Where sentences end: in drafts, papers and instructions alike."""
+
+import re
+
+# A sentence ends at . ! or ? before a space and what can begin another, but not behind an abbreviation or an initial.
+END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
+SHORT = re.compile(r"(?:\b(?i:figs?|tabs?|eqs?|secs?|refs?|al|e\.g|i\.e|vs|cf|approx|resp|dr|prof|ca|vol)|\b[A-Z])\.$")
+LONGEST_SHORT = 12  # characters at the end of a sentence that tell an abbreviation
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a paragraph, in order; their words are those of the text, but for white space."""
+    found: list[str] = []
+    begin = 0
+    flat = " ".join(text.split())
+    for end in END.finditer(flat):
+        if not SHORT.search(flat[max(begin, end.start() - LONGEST_SHORT) : end.start()]):
+            found.append(flat[begin : end.start()] + end[0].rstrip())
+            begin = end.end()
+    return [*found, flat[begin:]] if flat[begin:] else found

@@ -1,0 +1,1 @@
+"""Pictures: found, read, transcribed, shown."""

@@ -1,0 +1,74 @@
+"""The evidence bundle of a Track 1 record, as the text that a model reads."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from programs.errors import UserError
+from programs.records import EvidenceItem
+from programs.text.clean import clean
+from programs.text.sanitize import item as as_item
+from programs.vision.images import BadPicture, Gallery, Picture
+
+Form = Literal["caption", "ocr", "image", "transcript"]
+KINDS = {"text": "text", "table": "table", "image": "figure"}
+LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
+UNREADABLE = "(the picture could not be read)"
+
+
+class Evidence(NamedTuple):
+    """What a model gets of a bundle: text, a line an item, and the pictures that go with its lines."""
+
+    text: str
+    pictures: list[Picture]
+
+
+def render(
+    bundle: Sequence[EvidenceItem], form: Form = "caption", gallery: Gallery | None = None, record: str = ""
+) -> Evidence:
+    """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, and the pictures to be shown.
+
+    form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
+    and `transcript` name the pictures, for a model to see. A picture that cannot be shown says so in its line and
+    stands in the gallery's `problems`, under the id of the record.
+    Raises UserError where pictures are wanted and no gallery is given.
+    """
+    if form != "caption" and gallery is None and any(item.img_path for item in bundle):
+        raise UserError(f"evidence {form!r} needs to know where the pictures are; give --image-root")
+    numbers: Counter[str] = Counter()
+    lines: list[str] = []
+    pictures: list[Picture] = []
+    for item in bundle:
+        kind = KINDS[item.type]
+        numbers[kind] += 1
+        words = as_item(clean(f"{item.text} {item.caption}"), LABEL.fullmatch)
+        lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
+        if gallery is not None and form != "caption" and item.img_path:
+            _show(record, item, form, gallery, lines, pictures)
+    return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
+
+
+def with_transcripts(evidence: str, transcripts: Sequence[tuple[int, Sequence[str]]]) -> str:
+    """The evidence with lines of text behind the line, counted from 0, that each transcript belongs to."""
+    lines = evidence.split("\n")
+    for number, said in sorted(transcripts, reverse=True):
+        lines[number + 1 : number + 1] = [f"  {as_item(line, LABEL.fullmatch)}" for line in said]
+    return "\n".join(lines)
+
+
+def _show(
+    record: str, item: EvidenceItem, form: Form, gallery: Gallery, lines: list[str], pictures: list[Picture]
+) -> None:
+    """The picture of an item behind its line, in the form that is asked for."""
+    file = gallery.file(record, item.img_path or "")
+    if file is None:
+        lines[-1] += f" {UNREADABLE}"
+    elif form == "ocr":
+        try:
+            lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in gallery.text(file)]
+        except BadPicture as error:
+            gallery.problems[record, item.img_path or ""] = str(error)
+            lines[-1] += f" {UNREADABLE}"
+    else:
+        pictures.append(Picture(file, len(lines) - 1))

@@ -1,0 +1,388 @@
+"""`import aisr`: the one way in from Python."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import venv
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aisr
+from optimize.artifact.program_file import program_text
+from optimize.inference.judge import AHEAD, in_order
+from optimize.tasks.all import TASKS
+from optimize.tasks.track1 import TRACK1
+from programs.decision.layer import LM as MODEL
+from programs.decision.layer import pooled
+from programs.records import ClaimRecord, read
+from support.corpora import citation, claim, write
+from support.loopback import Asked, Loopback, judged
+from support.paths import ROOT, SAMPLE
+
+KEY = "sk-planted-3b77e0"
+
+
+@pytest.fixture
+def command(aisr: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs an `aisr` command, under a name that leaves that of the module free."""
+    return aisr
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Callable[..., Path]:
+    """Saves the uncompiled program of a task as an artifact folder."""
+
+    def save(task: str, decision: Any = None, **options: Any) -> Path:
+        program = TASKS[task].build(options)
+        program.decision = decision
+        folder = tmp_path / "artifacts" / task / "plain"
+        folder.mkdir(parents=True)
+        (folder / "program.json").write_text(program_text(TASKS[task], program), encoding="utf-8")
+        return folder
+
+    return save
+
+
+def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
+    lines = (SAMPLE / task / "test-inputs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines[:count]]
+
+
+def refusing(loopback: Loopback) -> None:
+    """The server says nothing useful of a record whose claim "refuses"."""
+    loopback.reply = lambda asked: "I refuse." if "refuses" in asked.question else judged(asked)
+
+
+async def collected(many: Any) -> list[aisr.Judged]:
+    return [one async for one in many]
+
+
+def test_importing_it_loads_nothing_heavy_and_sets_nothing() -> None:
+    code = (
+        "import os, sys; before = dict(os.environ); import aisr; assert dict(os.environ) == before; "
+        "print(*sorted({name.partition('.')[0] for name in sys.modules} & "
+        "{'dspy', 'mlflow', 'litellm', 'pydantic', 'numpy', 'optimize', 'programs', 'metrics'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+@pytest.mark.parametrize("task", ["track1", "track2"])
+def test_all_four_ways_say_what_the_command_says(
+    task: str, saved: Callable[..., Path], loopback: Loopback, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    refusing(loopback)
+    folder, records, out = saved(task), sample(task), tmp_path / "out.jsonl"
+    records[2]["claim_text"] = "a claim that the model refuses to judge"
+    for sentence in records[2].get("sentence_label", []):
+        sentence["sentence"] = "A sentence that the model refuses to judge."
+    words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
+    finished = command(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
+    assert finished.code == 1, finished.err  # a record failed
+    expected = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert "failed" in expected[2]
+
+    program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
+
+    async def awaited() -> tuple[list[aisr.Judged], list[aisr.Judged]]:
+        async with aclosing(lm):
+            one_by_one = [await program.ajudge(record, lm) for record in records]
+            return one_by_one, await collected(program.ajudge_all(iter(records), lm))
+
+    ways = [[program.judge(record, lm) for record in records], list(program.judge_all(iter(records), lm))]
+    assert (
+        lm.spend["calls"] == 0 < int(lm.spend["cached_calls"] or 0)
+    )  # from the cache, where the command's answers are
+    for found in [*ways, *asyncio.run(awaited())]:
+        assert [one.line for one in found] == expected
+    assert (program.task, lm.spec) == (task, "openai/local")
+    assert re.fullmatch("[0-9a-f]{16}", program.digest)
+
+
+def test_a_failed_record_has_a_reason_and_no_label(saved: Callable[..., Path], loopback: Loopback) -> None:
+    refusing(loopback)
+    record = claim(None, text="a paragraph that refuses", id="x")
+    record["sentence_label"][0]["sentence"] = "It refuses."
+    failed = aisr.load(saved("track1")).judge(record, aisr.open_lm("openai/local", api_base=loopback.url))
+    assert (failed.id, failed.answer, failed.verdicts) == ("x", None, ())
+    assert "I refuse." in str(failed.failure)
+
+
+@pytest.mark.parametrize("task", ["track1", "track2"])
+def test_a_verdict_has_a_probability_for_each_label(task: str, saved: Callable[..., Path], loopback: Loopback) -> None:
+    program, lm = aisr.load(saved(task)), aisr.open_lm("openai/local", api_base=loopback.url)
+    (record,) = sample(task, 1)
+    found = program.judge(record, lm)
+    assert found.answer is not None
+    assert [one.label for one in found.verdicts] == found.answer.get("labels", [found.answer.get("label")])
+    for one in found.verdicts:
+        assert tuple(one.probabilities) == TASKS[task].labelled.labels
+        assert sum(one.probabilities.values()) == pytest.approx(1)
+        assert max(one.probabilities, key=lambda label: one.probabilities[label]) == one.label
+        assert one.source == "vote"
+
+
+def test_records_are_dicts_or_what_was_read_from_a_file(
+    saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
+) -> None:
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    rows = [claim(None, text="One."), claim(None, None, text="Two.")]
+    objects = list(read(write(tmp_path / "rows.jsonl", rows), ClaimRecord, "track1"))
+    found = list(program.judge_all(rows, lm))
+    assert [one.id for one in found] == ["track1-000001", "track1-000002"]  # as the official preparation numbers them
+    assert list(program.judge_all(objects, lm)) == found
+
+
+BAD = [
+    pytest.param({"claim_text": "x"}, "evidence_bundle: Field required", id="missing field"),
+    pytest.param(claim(None, id=""), "id: String should have at least 1", id="empty id"),
+    pytest.param(["x"], "a list; expected a dict such as a line of a JSONL file, of track1", id="a list"),
+    pytest.param(None, "a NoneType; expected a dict", id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("record", "said"), BAD)
+def test_a_bad_record_is_named_with_its_field(
+    record: Any, said: str, saved: Callable[..., Path], loopback: Loopback
+) -> None:
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(said)}"):
+        program.judge(record, lm)
+    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(said)}"):
+        asyncio.run(program.ajudge(record, lm))
+    found = program.judge_all([claim(None), record], lm)
+    assert next(found).answer == {"labels": ["Supported"]}  # what stands before it is judged
+    with pytest.raises(aisr.BadRecord, match=rf"^records\[1\]: {re.escape(said)}"):
+        next(found)
+    with pytest.raises(aisr.BadRecord, match=r"^records\[1\]"):
+        asyncio.run(collected(program.ajudge_all([claim(None), record], lm)))
+
+
+def test_a_record_of_the_other_track_is_a_bad_record(
+    saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
+) -> None:
+    program, lm = aisr.load(saved("track2")), aisr.open_lm("openai/local", api_base=loopback.url)
+    (record,) = read(write(tmp_path / "rows.jsonl", [claim(None)]), ClaimRecord, "track1")
+    with pytest.raises(aisr.BadRecord, match=r"a ClaimRecord; expected a dict .* of track2"):
+        program.judge(record, lm)
+    assert program.judge(citation(None), lm).answer is not None
+
+
+def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback: Loopback, tmp_path: Path) -> None:
+    folder, lm = saved("track1", evidence="image"), aisr.open_lm("openai/local", api_base=loopback.url)
+    (record,) = sample("track1", 1)
+    with pytest.raises(aisr.BadRecord, match="needs to know where the pictures are; give image_root"):
+        aisr.load(folder).judge(record, lm)
+    with pytest.raises(aisr.BadProgram, match=r"image_root .*: no such folder"):
+        aisr.load(folder, image_root=tmp_path / "nowhere")
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
+    assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
+    assert "data:image/jpeg;base64" in json.dumps(loopback.asked[-1].body)
+    with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
+        aisr.load(folder, image_root=SAMPLE).judge(record, aisr.open_lm())
+
+
+def test_what_would_meet_every_record_is_an_error_without_the_key(
+    saved: Callable[..., Path], loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    error = json.dumps({"error": {"message": f"wrong key {KEY} at {loopback.url}", "type": "auth"}})
+    loopback.reply = lambda asked: (401, error)
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    for judge in (lambda: program.judge(claim(None), lm), lambda: list(program.judge_all([claim(None)], lm))):
+        with pytest.raises(aisr.LMUnavailable, match="wrong key <OPENAI_API_KEY> at <address>") as refused:
+            judge()
+        assert refused.value.__cause__ is None  # a traceback would show what the server said
+        assert refused.value.__suppress_context__
+
+
+def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopback: Loopback) -> None:
+    lm = aisr.open_lm("openai/local", api_base=loopback.url, threads=1, max_calls=2)
+    rows = [claim(None) for _ in range(9)]
+    for number, row in enumerate(rows):
+        row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
+    found = aisr.load(saved("track1")).judge_all(rows, lm)
+    assert [next(found).answer, next(found).answer] == [{"labels": ["Supported"]}] * 2
+    with pytest.raises(aisr.LMUnavailable, match="2 LM calls were sent and max_calls is 2"):
+        next(found)
+    assert (lm.spend["calls"], len(loopback.asked)) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "said"),
+    [
+        ("gpt-4o-mini", {}, "lm 'gpt-4o-mini': expected `embedded` or PROVIDER/MODEL"),
+        ("openai/gpt-4o-mini", {}, "needs OPENAI_API_KEY.*pass api_base"),
+        ("embedded", {"api_base": "http://127.0.0.1"}, "api_base goes with a model string"),
+        ("openai/unheard-of", {"max_usd": 1.0}, "max_usd: the price of openai/unheard-of is unknown; give it by price"),
+    ],
+)
+def test_an_lm_that_cannot_be_opened_says_what_helps(spec: str, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(aisr.LMUnavailable, match=said) as refused:
+        aisr.open_lm(spec, **options)
+    assert "--" not in str(refused.value)
+
+
+def test_a_program_fitted_to_another_lm_is_used_with_a_warning(saved: Callable[..., Path], loopback: Loopback) -> None:
+    layer = pooled([MODEL], TRACK1.labelled.labels).model_copy(update={"fitted_on": "openai/other"})
+    program, lm = aisr.load(saved("track1", layer)), aisr.open_lm("openai/local", api_base=loopback.url)
+    with pytest.warns(UserWarning, match="fitted on openai/other, and this is .*local JSONAdapter") as told:
+        program.judge(claim(None), lm)
+    assert told[0].filename == __file__  # the line that judges, not one of ours
+    with pytest.warns(UserWarning, match="fitted on openai/other"):
+        list(program.judge_all([claim(None)], lm))
+
+
+def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_made(
+    saved: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(aisr.BadProgram, match=r"no program\.json in there"):
+        aisr.load("track1/plain")
+    with pytest.raises(aisr.BadProgram, match=r"no MLflow store in .*elsewhere/artifacts; expected"):
+        aisr.load("models:/aisr-track1@champion")
+    folder = saved("track1")
+    (folder / "manifest.json").write_text('{"digest": "0123456789abcdef"}', encoding="utf-8")
+    with pytest.raises(aisr.BadProgram, match=r"manifest.json says 0123456789abcdef"):
+        aisr.load(folder)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_results_keep_the_order_of_the_items_and_few_are_read_ahead() -> None:
+    second_done, read_so_far = threading.Event(), []
+
+    def items() -> Iterator[int]:
+        for number in range(1000):
+            read_so_far.append(number)
+            yield number
+
+    def work(number: int) -> int:
+        if number == 0:
+            assert second_done.wait(30)
+        if number == 1:
+            second_done.set()
+        return number
+
+    found = in_order(items(), work, 2)
+    assert next(found) == 0
+    assert len(read_so_far) <= AHEAD * 2
+    assert list(found) == list(range(1, 1000))
+
+
+def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..., Path], loopback: Loopback) -> None:
+    """The server answers the first record only when the second was asked about."""
+    second = threading.Event()
+
+    def reply(asked: Asked) -> str:
+        if "record 0" in asked.question:
+            assert second.wait(30)
+        if "record 1" in asked.question:
+            second.set()
+        return judged(asked)
+
+    loopback.reply = reply
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url, threads=2)
+    rows = [claim(None, id=f"r{number}") for number in range(40)]
+    for number, row in enumerate(rows):
+        row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
+    read_so_far = []
+
+    def noted() -> Iterator[dict[str, Any]]:
+        for row in rows:
+            read_so_far.append(row)
+            yield row
+
+    async def stopped() -> list[str]:
+        ids = []
+        async with aclosing(lm), aclosing(program.ajudge_all(noted(), lm)) as found:
+            async for one in found:
+                ids.append(one.id)
+                if len(ids) == 3:
+                    break
+        assert asyncio.all_tasks() == {asyncio.current_task()}  # nobody goes on asking
+        return ids
+
+    assert asyncio.run(stopped()) == ["r0", "r1", "r2"]
+    assert len(read_so_far) <= AHEAD * 2 + 3
+
+
+def test_the_five_lines_of_the_readme_run(
+    saved: Callable[..., Path], loopback: Loopback, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"```python\n(import aisr\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert len([line for line in block.splitlines() if line]) == 5
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    monkeypatch.setattr(aisr, "load", lambda *given: program)
+    monkeypatch.setattr(aisr, "open_lm", lambda *given, **options: lm)
+    exec(block, {"records": [claim(None, id="a"), claim(None, id="b")]})
+    assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"
+
+
+USER = """
+import asyncio
+
+import aisr
+
+program = aisr.load("models:/aisr-track1@champion")
+lm = aisr.open_lm("openai/gpt-4o-mini", max_usd=1)
+records: list[dict[str, object]] = [{"claim_text": "x"}]
+for judged in program.judge_all(records, lm):
+    print(judged.id, judged.answer or judged.failure)
+
+
+async def main() -> None:
+    one = await program.ajudge(records[0], lm)
+    for verdict in one.verdicts:
+        print(verdict.label.upper(), verdict.probabilities[verdict.label] + 0.5)
+    async for other in program.ajudge_all(records, lm):
+        reveal_type(other)
+
+
+reveal_type(program.judge(records[0], lm))
+asyncio.run(main())
+program.judge("not a record", lm)
+program.judge(records[0], lm).answer["labels"]
+aisr.open_lm(price="0.1,0.2")
+"""
+
+
+@pytest.mark.slow
+def test_the_wheel_has_it_and_it_is_typed_for_who_uses_it(tmp_path: Path) -> None:
+    """As in an environment of a user's own, where the wheel is installed and mypy strict."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "venv", with_pip=False)
+    (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    (site / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
+    (tmp_path / "user.py").write_text(USER)
+    python = tmp_path / "venv" / "bin" / "python"
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    imported = subprocess.run(
+        [python, "-c", "import aisr; print(aisr.__file__)"], cwd=tmp_path, env=clean, capture_output=True, text=True
+    )
+    assert imported.stdout.strip() == str(site / "aisr" / "__init__.py"), imported.stderr
+    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
+    said = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False).stdout
+    lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
+    assert lines[:2] == ['note: Revealed type is "aisr.results.Judged"'] * 2
+    assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
+        "arg-type", "index", "arg-type"
+    ], said  # fmt: skip

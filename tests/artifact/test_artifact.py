@@ -1,0 +1,286 @@
+"""An artifact is text: what is saved is what is loaded, and what is not ours is refused before anything is built."""
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimize.artifact import folder as artifact_folder
+from optimize.artifact import program_file
+from optimize.base import digests, files
+from optimize.base.files import BadArtifact
+from optimize.search.optimizers import strip
+from optimize.tasks.all import TASKS
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from support.scripted import TRACKS, examples
+from support.trap import Trap
+
+Edit = Callable[[dict[str, Any]], None]
+
+
+def text_of(task: Task, **options: Any) -> str:
+    program = task.build(options)
+    rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
+    program.named_predictors()[0][1].demos = rows[:2]
+    strip(program)
+    return program_file.program_text(task, program)
+
+
+def saved(folder: Path, text: str) -> Path:
+    manifest = files.as_json({"digest": digests.of_text(text)})
+    artifact_folder.save(folder, {"program.json": text, "manifest.json": manifest})
+    return folder
+
+
+def edited(text: str, edit: Edit) -> str:
+    content = json.loads(text)
+    edit(content)
+    return json.dumps(content)
+
+
+def state(content: dict[str, Any]) -> dict[str, Any]:
+    """The state of the only predictor of a program.json."""
+    found: dict[str, Any]
+    (found,) = content["state"].values()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {}), (TRACK2, {"context_tokens": 77})],
+    ids=["track1", "track1 by sentence", "track2", "track2 with 77 tokens"],
+)
+def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None:
+    text = text_of(task, **options)
+    loaded = artifact_folder.load(saved(tmp_path / "a", text))
+    assert loaded.task is task
+    assert loaded.digest == digests.of_text(text)
+    assert program_file.program_text(task, loaded.program) == text
+    for name, value in options.items():
+        assert getattr(loaded.program, name) == value
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_the_same_program_gives_the_same_bytes(task: Task) -> None:
+    assert text_of(task) == text_of(task)
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_another_instruction_gives_another_digest(task: Task) -> None:
+    program = task.build({})
+    before = program_file.program_text(task, program)
+    predictor = program.named_predictors()[0][1]
+    predictor.signature = predictor.signature.with_instructions("Judge.")
+    assert digests.of_text(program_file.program_text(task, program)) != digests.of_text(before)
+
+
+def test_an_lm_is_never_saved() -> None:
+    import dspy
+
+    program = TRACK1.build({})
+    program.set_lm(dspy.LM("openai/x", api_key="sk-planted", api_base="http://127.0.0.1:1/v1"))
+    with pytest.raises(BadArtifact, match=r"state\.label\.lm"):
+        program_file.program_text(TRACK1, program)
+
+
+def test_an_edited_program_is_refused_with_both_digests(tmp_path: Path) -> None:
+    text = text_of(TRACK1)
+    folder = saved(tmp_path / "a", text)
+    changed = text.replace("Judge whether", "Say whether")
+    (folder / "program.json").write_text(changed, encoding="utf-8")
+    with pytest.raises(BadArtifact) as refused:
+        artifact_folder.load(folder)
+    for said in (digests.of_text(text), digests.of_text(changed), "manifest.json"):
+        assert said in str(refused.value)
+
+
+def test_without_a_manifest_an_edited_program_is_used_as_it_is(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "a", text_of(TRACK1).replace("Judge whether", "Say whether"))
+    (folder / "manifest.json").unlink()
+    program = artifact_folder.load(folder).program
+    assert program.named_predictors()[0][1].signature.instructions.startswith("Say whether")
+
+
+def _lm(content: dict[str, Any]) -> None:
+    state(content)["lm"] = {"model": "openai/x", "api_base": "http://evil.example/v1"}
+
+
+def _class(content: dict[str, Any]) -> None:
+    content["__class__"] = "os.system"
+
+
+def _module(content: dict[str, Any]) -> None:
+    state(content)["signature"]["__module__"] = "subprocess"
+
+
+def _reference(content: dict[str, Any]) -> None:
+    state(content)["py/reduce"] = [{"py/function": "os.system"}, ["true"]]
+
+
+def _other_task(content: dict[str, Any]) -> None:
+    content["task"] = "track3"
+
+
+def _swapped_task(content: dict[str, Any]) -> None:
+    content["task"] = "track2"
+
+
+def _option(content: dict[str, Any]) -> None:
+    content["options"] = {"temperature": 1}
+
+
+def _option_type(content: dict[str, Any]) -> None:
+    content["options"] = {"unit": 3}
+
+
+def _option_value(content: dict[str, Any]) -> None:
+    content["options"] = {"unit": "word"}
+
+
+def _fields(content: dict[str, Any]) -> None:
+    state(content)["signature"]["fields"].pop()
+
+
+def _more_fields(content: dict[str, Any]) -> None:
+    state(content)["signature"]["fields"].append({"prefix": "A:", "description": "b"})
+
+
+def _predictor(content: dict[str, Any]) -> None:
+    content["state"]["other"] = state(content)
+
+
+def _no_predictor(content: dict[str, Any]) -> None:
+    content["state"] = {}
+
+
+def _traces(content: dict[str, Any]) -> None:
+    state(content)["traces"] = [{"a": 1}]
+
+
+def _demo(content: dict[str, Any]) -> None:
+    state(content)["demos"] = ["text"]
+
+
+def _format(content: dict[str, Any]) -> None:
+    content["format"] = 2
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (_lm, "state.label.lm"),
+        (_class, "__class__"),
+        (_module, "__module__"),
+        (_reference, "py/reduce"),
+        (_other_task, "task 'track3' is unknown; one of: track1, track2"),
+        (_swapped_task, "track2 has no option 'checks'"),
+        (_option, "track1 has no option 'temperature'; it has unit"),
+        (_option_type, "option unit is 3; expected str"),
+        (_option_value, "unit is 'word'; one of: paragraph, sentence"),
+        (_fields, "label: 2 fields; this program has 3"),
+        (_more_fields, "label: 4 fields; this program has 3"),
+        (_predictor, "predictors ['label', 'other']; this program has ['label']"),
+        (_no_predictor, "predictors []"),
+        (_traces, "traces"),
+        (_demo, "demos[0]"),
+        (_format, "format"),
+    ],
+)
+def test_a_hostile_program_is_refused(edit: Edit, said: str, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "a", edited(text_of(TRACK1), edit))
+    with pytest.raises(BadArtifact) as refused:
+        artifact_folder.load(folder)
+    assert said in str(refused.value)
+    assert str(folder / "program.json") in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("[]", "dictionary"), ("3", "dictionary"), ("null", "dictionary"), ("{", "not JSON"), ("", "not JSON")],
+)
+def test_what_is_no_object_is_refused(content: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(BadArtifact, match=said):
+        artifact_folder.load(saved(tmp_path / "a", content))
+
+
+@pytest.mark.parametrize("content", ['{"format": 1e999}', "[" * 100_000, '{"format": 1, "format": NaN}'])
+def test_json_made_to_trip_a_parser_is_refused(content: str, tmp_path: Path) -> None:
+    with pytest.raises(BadArtifact):
+        artifact_folder.load(saved(tmp_path / "a", content))
+
+
+def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
+    mark = tmp_path / "was-run"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "program.json").write_bytes(pickle.dumps(Trap(mark)))
+    with pytest.raises(BadArtifact, match="not JSON"):
+        artifact_folder.load(tmp_path / "a")
+    assert not mark.exists()
+
+
+def test_too_large_a_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifact_folder, "MAX_BYTES", 2**20)
+    (tmp_path / "program.json").write_bytes(b" " * (2**20 + 1))
+    with pytest.raises(BadArtifact, match="larger than 1 MiB"):
+        artifact_folder.load(tmp_path)
+
+
+def test_a_folder_without_a_program_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadArtifact, match=r"no program\.json in there"):
+        artifact_folder.load(tmp_path)
+
+
+@pytest.mark.parametrize("manifest", ["not json", "[]", "{}"])
+def test_a_broken_manifest_is_refused(manifest: str, tmp_path: Path) -> None:
+    folder = saved(tmp_path / "a", text_of(TRACK1))
+    (folder / "manifest.json").write_text(manifest)
+    with pytest.raises(BadArtifact, match=r"manifest\.json"):
+        artifact_folder.load(folder)
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    files.write_whole(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        files.write_whole(file, "new \ud800")
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_reader_never_meets_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the moment when the new text takes its place, it is there to the last byte, beside the old one."""
+    file = tmp_path / "a.json"
+    files.write_whole(file, "old")
+    seen = []
+    replace = Path.replace
+
+    def watched(self: Path, target: Path) -> Path:
+        seen.append((self.read_text(), target.read_text()))
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", watched)
+    files.write_whole(file, "new" * 10_000)
+    assert seen == [("new" * 10_000, "old")]
+    assert file.read_text() == "new" * 10_000
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../a", "a/b", "a b", ".hidden", "a" * 81, "ü", "a\n"])
+def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="--name"):
+        program_file.check_name(name)
+
+
+def test_the_index_lists_every_artifact_of_every_task(tmp_path: Path) -> None:
+    for task in TASKS:
+        scores = {"dev": {"score": 0.5, "interval": [0.25, 0.75]}}
+        manifest = {"task": task, "optimizer": "a|b", "lm": {"spec": "embedded"}, "scores": scores, "digest": "d"}
+        artifact_folder.save(tmp_path / task / "mine", {"manifest.json": files.as_json(manifest)})
+    artifact_folder.write_index(tmp_path)
+    rows = (tmp_path / "INDEX.md").read_text().splitlines()[4:]
+    assert rows == [f"| {task} | mine | a\\|b | embedded | 50.0 [25.0, 75.0] | – | d |" for task in TASKS]

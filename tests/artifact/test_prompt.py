@@ -1,0 +1,142 @@
+"""Compiled programs as a person reads them, one alone and two against each other."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.artifact import diff as program_diff
+from optimize.artifact import folder as artifact_folder
+from optimize.artifact import prompt_page
+from optimize.artifact.program_file import Loaded, parse, program_text
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.decision.layer import Decision, Rule
+from programs.judges.ensemble import Ensemble
+from support.scripted import TRACKS, examples
+
+Aisr = Callable[..., Any]
+
+
+def loaded(task: Task, program: dspy.Module) -> Loaded:
+    return parse(program_text(task, program), "test")
+
+
+def with_demos(task: Task, count: int, **options: Any) -> dspy.Module:
+    program = task.build(options)
+    rows = [row for example in examples(task, program) for row in program.demo_rows(example)][:count]
+    fields = program.judging.signature.fields
+    program.judging.demos = [{name: row[name] for name in fields} for row in rows]
+    return program
+
+
+def instructed(task: Task, instruction: str) -> dspy.Module:
+    program = task.build({})
+    program.judging.signature = program.judging.signature.with_instructions(instruction)
+    return program
+
+
+def layer(task: Task, offset: float = 0.0, *, kept: bool = True) -> Decision:
+    rule = Rule(weights={"LM": 1.0}, offsets=[0.0, offset, *[0.0] * (len(task.labelled.labels) - 2)])
+    return Decision(labels=list(task.labelled.labels), majority="Supported", kept=kept, says=rule, means=rule)
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_an_uncompiled_program_is_the_seed(task: Task) -> None:
+    text = prompt_page.as_markdown("mine", task, task.build({}))
+    assert "The instruction is the seed's, word for word." in text
+    assert "### Demos: 0" in text
+
+
+def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
+    program = TRACK1.build({})
+    seed = program.judging.signature.instructions
+    changed = seed.replace("Most sentences of such a paragraph are Supported", "Nearly all sentences are Supported")
+    text = prompt_page.as_markdown("mine", TRACK1, instructed(TRACK1, changed))
+    assert "### What changed from the seed instruction" in text
+    lost = [line for line in text.splitlines() if line.startswith("- Most sentences")]
+    gained = [line for line in text.splitlines() if line.startswith("+ Nearly all sentences")]
+    assert len(lost) == len(gained) == 1
+
+
+def test_other_line_breaks_are_no_change() -> None:
+    seed = TRACK2.build({}).judging.signature.instructions
+    assert prompt_page.changed_lines(seed, " ".join(seed.split())) == []
+
+
+def test_lengths_add_up() -> None:
+    text = prompt_page.as_markdown("mine", TRACK1, with_demos(TRACK1, 2))
+    (cells,) = [line.split("|") for line in text.splitlines() if line.startswith("| `label` |")]
+    total, _, each = cells[4].strip().partition(" (")
+    assert int(total) == sum(map(int, each.rstrip(")").split(", ")))
+    assert int(cells[2]) > 100
+
+
+def test_a_text_with_fences_stays_in_its_fence() -> None:
+    program = with_demos(TRACK2, 1)
+    program.judging.demos[0]["claim"] = "```\n# Not a heading\n````"
+    assert "`````text" in prompt_page.as_markdown("mine", TRACK2, program)
+
+
+def test_an_ensemble_is_compared_with_the_seeds_of_its_members() -> None:
+    program = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})})
+    text = prompt_page.as_markdown("both", TRACK1, program)
+    assert text.count("The instruction is the seed's, word for word.") == 2
+
+
+def test_the_same_program_has_no_difference() -> None:
+    a, b = (loaded(TRACK1, with_demos(TRACK1, 2)) for _ in range(2))
+    assert "The same program." in program_diff.as_markdown(a, b, ("a", "b"))
+
+
+def test_differences_are_named_where_they_are() -> None:
+    first, second = with_demos(TRACK2, 3), with_demos(TRACK2, 2, context_tokens=77)
+    first.decision, second.decision = layer(TRACK2), layer(TRACK2, 0.5)
+    second.judging.signature = second.judging.signature.with_instructions(
+        "Judge well. " + second.judging.signature.instructions
+    )
+    text = program_diff.as_markdown(loaded(TRACK2, first), loaded(TRACK2, second), ("a", "b"))
+    assert "| context_tokens | 0 | 77 |" in text
+    assert "\n+ Judge well." in text
+    assert "### Demos (2 in both)" in text
+    assert text.count("\n- ") == 1
+    assert "| readiness to say Overstate | 0 | 0.5 |" in text
+    assert "retriever" not in text
+    assert "readiness to say Supported" not in text
+
+
+def test_a_layer_that_came_or_went_is_a_difference() -> None:
+    first, second = TRACK1.build({}), TRACK1.build({})
+    second.decision = layer(TRACK1, kept=False)
+    text = program_diff.as_markdown(loaded(TRACK1, first), loaded(TRACK1, second), ("a", "b"))
+    assert "|  | none | not kept: the label is the model's |" in text
+
+
+def test_a_predictor_that_only_one_has_is_named() -> None:
+    text = program_diff.as_markdown(
+        loaded(TRACK2, TRACK2.build({})), loaded(TRACK2, TRACK2.build({"rerank": 5})), ("a", "b")
+    )
+    assert "## Predictor `reranker.order`\n\nOnly the second has it." in text
+
+
+def test_programs_of_two_tasks_are_not_compared() -> None:
+    a, b = loaded(TRACK1, TRACK1.build({})), loaded(TRACK2, TRACK2.build({}))
+    with pytest.raises(ValueError, match="a is compiled for track1, b for track2"):
+        program_diff.as_markdown(a, b, ("a", "b"))
+
+
+def test_the_commands_print_and_steer_no_terminal(tmp_path: Path, aisr: Aisr) -> None:
+    for name, count in (("a", 1), ("b", 2)):
+        program = with_demos(TRACK1, count)
+        program.judging.demos[-1]["evidence"] = "\x1b[2Jgone"
+        artifact_folder.save(tmp_path / name, {"program.json": program_text(TRACK1, program)})
+    shown = aisr("inspect", "--task", "track1", "--program", tmp_path / "b")
+    assert shown.code == 0, shown.err
+    assert "### Demos: 2" in shown.out
+    assert "\x1b" not in shown.out
+    compared = aisr("diff", tmp_path / "a", tmp_path / "b", "--task", "track1")
+    assert compared.code == 0, compared.err
+    assert "### Demos (" in compared.out

@@ -1,0 +1,221 @@
+"""Pictures and retrieval from the command line, against a server on the loopback address."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimize.artifact.folder import save
+from optimize.artifact.program_file import program_text
+from optimize.tasks.track1 import TRACK1
+from support.drawn import picture
+from support.loopback import Asked, Loopback, judged
+from support.paths import SAMPLE
+
+Aisr = Callable[..., Any]
+FEW = ("--limit-train", 6, "--limit-dev", 6, "--limit-test", 4, "--candidates", 1, "--no-decide")
+
+
+@pytest.fixture
+def pictured(tmp_path: Path) -> Path:
+    """A folder with a few records of the sample that show pictures, and the pictures beside them."""
+    folder = tmp_path / "data"
+    for side in ("train", "dev", "test"):
+        lines = (SAMPLE / "track1" / f"{side}.jsonl").read_text(encoding="utf-8").splitlines()
+        shown = [line for line in lines if "img_path" in line][:6]
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        (folder / f"{side}.jsonl").write_text("\n".join(shown) + "\n", encoding="utf-8")
+        for line in shown:
+            for item in json.loads(line)["evidence_bundle"]:
+                if item.get("img_path"):
+                    shutil.copy(SAMPLE / item["img_path"], folder / "images")
+    return folder
+
+
+def seen(asked: Asked) -> int:
+    """How many pictures a request shows."""
+    content = asked.body["messages"][-1]["content"]
+    return 0 if isinstance(content, str) else sum(part["type"] == "image_url" for part in content)
+
+
+def read_text(asked: Asked) -> str:
+    """An answer to a prompt that may hold pictures."""
+    content = asked.body["messages"][-1]["content"]
+    if not isinstance(content, str):
+        asked.body["messages"][-1]["content"] = "".join(part.get("text", "") for part in content)
+    return judged(asked)
+
+
+def test_a_program_that_sees_is_compiled_saved_and_predicts(
+    pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, tmp_path: Path
+) -> None:
+    shown: list[int] = []
+
+    def reply(asked: Asked) -> str:
+        shown.append(seen(asked))
+        return read_text(asked)
+
+    loopback.reply = reply
+    lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", artifacts, "--task", "track1"]
+    words = ["--data", pictured, "--optimizer", "labeled", "--evidence", "image", "--name", "eyes", "--no-track", *FEW]
+    finished = aisr("compile", *words, *lm)
+    assert finished.code == 0, finished.err
+    assert min(shown) >= 1
+    saved = (artifacts / "track1" / "eyes" / "program.json").read_text()
+    assert json.loads(saved)["options"]["evidence"] == "image"
+    assert "base64" not in saved
+    assert str(pictured) not in saved
+
+    first = json.loads((pictured / "train.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    gone = pictured / next(item["img_path"] for item in first["evidence_bundle"] if item.get("img_path"))
+    gone.unlink()
+    out = tmp_path / "out.jsonl"
+    program = ["--program", artifacts / "track1" / "eyes", "--data", pictured / "train.jsonl"]
+    finished = aisr("predict", *program, "--out", out, *lm)
+    assert finished.code == 0, finished.err
+    assert re.search(rf"no picture: track1-\d+: images/{gone.name}: not found under {pictured}", finished.out)
+    assert "their captions stand in for them" in finished.out
+    checked = aisr("check", pictured / "train.jsonl", "--task", "track1")
+    assert checked.code == 0
+    assert f"images/{gone.name}: not found under {pictured}" in checked.out
+    assert len(out.read_text().splitlines()) == 6
+
+    moved = pictured.rename(tmp_path / "elsewhere")
+    shutil.move(moved / "images", tmp_path / "pictures" / "images")
+    program = ["--program", artifacts / "track1" / "eyes", "--data", moved / "test.jsonl"]
+    refused = aisr("evaluate", *program, *lm)
+    assert refused.code == 2
+    assert "give --image-root" in refused.err
+    finished = aisr("evaluate", *program, "--image-root", tmp_path / "pictures", *lm)
+    assert finished.code == 0, finished.err
+    assert re.search(r"a record: \d+ prompt tokens, \d+ of them in the provider's cache; \d+ completion", finished.out)
+
+
+def test_what_is_gone_on_with_is_what_saw_the_same_pictures(
+    pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, tmp_path: Path
+) -> None:
+    loopback.reply = read_text
+    lm = ["--lm", "openai/eyes", "--api-base", loopback.url, "--artifacts", artifacts, "--task", "track1"]
+    compiling = ["compile", "--data", pictured, "--optimizer", "labeled", "--evidence", "image", "--no-track", *FEW]
+    out, name = tmp_path / "out.jsonl", ["--name", "eyes"]
+    predicting = ["predict", "--program", artifacts / "track1" / "eyes", "--data", pictured / "test.jsonl", *lm]
+    first = [aisr(*compiling, *name, *lm), aisr(*predicting, "--out", out)]
+    assert [one.code for one in first] == [0, 0], first
+    asked = len(loopback.asked)
+
+    shutil.copytree(pictured / "images", tmp_path / "copy" / "images")
+    elsewhere = ["--image-root", tmp_path / "copy"]
+    same = [aisr(*compiling, *name, *lm, *elsewhere), aisr(*predicting, "--out", out, *elsewhere)]
+    assert [one.code for one in same] == [0, 0], same
+    assert len(loopback.asked) == asked
+
+    record = json.loads((pictured / "test.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    path = next(item["img_path"] for item in record["evidence_bundle"] if item.get("img_path"))
+    picture(tmp_path / "copy" / path, color="purple")
+    other = [aisr(*compiling, *name, *lm, *elsewhere), aisr(*predicting, "--out", out, *elsewhere)]
+    assert [one.code for one in other] == [2, 2], other
+    assert all("was begun with another pictures: " in one.err for one in other)
+
+
+def test_a_program_that_shows_no_pictures_goes_on_whatever_they_are(
+    pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, tmp_path: Path
+) -> None:
+    save(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", pictured / "test.jsonl"]
+    words += ["--out", tmp_path / "out.jsonl", "--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
+    first = aisr(*words)
+    shutil.rmtree(pictured / "images")
+    (tmp_path / "other" / "images").mkdir(parents=True)
+    again = aisr(*words, "--image-root", tmp_path / "other")
+    assert (first.code, again.code) == (0, 0), again.err
+    assert "6 of them from an earlier run" in again.out
+
+
+def test_auto_reads_where_it_is_not_known_that_the_model_sees(
+    pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from programs.vision import ocr
+
+    monkeypatch.setattr(ocr, "pieces", lambda file: [ocr.Piece("read in the picture", 0, 0, 9)])
+    words = ["--data", pictured, "--optimizer", "labeled", "--evidence", "auto", "--name", "reads", "--no-track", *FEW]
+    finished = aisr(
+        "compile", "--task", "track1", *words, "--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts
+    )
+    assert finished.code == 0, finished.err
+    assert json.loads((artifacts / "track1" / "reads" / "program.json").read_text())["options"]["evidence"] == "ocr"
+    assert all("read in the picture" in question for question in loopback.questions())
+
+
+def test_pictures_are_refused_for_a_model_without_eyes(pictured: Path, artifacts: Path, aisr: Aisr) -> None:
+    words = ["--data", pictured, "--evidence", "image", "--no-track", "--artifacts", artifacts]
+    finished = aisr("compile", "--task", "track1", *words)
+    assert finished.code == 2
+    assert "--lm embedded takes no pictures, and this program shows them; compile with --evidence ocr" in finished.err
+
+
+def test_an_estimate_counts_the_pictures(pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr) -> None:
+    words = ["--task", "track1", "--data", pictured, "--optimizer", "labeled", "--artifacts", artifacts, "--estimate"]
+    words += ["--lm", "openai/x", "--api-base", loopback.url, "--name", "guess"]
+    tokens, calls = {}, {}
+    for form in ("caption", "image", "transcript"):
+        finished = aisr("compile", *words, "--evidence", form)
+        assert finished.code == 0, finished.err
+        said = re.search(r"at most (\d+) LM calls, about (\d+) prompt", finished.out)
+        assert said is not None
+        calls[form], tokens[form] = map(int, said.groups())
+    assert loopback.asked == []
+    assert calls["caption"] == calls["image"] < calls["transcript"]
+    assert tokens["caption"] + 1000 * calls["caption"] <= tokens["image"]
+    assert tokens["caption"] < tokens["transcript"]
+
+
+def test_retrieval_is_scored_on_labelled_claims(aisr: Aisr, tmp_path: Path) -> None:
+    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", "--limit", 40, "--figure", tmp_path)
+    assert finished.code == 0, finished.err
+    assert (tmp_path / "recall.png").read_bytes().startswith(b"\x89PNG")
+    hit3 = {
+        cells[1].strip(): float(cells[3]) for line in finished.out.splitlines() if len(cells := line.split("│")) == 12
+    }
+    assert list(hit3)[:2] == ["rank_bm25", "bm25"]
+    assert hit3["bm25"] > hit3["rank_bm25"]
+
+
+def test_a_program_that_reranks_is_scored_with_its_lm(artifacts: Path, loopback: Loopback, aisr: Aisr) -> None:
+    def reply(asked: Asked) -> str:
+        ids = re.findall(r"^\[(P\d+)\] ", asked.question, re.MULTILINE)
+        return json.dumps({"ranked_ids": ids[::-1][:3]})
+
+    loopback.reply = reply
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
+    words = ["--retrievers", "bm25", "--rerank", 5, "--limit", 4]
+    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words, *lm)
+    assert finished.code == 0, finished.err
+    assert "bm25, 5 reranked" in finished.out
+    assert "4 LM calls" in finished.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--retrievers", "bm26"], "retriever 'bm26'; one of: bm25"),
+        (["--min-paragraphs", 5000], "no record has gold evidence"),
+    ],
+)
+def test_retrieval_refuses_what_it_cannot_score(aisr: Aisr, words: list[Any], said: str) -> None:
+    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
+    assert finished.code == 2
+    assert said in finished.err
+
+
+def test_the_default_context_holds_the_evidence_in_two_fifths_of_a_long_paper(aisr: Aisr) -> None:
+    """Papers of 50 paragraphs or more: at most 40 % of the tokens, at least 92 % of the gold evidence."""
+    words = ["--retrievers", "bm25", "--min-paragraphs", 50]
+    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
+    (cells,) = [line.split("│") for line in finished.out.splitlines() if line.startswith("│ bm25")]
+    recall, share = float(cells[8]), float(cells[9].strip(" %"))
+    assert share <= 40
+    assert recall >= 92

@@ -1,0 +1,63 @@
+"""The training file for providers that tune: the program's own prompts, with the right answers."""
+
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.datasets.chat_export import chats
+from optimize.inference.judge import judge_all
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from programs.judges.ensemble import Ensemble
+from support import scripted
+from support.corpora import read_rows
+from support.paths import SAMPLE
+from support.scripted import TRACKS
+
+JSON, MARKED = dspy.JSONAdapter(), dspy.ChatAdapter(use_json_adapter_fallback=False)
+
+
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize("options", [{}, {"samples": 3}])
+@pytest.mark.parametrize("task", TRACKS)
+def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(
+    task: Task, options: dict[str, Any], adapter: str
+) -> None:
+    program = task.build(options)
+    given = scripted.examples(task, program)
+    made = list(chats(program, given, JSON if adapter == "json" else MARKED))
+    answers = iter([chat["messages"][-1]["content"] for chat in made for _ in range(options.get("samples", 1))])
+    lm = scripted.scripted(list(answers), adapter=adapter)
+    outcomes = judge_all(task, program, given, lm)
+    assert [outcome.failure for outcome in outcomes] == [None] * len(given)
+    assert [[judged.label for judged in outcome.judgements] for outcome in outcomes] == [
+        task.labelled.said(example.gold) for example in given
+    ]
+    asked = scripted.requests(lm)[:: options.get("samples", 1)]
+    assert [chat["messages"][-2]["content"] for chat in made] == [scripted.question(request) for request in asked]
+
+
+def test_a_call_a_sentence_makes_a_conversation_a_sentence() -> None:
+    program = TRACK1.build({"unit": "sentence"})
+    assert len(list(chats(program, scripted.examples(TRACK1, program), JSON))) == 36
+
+
+def test_an_ensemble_has_no_prompt_to_tune_for() -> None:
+    program = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({})})
+    with pytest.raises(ValueError, match="export one of them"):
+        list(chats(program, [], JSON))
+
+
+def test_the_command_writes_one_conversation_a_line_and_overwrites_nothing(aisr: Any, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "chat.jsonl"
+    words = ["export", "--task", "track1", "--data", SAMPLE / "track1" / "dev.jsonl", "--out", out]
+    finished = aisr(*words)
+    assert finished.code == 0, finished.err
+    lines = read_rows(out)
+    assert len(lines) == 100
+    assert [message["role"] for message in lines[0]["messages"]] == ["system", "user", "assistant"]
+    again = aisr(*words)
+    assert again.code == 2
+    assert "is there already" in again.err

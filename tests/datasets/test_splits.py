@@ -1,0 +1,278 @@
+"""Splits: nothing that records share stands on two sides, and labels keep their proportions."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optimize.datasets import split as splits
+from optimize.datasets.leakage import groups, leak, near_duplicates
+from optimize.datasets.resample import Shape, bin_of, resample, shape_of
+from optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.records import CitationRecord, ClaimRecord, Record, read
+from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
+from support.paths import SAMPLE
+
+ANY = Parts(1, 1, 1)
+
+
+def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> dict[str, int]:
+    found = survey(task, file)
+    return splits.write(split(task, found.strata, found.keys, parts, seed), found, file, out)
+
+
+def sides(made: Split) -> list[list[int]]:
+    return [made.train, made.dev, made.test]
+
+
+def claims(count: int, shares: int = 1) -> list[ClaimRecord]:
+    """Records of which `shares` in a row show the same picture; every fourth holds a contradiction."""
+    rows = [
+        claim([CONTRA if k % 4 == 0 else S], text=f"Claim {k}.", pictures=[f"images/{k // shares}.jpg"], id=f"r{k}")
+        for k in range(count)
+    ]
+    return [ClaimRecord.model_validate(row) for row in rows]
+
+
+def split_records(records: list[ClaimRecord], parts: Parts = ANY, seed: int = 0) -> Split:
+    return split(TRACK1, [stratum(TRACK1, r) for r in records], [TRACK1.shares(r) for r in records], parts, seed)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    keys=st.lists(st.sets(st.integers(0, 60).map(str), min_size=1, max_size=2), min_size=20, max_size=60),
+    parts=st.sampled_from([ANY, Parts(3, 1, 1)]),
+    seed=st.integers(0, 99),
+)
+def test_nothing_is_shared_across_sides_and_every_record_is_on_one(
+    keys: list[set[str]], parts: Parts, seed: int
+) -> None:
+    strata = [(S, CONTRA)[k % 2] for k in range(len(keys))]
+    if len(set(groups(keys))) < sum(parts):
+        with pytest.raises(ValueError, match="are needed for parts"):
+            split(TRACK1, strata, keys, parts, seed)
+        return
+    made = split(TRACK1, strata, keys, parts, seed)
+    assert sorted(k for side in sides(made) for k in side) == list(range(len(keys)))
+    assert all(sides(made))
+    seen = [set().union(*(keys[k] for k in side)) for side in sides(made)]
+    assert all(one.isdisjoint(other) for one, other in combinations(seen, 2))
+
+
+def test_a_chain_of_shared_things_is_one_group() -> None:
+    assert groups([{"a"}, {"b", "c"}, {"a", "b"}, {"d"}]) == [0, 0, 0, 1]
+
+
+def related(one: Record, other: Record) -> bool:
+    task: Task = TRACK1 if isinstance(one, ClaimRecord) else TRACK2
+    return not task.shares(one).isdisjoint(task.shares(other))
+
+
+def track1(text: str, *pictures: str) -> ClaimRecord:
+    return ClaimRecord.model_validate(claim([S], text=text, pictures=pictures, id="a"))
+
+
+def track2(text: str, *paragraphs: str) -> CitationRecord:
+    paper = [{f"P{k}": paragraph} for k, paragraph in enumerate(paragraphs, 1)]
+    return CitationRecord.model_validate(citation(None, text=text, cited_paper_full_text=paper, id="a"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (track1("A.", "images/1.jpg", "images/2.jpg"), track1("B.", "images/2.jpg"), True),
+        (track1("A.", "images/1.jpg"), track1("B.", "images/2.jpg"), False),
+        (track1("A.", "images/1.jpg"), track1("a. ", "images/2.jpg"), True),  # the claim, but for case and spaces
+        (track1("A."), track1("B."), False),  # no picture is no common picture
+        (track2("A.", "one", "two"), track2("B.", "one", "two"), True),
+        (track2("A.", "one", "two"), track2("B.", "one", "three"), False),
+        (track2("A.", "one"), track2("A.", "two"), True),
+    ],
+)
+def test_records_are_related_by_picture_paper_or_claim(one: Record, other: Record, same: bool) -> None:
+    assert related(one, other) == same
+
+
+def test_records_that_share_a_picture_stay_together() -> None:
+    records = claims(90, shares=3)
+    for side in sides(split_records(records)):
+        assert set(Counter(k // 3 for k in side).values()) == {3}
+
+
+def test_sides_have_the_sizes_and_label_proportions_that_were_asked_for() -> None:
+    records = claims(500)
+    made = split_records(records, Parts(3, 1, 1))
+    assert [len(side) for side in sides(made)] == pytest.approx([300, 100, 100], abs=10)
+    for side in sides(made):
+        assert sum(records[k].gold == [[CONTRA]] for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
+
+
+def test_the_seed_decides() -> None:
+    records = claims(60)
+    assert split_records(records, seed=1) == split_records(records, seed=1)
+    assert split_records(records, seed=1) != split_records(records, seed=2)
+
+
+def test_too_few_groups_are_an_error_that_says_how_many_are_needed() -> None:
+    with pytest.raises(ValueError, match=r"12 records of track1 form 4 groups .* 5 are needed for parts 3:1:1"):
+        split_records(claims(12, shares=3), Parts(3, 1, 1))
+
+
+@pytest.mark.parametrize("rare", [1, 3, 4])
+def test_a_rare_label_splits_without_a_warning(rare: int) -> None:
+    strata = [CONTRA] * rare + [S] * 20
+    made = split(TRACK1, strata, [{str(k)} for k in range(len(strata))], Parts(3, 1, 1), seed=0)
+    assert sum(map(len, sides(made))) == len(strata)
+
+
+def test_the_stratum_is_the_first_label_other_than_supported() -> None:
+    record = ClaimRecord.model_validate(claim([S], [SCOPE, ENTITY], [CONTRA], id="a"))
+    assert stratum(TRACK1, record) == SCOPE
+    assert stratum(TRACK1, ClaimRecord.model_validate(claim([S], [S], id="a"))) == S
+    assert stratum(TRACK2, CitationRecord.model_validate(citation("Overstate", id="a"))) == "Overstate"
+
+
+@pytest.mark.parametrize(("text", "parts"), [("3:1:1", Parts(3, 1, 1)), ("8:1:1", Parts(8, 1, 1))])
+def test_parts_are_read(text: str, parts: Parts) -> None:
+    assert Parts.parse(text) == parts
+
+
+@pytest.mark.parametrize("text", ["", "3:1", "3:1:1:1", "3:0:1", "0.6:0.2:0.2", "a:b:c", "21:1:1", "-3:1:1"])
+def test_anything_else_than_three_small_numbers_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected three whole numbers from 1 to 20"):
+        Parts.parse(text)
+
+
+def odd_lines(count: int) -> list[bytes]:
+    """Valid records as no serialiser writes them: spaces, escapes, unknown fields, digits that a float would lose."""
+    return [
+        b'{ "claim_text":"Claim %d \\u00e9 \xc3\xa9","extra" : 1.10000000000000000000,  "evidence_bundle":[],'
+        b'"sentence_label":[{"types":["Supported"],"sentence":"A."}]}  ' % k
+        for k in range(count)
+    ]
+
+
+def test_a_file_is_split_line_by_line_byte_for_byte(tmp_path: Path) -> None:
+    lines = odd_lines(30)
+    file = write(tmp_path / "all.jsonl", [*lines[:10], b"", *lines[10:], b"  "])
+    counts = split_file(TRACK1, file, tmp_path / "out", Parts(3, 1, 1), seed=0)
+    written = {name: (tmp_path / "out" / f"{name}.jsonl").read_bytes().splitlines() for name in counts}
+    assert {name: len(found) for name, found in written.items()} == counts
+    assert sorted(line for found in written.values() for line in found) == sorted(lines)
+    for found in written.values():
+        assert found == [line for line in lines if line in found]  # the order of the file is kept
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"train.jsonl", "dev.jsonl", "test.jsonl"}
+
+
+def test_each_line_lands_where_its_record_belongs(tmp_path: Path) -> None:
+    rng = Random(1)
+    rows = [claim([S], text=f"Claim {k}.", pictures=[f"images/{rng.randrange(30)}.jpg"]) for k in range(60)]
+    split_file(TRACK1, write(tmp_path / "all.jsonl", rows), tmp_path / "out", ANY, seed=0)
+    found = [list(read(tmp_path / "out" / f"{name}.jsonl", ClaimRecord, "x")) for name in ("train", "dev", "test")]
+    keys = [set().union(*map(TRACK1.shares, records)) for records in found]
+    assert all(one.isdisjoint(other) for one, other in combinations(keys, 2))
+
+
+@pytest.mark.parametrize("name", ["train", "dev", "test"])
+def test_a_split_that_is_there_is_not_overwritten(name: str, tmp_path: Path) -> None:
+    file = write(tmp_path / "all.jsonl", odd_lines(10))
+    there = write(tmp_path / f"{name}.jsonl", ["mine"])
+    with pytest.raises(ValueError, match=f"{name}.jsonl is there already; choose another --out"):
+        split_file(TRACK1, file, tmp_path, ANY, seed=0)
+    assert there.read_text() == "mine\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", f"{name}.jsonl"}
+
+
+def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
+    file = write(tmp_path / "inputs.jsonl", [citation(None, text=f"{k}", id=f"t{k}") for k in range(6)])
+    with pytest.raises(ValueError, match="t0 has no labels; only labelled records can be split"):
+        split_file(TRACK2, file, tmp_path / "out", ANY, seed=0)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_line_of_unicode_spaces_is_as_blank_to_the_splitter_as_to_the_reader(tmp_path: Path) -> None:
+    file = write(tmp_path / "all.jsonl", ["\u3000", *odd_lines(12)])
+    counts = split_file(TRACK1, file, tmp_path / "out", ANY, seed=0)
+    assert sum(counts.values()) == 12
+
+
+def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -> None:
+    claims = [
+        "Oriole improves accuracy by 4 points on MarlQA over the baseline of last year.",
+        "Oriole improves accuracy by 4 points on MarlQA over every baseline of last year.",
+        "Kestrel needs half the memory of Oriole when the context is long.",
+        "",
+    ]
+    assert list(near_duplicates(claims)) == [(0, 1)]
+    assert list(near_duplicates(["", "…"])) == []
+
+
+def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:
+    texts = [f"System {chr(97 + k)}{k} gains {k} points on corpus {k * 7} thanks to a larger beam." for k in range(20)]
+    rows = [claim([S], claim_text=text, evidence_bundle=[]) for text in texts]
+    rows += [{**row, "claim_text": row["claim_text"].replace("larger", "wider")} for row in rows]
+    found = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
+    made = split(TRACK1, found.strata, found.keys, Parts(), 0)
+    sides = {row: name for name in splits.SIDES for row in getattr(made, name)}
+    assert all(sides[k] == sides[k + 20] for k in range(20))
+
+
+def test_the_leak_of_a_plain_split_is_counted_by_kind() -> None:
+    keys = [{"picture:a", "claim:1"}, {"picture:a", "claim:2"}, {"picture:b", "claim:1"}, {"claim:3"}]
+    assert leak(keys, [0]) == ({"picture": 1, "claim": 1}, 2, 3)
+    assert leak(keys, [0, 1, 2]).any_kind == 0
+
+
+def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
+    keys = [{f"paper:{k // 3}"} for k in range(30)]
+    made = split_folds(["Supported"] * 30, keys, 5, seed=1)
+    assert sorted(row for fold in made for row in fold.dev) == list(range(30))
+    assert all(leak(keys, fold.train).any_kind == 0 for fold in made)
+    with pytest.raises(ValueError, match="10 groups; --folds 11"):
+        split_folds(["Supported"] * 30, keys, 11, seed=1)
+
+
+def test_folds_can_have_the_shape_of_a_test_file(aisr: Callable[..., Any], tmp_path: Path) -> None:
+    train = SAMPLE / "track1" / "train.jsonl"
+    words = ["split", train, "--task", "track1", "--folds", 3, "--out", tmp_path]
+    finished = aisr(*words, "--shape-like", SAMPLE / "track1" / "test-inputs.jsonl", "--error-share", 0.5)
+    assert (finished.code, finished.err) == (0, "")
+    whole = set(train.read_bytes().splitlines())
+    for k in (1, 2, 3):
+        sides = {path.name: path.read_bytes().splitlines() for path in (tmp_path / f"fold-{k}").iterdir()}
+        assert set(sides) == {"train.jsonl", "dev.jsonl"}
+        dev = [ClaimRecord.model_validate({"id": "x", **json.loads(line)}) for line in sides["dev.jsonl"]]
+        errors = sum(stratum(TRACK1, record) != S for record in dev)
+        assert errors / len(dev) == pytest.approx(0.5, abs=0.1)
+        assert whole > set(sides["train.jsonl"]) | set(sides["dev.jsonl"])
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.2, 0.9))
+def test_a_resampled_split_has_the_stated_shape(seed: int, share: float) -> None:
+    draw = Random(seed)
+    sentences = [draw.choice([2, 3, 4, 5, 6]) for _ in range(600)]
+    errors = [draw.random() < 0.33 for _ in range(600)]
+    wanted = Shape({2: 0.1, 4: 0.3, 6: 0.6}, share)
+    rows = resample(sentences, errors, wanted, seed)
+    assert len(set(rows)) == len(rows) > 20
+    lengths = Counter(bin_of(sentences[row]) for row in rows)
+    assert {length: count / len(rows) for length, count in lengths.items()} == pytest.approx(wanted.lengths, abs=0.05)
+    assert sum(errors[row] for row in rows) / len(rows) == pytest.approx(share, abs=0.05)
+
+
+def test_a_shape_needs_records_of_each_kind() -> None:
+    with pytest.raises(ValueError, match="without an error"):
+        resample([3, 3], [True, True], shape_of([3], 0.5), 0)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        shape_of([3], 82)

@@ -1,0 +1,345 @@
+"""The decision layer: what it learns, what it must not see, and what becomes of hopeless data."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimize.artifact.program_file import parse, program_text
+from optimize.base.files import BadArtifact
+from optimize.cli.session import warn_of_another_lm
+from optimize.datasets.examples import Labelled, row_of
+from optimize.decision import rule as rule_fit
+from optimize.decision.collect import opinions
+from optimize.decision.fit import BOTH, WEIGHTS, fit
+from optimize.decision.folds import Judged, Material, gather, grouped
+from optimize.decision.priors import count, fit_cues, fit_wording
+from optimize.inference.judge import Outcome, judge_all
+from optimize.lm.open import open_lm
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.asking.label_probabilities import Judgement
+from programs.decision.cues import CUES
+from programs.decision.layer import LM, Decision, Rule, as_it_is, decide, policy, pooled
+from programs.labels import CLAIM_LABELS
+from programs.retrieval.evidence_list import EvidencePolicy, complete
+from support import scripted
+from support.scripted import TRACKS
+
+S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
+TAILS = {S: "", CAUSAL: ", because of its loss", SCOPE: ", and this holds everywhere", ENTITY: ", as ZedNet shows"}
+
+
+def sentence(draw: Random, label: str) -> str:
+    words = draw.sample(["model", "score", "table", "loss", "layer", "token", "margin", "split", "curve", "trend"], 4)
+    return f"The {' '.join(words)} number {draw.randrange(10**6)}{TAILS[label]}."
+
+
+def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int = 0) -> list[Judged]:
+    """Records of three sentences whose wording tells the label; the model says Supported to everything, or, where it
+    is not `wrong`, the right label with a probability of .6."""
+    draw = Random(seed)
+    program = TRACK1.build({})
+    rows = []
+    for k in range(count):
+        labels = [draw.choice(list(TAILS)), S, S]
+        record = scripted.claim(*labels, number=k + 1)
+        said = [sentence(draw, label if texts else S) for label in labels]
+        record = record.model_copy(
+            update={
+                "claim_text": " ".join(said),
+                "sentence_label": [
+                    old.model_copy(update={"sentence": new})
+                    for old, new in zip(record.sentence_label, said, strict=True)
+                ],
+            }
+        )
+        judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
+        outcome = Outcome([judged.label for judged in judgements], None, judgements)
+        rows.append(Judged(row_of(TRACK1, program, record), {LM: outcome}))
+    return rows
+
+
+def judgement(label: str, chance: float = 0.6) -> Judgement:
+    rest = (1 - chance) / 4
+    return Judgement(label, [chance if name == label else rest for name in CLAIM_LABELS], "logprobs")
+
+
+def gathered(task: Task, rows: Sequence[Judged], planted: Sequence[Labelled] = ()) -> Material:
+    return gather(task.labelled, rows, planted, grouped([*(row for row, _ in rows), *planted]), seed=0)
+
+
+def says(decision: Decision, statements: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
+    return [judged.label for judged in decision.decide(statements, "Row 1 is what it is.", {LM: judgements})]
+
+
+def test_a_model_that_says_supported_to_everything_learns_the_convention_from_the_wording() -> None:
+    fitted = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), [], seed=0)
+    assert fitted.report["kept"] == BOTH
+    assert fitted.gain is not None
+    assert fitted.gain.low > 0
+    fresh = judged_claims(40, wrong=1.0, seed=1)
+    said = [
+        label
+        for row, outcomes in fresh
+        for label in says(fitted.decision, row.example.sentences, outcomes[LM].judgements)
+    ]
+    wanted = [label for row, _ in fresh for label in row.example.sentence_labels]
+    assert np.mean([a == b for a, b in zip(said, wanted, strict=True)]) > 0.9
+
+
+def test_a_model_that_is_right_is_left_alone() -> None:
+    fitted = fit(TRACK1.labelled, judged_claims(40, texts=False), [], seed=0)
+    assert fitted.report["kept"] is None
+    judgements = [judgement(ENTITY), judgement(S)]
+    assert decide(fitted.decision, ["A.", "B."], "", {LM: judgements}) == judgements
+
+
+def test_a_label_that_the_model_says_too_rarely_is_said_more_readily() -> None:
+    rows = []
+    for row, outcomes in judged_claims(60, texts=False):
+        chances = [
+            judged._replace(label=S, chances=[0.55, 0.05, 0.05, 0.3, 0.05]) if judged.label == SCOPE else judged
+            for judged in outcomes[LM].judgements
+        ]
+        rows.append(Judged(row, {LM: Outcome([judged.label for judged in chances], None, chances)}))
+    fitted = fit(TRACK1.labelled, rows, [], seed=0)
+    assert fitted.report["cross_validated"][WEIGHTS] == pytest.approx(0.9)  # no Contradiction in gold
+    assert fitted.report["cross_validated"]["LM alone"] < 0.75
+    assert says(fitted.decision, ["A token."], [Judgement(S, [0.55, 0.05, 0.05, 0.3, 0.05], "logprobs")]) == [SCOPE]
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> None:
+    """A word that tells the label in one fold alone must not help in that fold."""
+    rows = judged_claims(50, wrong=1.0, texts=False) if task is TRACK1 else judged_citations(50)
+    field, held_out = ("sentences" if task is TRACK1 else "claim"), 2
+    fold = gathered(task, rows).fold.tolist()
+    marked: list[Judged] = []
+    for row, outcomes in rows:
+        words = [
+            f"Model {len(marked)} was measured" + (f" zyx{label.split()[-1]}" if fold.pop(0) == held_out else "")
+            for label in task.labelled.said(row.example.gold)
+        ]
+        example = row.example.copy(**{field: words if task is TRACK1 else words[0]})
+        marked.append(Judged(row._replace(example=example), outcomes))
+    material = gathered(task, marked)
+    here = material.fold == held_out
+    gold = material.gold.first[here]
+    unseen = material.opinions["wording"][here].argmax(axis=1)
+    seen, _ = material.texts.fit(here)
+    texts = [text for text, kept in zip(material.texts.statements, here, strict=True) if kept]
+    assert len(set(unseen)) == 1  # to a prior that saw the other folds, all of these sentences are the same
+    assert np.mean(seen.chances(texts).argmax(axis=1) == gold) == 1  # to whoever sees it, the word does tell
+
+
+def judged_citations(count: int) -> list[Judged]:
+    """Claims about papers; the model is right about the label and names the last paragraph, BM25 the second."""
+    program = TRACK2.build({})
+    rows = []
+    for k in range(count):
+        label = TRACK2.labelled.labels[k % 4]
+        record = scripted.citation(label, *(["P2"] if label not in ("Irrelevant", "Topical Match") else []), number=k)
+        chances = [0.7 if name == label else 0.1 for name in TRACK2.labelled.labels]
+        judged = Judgement(label, chances, "logprobs")
+        example = program.prepare(record)
+        example["ranking"] = ["P2", "P3", "P1"]
+        rows.append(
+            Judged(
+                row_of(TRACK2, program, record)._replace(example=example), {LM: Outcome(None, None, [judged], ["P4"])}
+            )
+        )
+    return rows
+
+
+def test_the_evidence_policy_learns_where_nothing_is_to_be_named() -> None:
+    fitted = fit(TRACK2.labelled, judged_citations(40), [], seed=0)
+    assert fitted.decision.evidence is not None
+    assert fitted.decision.evidence.fill["Topical Match"] == "none"
+    assert fitted.decision.evidence.fill["Irrelevant"] == "none"
+    assert fitted.decision.evidence.fill["Supported"] == "three"
+    assert fitted.decision.kept
+    assert policy(fitted.decision) is fitted.decision.evidence
+    assert policy(fitted.decision.model_copy(update={"kept": False})) == EvidencePolicy()
+
+
+@pytest.mark.parametrize(
+    ("weight", "fill", "wanted"),
+    [
+        (1.0, "three", ["P9", "P1", "P2"]),
+        (0.0, "three", ["P1", "P2", "P3"]),
+        (0.5, "three", ["P9", "P1", "P2"]),
+        (0.25, "three", ["P1", "P2", "P9"]),
+        (1.0, "named", ["P9"]),
+        (1.0, "none", []),
+    ],
+)
+def test_evidence_is_fused_by_rank(weight: float, fill: str, wanted: list[str]) -> None:
+    given = EvidencePolicy.model_validate({"named_weight": weight, "fill": {"Supported": fill}})
+    assert complete("Supported", [["P9", "P9"]], ["P1", "P2", "P3"], given) == wanted
+
+
+def test_two_models_that_name_the_same_paragraph_put_it_first() -> None:
+    assert complete("Supported", [["P5", "P6"], ["P6", "P7"]], ["P1"])[0] == "P6"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(judged_claims(1), id="one record"),
+        pytest.param(judged_claims(4), id="fewer records than folds"),
+    ],
+)
+def test_too_few_records_leave_the_model_as_it_is_and_say_so(rows: list[Judged]) -> None:
+    fitted = fit(TRACK1.labelled, rows, [], seed=0)
+    assert not fitted.decision.kept
+    assert "5 are needed" in fitted.report["why"]
+
+
+def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -> None:
+    rows = [
+        Judged(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcomes)
+        for row, outcomes in judged_claims(20)
+    ]
+    fitted = fit(TRACK1.labelled, rows, [], seed=0)
+    assert says(fitted.decision, ["A token."], [judgement(S)]) == [S]
+    both = np.ones(2, dtype=np.bool_)
+    prior = fit_wording(count(["a b", "a b"]), both, np.array([0, 3]), 5)
+    assert np.isfinite(prior.chances(["a", "zzz", ""])).all()
+    assert np.isfinite(fit_cues(np.zeros((2, len(CUES))), np.array([0, 3]), 5).chances(["a"], "")).all()
+    mute = fit_wording(count(["a", "b"]), both, np.array([0, 1]), 5)
+    assert mute.chances(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
+
+
+def test_the_model_as_it_is_says_what_it_said() -> None:
+    """Where log-probabilities are shared among labels, the likeliest label need not be the one that was written."""
+    rows = []
+    for row, outcomes in judged_claims(30, texts=False):
+        judgements = [
+            Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcomes[LM].judgements
+        ]
+        rows.append(Judged(row, {LM: Outcome(None, None, judgements)}))
+    report = fit(TRACK1.labelled, rows, [], seed=0).report
+    assert report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
+    assert report["kept"] is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
+    """The labels have nothing to do with the texts, nor with what the model thinks."""
+    draw = Random(seed)
+    rows = []
+    for row, _ in judged_claims(40, texts=False, seed=seed):
+        thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
+        rows.append(Judged(row, {LM: Outcome(None, None, thoughts)}))
+    fitted = fit(TRACK1.labelled, rows, [], seed=seed)
+    assert fitted.gain is not None
+    assert fitted.gain.value < 0.1
+
+
+def test_records_like_a_demo_are_not_asked_about() -> None:
+    program = TRACK1.build({})
+    parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
+    edited = scripted.claim(S, SCOPE, number=1).sentence_label
+    made = parent.model_copy(update={"id": "made", "sentence_label": edited})
+    rows = [row_of(TRACK1, program, record) for record in (parent, other)]
+    rows.append(row_of(TRACK1, program, made)._replace(planted=True))
+    program.judging.demos = [rows[2].example.toDict()]
+    asked = opinions(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
+    assert [row.example.id for row, _ in asked] == [other.id]
+
+
+def test_no_records_are_refused() -> None:
+    with pytest.raises(ValueError, match="no judged records"):
+        fit(TRACK1.labelled, [], [], seed=0)
+
+
+def test_planted_records_teach_the_wording_and_nothing_else() -> None:
+    rows = judged_claims(20, wrong=1.0, texts=False)
+    planted = [row._replace(planted=True) for row, _ in judged_claims(40, seed=5)]
+    with_them, without = gathered(TRACK1, rows, planted), gathered(TRACK1, rows)
+    assert len(with_them.gold.first) == len(without.gold.first) == 60
+    assert len(with_them.texts.statements) == 60 + 120
+    assert not np.array_equal(with_them.opinions["wording"], without.opinions["wording"])
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> None:
+    rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
+    program = task.build({})
+    program.decision = fit(task.labelled, rows, [], seed=0).decision
+    loaded = parse(program_text(task, program), "a test").program
+    examples = scripted.examples(task, program)
+    first = judge_all(task, program, examples, scripted.scripted(scripted.right))
+    second = judge_all(task, loaded, examples, scripted.scripted(scripted.right))
+    assert [outcome.answer for outcome in first] == [outcome.answer for outcome in second]
+    assert [outcome.judgements for outcome in first] == [outcome.judgements for outcome in second]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"labels": ["A", "B"]}, "other labels"),
+        ({"says": {"weights": {"oracle": 1.0}, "offsets": [0.0] * 5}}, "no expert of this program"),
+        ({"says": {"weights": {"wording": 1.0}, "offsets": [0.0] * 5}}, "does not have"),
+        ({"says": {"weights": {}, "offsets": [0.0] * 4}}, "other labels"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, object], complaint: str) -> None:
+    program = TRACK1.build({})
+    rule = Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
+    program.decision = Decision(labels=list(CLAIM_LABELS), majority=S, kept=True, says=rule, means=rule)
+    content = json.loads(program_text(TRACK1, program))
+    content["decision"] |= change
+    with pytest.raises(BadArtifact, match=complaint):
+        parse(json.dumps(content), "program.json")
+
+
+def test_a_layer_that_was_fitted_on_another_lm_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
+    lm, other = scripted.scripted([]), scripted.scripted([])
+    program = TRACK1.build({})
+    program.decision = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), [], 0, lm.identity).decision
+    warn_of_another_lm(program, lm)
+    assert capsys.readouterr().out == ""
+    warn_of_another_lm(program, other)
+    said = capsys.readouterr().out
+    assert lm.identity in said
+    assert other.identity in said
+
+
+def test_a_layer_is_not_warned_of_where_its_lm_only_moved(capsys: pytest.CaptureFixture[str]) -> None:
+    here, there = (open_lm("openai/local", api_base=f"http://127.0.0.1:{port}/v1") for port in (8000, 8001))
+    program, rule = TRACK1.build({}), as_it_is([LM], 5)
+    fitted: dict[str, Any] = {"labels": list(CLAIM_LABELS), "majority": S, "kept": True, "says": rule, "means": rule}
+    program.decision = Decision(**fitted, fitted_on=here.identity)
+    warn_of_another_lm(program, there)
+    assert capsys.readouterr().out == ""
+    warn_of_another_lm(program, open_lm("openai/other", api_base="http://127.0.0.1:8000/v1"))
+    assert "fitted on openai/local " in capsys.readouterr().out
+
+
+def test_half_way_is_half_way() -> None:
+    start, end = as_it_is([LM], 2), Rule(weights={LM: 0.5, "cues": 1.0}, offsets=[1.0, -1.0])
+    half = rule_fit.between(start, end, 0.5)
+    assert half.weights == {LM: 0.75, "cues": 0.5}
+    assert half.offsets == [0.5, -0.5]
+    assert rule_fit.between(start, end, 1.0) == end
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_without_a_layer_of_their_own_several_models_are_heard_alike(task: Task) -> None:
+    """Whichever of two comes first, the one that is surer has the last word."""
+    for k, label in enumerate(task.labelled.labels):
+        other = task.labelled.labels[k - 1]
+        sure, unsure = ([0.1] * len(task.labelled.labels) for _ in "ab")
+        sure[k], unsure[k - 1] = 0.9, 0.6
+        said = {"a": [Judgement(label, sure, "vote")], "b": [Judgement(other, unsure, "vote")]}
+        for names in (["a", "b"], ["b", "a"]):
+            layer = pooled(names, task.labelled.labels)
+            assert layer.decide(["A statement."], "", {name: said[name] for name in names})[0].label == label

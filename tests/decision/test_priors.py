@@ -1,0 +1,54 @@
+"""The wording prior: what is saved of it gives what scikit-learn gives."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from scipy.sparse import hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from optimize.decision.priors import count, fit_wording
+from programs.decision.text_prior import FAMILIES, Terms, Wording
+
+WORDS = ["because", "everywhere", "loss", "model", "Überfluß", "données", "比較", "x", "twelve", "layers"]
+
+
+def texts(count: int, seed: int) -> tuple[list[str], np.ndarray]:
+    draw = Random(seed)
+    said = [" ".join(draw.choices(WORDS, k=draw.randint(0, 9))) for _ in range(count)]
+    return said, np.array([("because" in text) + 2 * ("everywhere" in text) for text in said])
+
+
+def test_the_saved_numbers_give_what_scikit_learn_gives() -> None:
+    said, first = texts(80, seed=0)
+    vectorizers = [TfidfVectorizer(sublinear_tf=True, min_df=2, **how) for how in FAMILIES]
+    features = hstack([vectorizer.fit_transform(said) for vectorizer in vectorizers])
+    model = LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000).fit(features, first)
+    fresh, _ = texts(30, seed=1)
+    wanted = model.predict_proba(hstack([vectorizer.transform(fresh) for vectorizer in vectorizers]))
+    ours = Wording.model_validate_json(fit_wording(count(said), np.ones(80, bool), first, 4).model_dump_json())
+    assert ours.chances(fresh) == pytest.approx(wanted, abs=2e-3)  # numbers are kept to four decimals
+
+
+def test_texts_that_are_left_out_leave_no_trace() -> None:
+    said, first = texts(80, seed=0)
+    kept = np.arange(80) < 50
+    assert fit_wording(count(said), kept, first, 4) == fit_wording(count(said[:50]), np.ones(50, bool), first[:50], 4)
+
+
+@pytest.mark.parametrize("present", [[0, 2], [3], [0, 1, 3]])
+def test_labels_that_train_lacks_are_as_good_as_impossible(present: list[int]) -> None:
+    said, _ = texts(60, seed=2)
+    prior = fit_wording(count(said), np.ones(60, bool), np.array([present[k % len(present)] for k in range(60)]), 4)
+    chances = prior.chances([*said, "never seen"])
+    absent = [k for k in range(4) if k not in present]
+    assert (chances[:, absent] < 1e-2).all()
+    assert chances.sum(axis=1) == pytest.approx(np.ones(61))
+
+
+def test_numbers_that_do_not_fit_together_are_refused() -> None:
+    with pytest.raises(ValueError, match="another number of values"):
+        Wording(intercepts=[0.0, 0.0], families=[Terms(rows={"a": [1.0]}), Terms(rows={})])
+    with pytest.raises(ValueError, match="families"):
+        Wording(intercepts=[0.0, 0.0], families=[])

@@ -1,0 +1,127 @@
+"""Running a program over records: nothing is lost, nothing is out of place, nothing fails in silence."""
+
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from dspy import lm15
+from dspy.utils.exceptions import LMAuthError, LMBillingError
+
+from optimize.inference.judge import finished, judge, judge_all
+from optimize.lm.open import open_lm
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from support.scripted import TRACKS, claim, corpus, examples, field, flat, question, requests, right, said, scripted
+
+if TYPE_CHECKING:
+    from support.loopback import Loopback
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("threads", [1, 8])
+def test_every_outcome_stands_where_its_record_does(task: Task, threads: int) -> None:
+    program = task.build({})
+    given = examples(task, program)
+    outcomes = judge_all(task, program, given, scripted(right, threads=threads))
+    assert [outcome.failure for outcome in outcomes] == [None] * 12
+    assert [said(outcome.answer) for outcome in outcomes] == [task.labelled.said(example.gold) for example in given]
+
+
+def test_a_failed_record_is_recorded_with_its_reason() -> None:
+    program = TRACK1.build({})
+    refused = lm15.InvalidRequestError("the prompt is too long")
+    lm = scripted(["garbage", "still garbage", refused, '{"sentence_labels": ["Contradiction"]}'])
+    given = [program.prepare(claim("Contradiction", number=k)) for k in range(3)]
+    ticks = []
+    first, second, third = judge_all(TRACK1, program, given, lm, lambda: ticks.append(1))
+    assert first.answer is None
+    assert "UnusableAnswer: unusable answer, also after one repair" in (first.failure or "")
+    assert "still garbage" in (first.failure or "")
+    assert second.answer is None
+    assert "the prompt is too long" in (second.failure or "")
+    assert (third.answer, third.failure) == (["Contradiction"], None)
+    assert len(ticks) == 3
+
+
+@pytest.mark.parametrize(
+    ("raised", "wanted"), [(lm15.AuthError("bad key"), LMAuthError), (lm15.BillingError("no credit"), LMBillingError)]
+)
+@pytest.mark.parametrize("threads", [1, 8])
+def test_what_would_fail_every_record_is_raised(raised: Exception, wanted: type[Exception], threads: int) -> None:
+    def refuse(request: object) -> str:
+        raise raised
+
+    program = TRACK1.build({})
+    with pytest.raises(wanted):
+        judge_all(TRACK1, program, examples(TRACK1, program), scripted(refuse, threads=threads))
+
+
+def test_a_refused_key_stops_the_run_early(loopback: "Loopback") -> None:
+    loopback.reply = lambda asked: (401, '{"error": {"message": "Incorrect API key", "type": "invalid_request_error"}}')
+    program = TRACK1.build({})
+    with pytest.raises(LMAuthError, match="Incorrect API key"):
+        judge_all(TRACK1, program, examples(TRACK1, program), open_lm("openai/local", api_base=loopback.url, threads=1))
+    assert len(loopback.asked) == 1
+
+
+def test_a_fault_of_ours_is_not_taken_for_a_failed_record() -> None:
+    program = TRACK1.build({})
+    example = program.prepare(corpus(TRACK1)[0])
+    with pytest.raises(TypeError):
+        judge(TRACK1, program, example.with_inputs("evidence"), scripted(flat))
+
+
+def test_reasons_are_one_line_and_short() -> None:
+    program = TRACK1.build({})
+    lm = scripted(["a\nb " * 1000] * 2)
+    reason = judge(TRACK1, program, program.prepare(claim("Supported")), lm).failure or ""
+    assert "\n" not in reason
+    assert len(reason) <= 500
+
+
+@pytest.mark.parametrize("threads", [2, 8])
+def test_slow_records_do_not_let_quick_ones_overtake(threads: int) -> None:
+    """The first record is answered last: it waits until the second one has been."""
+    answered = threading.Event()
+    program = TRACK1.build({})
+
+    def turn_about(request: lm15.Request) -> str:
+        if "Row 1." in (field(question(request), "sentences") or ""):
+            assert answered.wait(10)
+        else:
+            answered.set()
+        return right(request)
+
+    given = examples(TRACK1, program)
+    outcomes = judge_all(TRACK1, program, given, scripted(turn_about, threads=threads))
+    assert [outcome.answer for outcome in outcomes] == [task_said for task_said in map(_primary, given)]
+
+
+def _primary(example: object) -> list[str]:
+    return [types[0] for types in example.gold]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_no_more_is_read_ahead_than_four_items_a_thread(threads: int) -> None:
+    read = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal read
+        while True:
+            read += 1
+            yield read
+
+    results = (result for _, result in finished(endless(), lambda item: item, threads))
+    given = []
+    for count in range(1, 31):
+        given.append(next(results))
+        assert read <= count + 4 * threads
+    assert len(set(given)) == 30
+    results.close()
+
+
+def test_an_empty_file_is_no_trouble() -> None:
+    lm = scripted(flat, threads=8)
+    assert judge_all(TRACK1, TRACK1.build({}), [], lm) == []
+    assert requests(lm) == []

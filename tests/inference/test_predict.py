@@ -1,0 +1,244 @@
+"""Predicting a file: every record accounted for, nothing asked twice, whatever happens in between."""
+
+import json
+import os
+import re
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from dspy import lm15
+from filelock import FileLock
+
+from optimize.artifact import folder as artifact_folder
+from optimize.artifact.program_file import program_text
+from optimize.base import digests
+from optimize.inference.predict import Summary, here, predict
+from optimize.inference.predictions_file import CannotResume
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from support import processes
+from support.commands import Aisr
+from support.corpora import read_rows, write
+from support.scripted import TRACKS, citation, corpus, flat, question, requests, right, said, scripted
+
+if TYPE_CHECKING:
+    from support.loopback import Asked, Loopback
+
+IDENTITY = {"task": "track1", "program": "abc", "lm": "scripted"}
+
+
+def file_of(folder: Path, task: Task = TRACK1) -> Path:
+    return write(folder / "records.jsonl", [json.loads(record.model_dump_json()) for record in corpus(task)])
+
+
+def run(
+    data: Path, out: Path, answer: Any, task: Task = TRACK1, identity: dict[str, Any] | None = None, threads: int = 1
+) -> tuple[Summary, list[int]]:
+    """The summary of a run, and the numbers of the records that the LM was asked about, in the order of asking."""
+    lm = scripted(answer, threads=threads)
+    summary = predict(task, here(task, task.build({}), lm), data, out, identity or IDENTITY, lm.ledger)
+    return summary, [number(question(request)) for request in requests(lm)]
+
+
+def number(prompt: str) -> int:
+    return int(re.findall(r"(?:Row|Model) (\d+)", prompt)[-1])
+
+
+def failing_on(*numbers: int) -> Callable[[Any], str]:
+    return lambda request: "garbage" if number(question(request)) in numbers else right(request)
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("threads", [1, 8])
+def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp_path: Path) -> None:
+    out = tmp_path / "new folder" / "out.jsonl"
+    summary, _ = run(file_of(tmp_path, task), out, right, task, threads=threads)
+    assert summary == Summary(12, 12)
+    assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
+    for line, record in zip(read_rows(out), corpus(task), strict=True):
+        answer = task.prediction.model_validate(line).answer
+        assert said(answer) == task.labelled.said(record.gold)
+        assert set(line) == {"id", *task.line(answer)}
+
+
+def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    before = out.read_bytes()
+    summary, asked = run(data, out, [])
+    assert (summary, asked) == (Summary(12, kept=12), [])
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "torn", ['{"id": "track1-000004", "lab', '{"id": "track1-000004"', "\x00\x00", '{"id": "\udcff']
+)
+def test_a_line_torn_by_a_kill_is_judged_again(torn: str, tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    whole = out.read_bytes()
+    out.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]) + torn.encode(errors="surrogateescape"))
+    summary, asked = run(data, out, right)
+    assert asked == list(range(4, 13))
+    assert summary == Summary(12, 9, kept=3)
+    assert out.read_bytes() == whole
+
+
+def test_a_whole_last_line_without_its_end_is_judged_again(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    whole = out.read_bytes()
+    out.write_bytes(whole[:-1])
+    _, asked = run(data, out, right)
+    assert asked == [12]
+    assert out.read_bytes() == whole
+
+
+def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    summary, _ = run(data, out, failing_on(3, 7))
+    assert list(summary.reasons) == ["track1-000003", "track1-000007"]
+    assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(TRACK1)]
+    for line in read_rows(out):
+        assert ("failed" in line) == (line["id"] in summary.reasons)
+        assert ("labels" in line) != ("failed" in line)
+    assert read_rows(out)[2]["failed"] == summary.reasons["track1-000003"]
+
+    again, asked = run(data, out, failing_on(7))
+    assert sorted(set(asked)) == [3, 7]
+    assert list(again.reasons) == ["track1-000007"]
+
+    last, asked = run(data, out, right)
+    assert (last.failed, asked) == (0, [7])
+    run(data, tmp_path / "fresh.jsonl", right)
+    assert out.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
+
+
+def test_all_failed_is_no_reason_to_stop(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    summary, _ = run(file_of(tmp_path), out, lambda request: "garbage")
+    assert summary.failed == len(read_rows(out)) == 12
+    assert len(summary.reasons) == 10  # of a million, not all are kept
+
+
+def test_a_refused_key_stops_the_run_and_keeps_what_is_done(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+
+    def refuse(request: Any) -> str:
+        if number(question(request)) == 4:
+            raise lm15.AuthError("bad key")
+        return right(request)
+
+    import dspy
+
+    with pytest.raises(dspy.LMAuthError):
+        run(data, out, refuse)
+    assert [line["id"] for line in read_rows(out)] == [f"track1-{k:06d}" for k in (1, 2, 3)]
+    summary, asked = run(data, out, right)
+    assert asked == list(range(4, 13))
+    assert summary.records == 12
+
+
+@pytest.mark.parametrize("key", ["task", "program", "lm"])
+def test_another_run_is_refused(key: str, tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    before = out.read_bytes()
+    with pytest.raises(CannotResume, match=f"begun with another {key}: {IDENTITY[key]} then, new now"):
+        run(data, out, [], identity={**IDENTITY, key: "new"})
+    assert out.read_bytes() == before
+    assert run(data, out, [])[0] == Summary(12, kept=12)  # and the refusal took nothing from the owner
+
+
+def test_another_input_is_refused(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    data.write_bytes(data.read_bytes().replace(b"Row 1.", b"Row 1!"))
+    with pytest.raises(CannotResume, match=f"another input: .* then, {digests.of_file(data)} now"):
+        run(data, out, [])
+
+
+def test_a_file_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    with pytest.raises(CannotResume, match="no run of ours wrote it"):
+        run(file_of(tmp_path), out, [])
+    assert out.read_text() == "precious\n"
+
+
+def test_a_removed_file_is_begun_anew(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    out.unlink()
+    summary, _ = run(data, out, right, identity={**IDENTITY, "lm": "another"})
+    assert summary == Summary(12, 12)
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    with FileLock(f"{out}.lock"), pytest.raises(CannotResume, match="another process is writing it"):
+        run(data, out, [])
+    assert not out.exists()
+
+
+def test_a_bad_input_line_is_named_before_anything_is_asked(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data.write_text(data.read_text() + "{}\n")
+    with pytest.raises(ValueError, match=rf"{re.escape(str(data))}:13: "):
+        run(data, out, [])  # a script that would run dry at the first call
+    assert not out.exists()
+
+
+def test_records_without_ids_get_the_official_ones(tmp_path: Path) -> None:
+    rows = [json.loads(citation("Supported", "P2", number=k).model_dump_json()) for k in (1, 2)]
+    data = write(tmp_path / "records.jsonl", [{key: row[key] for key in row if key != "id"} for row in rows])
+    run(data, tmp_path / "out.jsonl", flat, TRACK2)
+    assert [line["id"] for line in read_rows(tmp_path / "out.jsonl")] == ["track2-000001", "track2-000002"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_killed_run_goes_on_where_it_was(threads: int, loopback: "Loopback", tmp_path: Path, aisr: Aisr) -> None:
+    """kill -9 in the midst of an answer; then the same command again. The response cache is off the table: what was
+    killed had one of its own."""
+    data, out, whole = file_of(tmp_path), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    program = TRACK1.build({})
+    artifact_folder.save(tmp_path / "mine", {"program.json": program_text(TRACK1, program)})
+    reached, release = threading.Event(), threading.Event()
+    answer = loopback.reply
+
+    def hold(asked: "Asked") -> Any:
+        if number(asked.question) == 8:
+            reached.set()
+            release.wait(60)
+        return answer(asked)
+
+    def words(target: Path) -> list[object]:
+        at = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", target]
+        return [*at, "--lm", "openai/local", "--api-base", loopback.url, "--threads", threads]
+
+    loopback.reply = hold
+    killed = processes.start(processes.aisr(*words(out)), {**os.environ, "DSPY_CACHEDIR": str(tmp_path / "cache")})
+    try:
+        assert reached.wait(120)
+    finally:
+        killed.send_signal(signal.SIGKILL)
+        release.set()
+        killed.communicate()
+    done = {line["id"] for line in read_rows(out)}
+    assert 0 < len(done) < 12
+
+    loopback.reply = answer
+    loopback.asked.clear()
+    finished = aisr(*words(out))
+    assert finished.code == 0, finished.err
+    again = {f"track1-{number(asked.question):06d}" for asked in loopback.asked}
+    assert again == {record.id for record in corpus(TRACK1)} - done
+    assert f"{len(done)} of them from an earlier run" in finished.out
+    assert aisr(*words(whole)).code == 0
+    assert out.read_bytes() == whole.read_bytes()

@@ -1,0 +1,46 @@
+"""What a compile of a name may go on with, and what it refuses to go on in the place of."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from optimize.experiment.compile import compile_program
+from optimize.lm.open import open_lm
+from support.loopback import Loopback
+from support.plans import SILENT, plan
+from support.scripted import right, scripted
+
+
+def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path) -> None:
+    given, dead, alive = plan(tmp_path / "data", decide=False), scripted(lambda request: "It works!"), scripted(right)
+    with pytest.raises(ValueError, match="every record of dev failed"):
+        compile_program(given, dead, dead, tmp_path / "out", SILENT)
+    assert not any(path.is_file() for path in tmp_path.glob("out/**/*"))
+    assert compile_program(given, alive, alive, tmp_path / "out", SILENT).test is not None
+    with pytest.raises(ValueError, match="x was begun with another lm: scripted/"):
+        compile_program(given, dead, dead, tmp_path / "out", SILENT)
+    assert (tmp_path / "out" / "track1" / "x" / "compile.json").is_file()
+
+
+def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopback: Loopback, tmp_path: Path) -> None:
+    def run(model: str, address: str) -> None:
+        lm = open_lm(model, api_base=address)
+        compile_program(plan(tmp_path / "data", decide=False), lm, lm, tmp_path / "out", SILENT)
+
+    run("openai/local", loopback.url)
+    asked = len(loopback.asked)
+    run("openai/local", loopback.url.replace("/v1", "/moved/v1"))
+    assert len(loopback.asked) == 2 * asked  # what one server said is not taken for what another says
+    with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
+        run("openai/other", loopback.url)
+
+
+def test_a_compile_whose_test_split_was_removed_is_another_one(tmp_path: Path) -> None:
+    lm, given = scripted(right), plan(tmp_path / "data", decide=False)
+    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
+    before = (made.folder / "manifest.json").read_bytes()
+    without = replace(given, data={name: given.data[name] for name in ("train", "dev")})
+    with pytest.raises(ValueError, match=r"x was begun with another test data: [0-9a-f]{16} then, None now"):
+        compile_program(without, lm, lm, tmp_path / "out", SILENT)
+    assert (made.folder / "manifest.json").read_bytes() == before

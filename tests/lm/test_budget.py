@@ -1,0 +1,187 @@
+"""Limits hold, what was found until then is kept, and an estimate sends nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dspy.utils.exceptions import LMBillingError
+
+from optimize.artifact import folder as artifact_folder
+from optimize.experiment.compile import compile_program, estimated
+from optimize.lm.budget import Ledger, Limits
+from optimize.lm.client import OpenLM
+from optimize.lm.prices import Price
+from optimize.search.cost_estimate import RECORDS, Sizes, estimate
+from optimize.search.optimizers import OPTIMIZERS, Settings
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from programs.judges.ensemble import single
+from support.plans import SILENT, plan
+from support.scripted import TRACKS, claim, examples, flat, has_demos, requests, right, scripted
+
+
+def limited(**limits: Any) -> OpenLM:
+    lm = scripted(right)
+    lm.lm.ledger = Ledger(Limits(**limits))
+    return lm
+
+
+@pytest.mark.parametrize(("calls", "scored"), [(8, 1), (17, 2), (24, 3)])
+def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(tmp_path: Path, calls: int, scored: int) -> None:
+    lm = limited(calls=calls)
+    made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert len(requests(lm)) == calls
+    assert len(made.choice.contenders) == scored
+    assert len(made.choice.unscored) == 4 - scored
+    assert made.test is None
+    assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
+    assert artifact_folder.load(made.folder).digest == made.manifest.digest
+
+
+def test_a_budget_that_is_just_enough_stops_nothing(tmp_path: Path) -> None:
+    lm = limited(calls=8 * 6)
+    made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert made.manifest.stopped_early is None
+    assert made.test is not None
+    assert made.test.gain == (0, 0, 0)  # every program is right here, and a tie goes to the uncompiled one
+
+
+def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_path: Path) -> None:
+    lm = scripted(lambda request: right(request) if has_demos(request) else flat(request))
+    made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert made.test is not None
+    assert made.test.baseline is not None
+    assert made.test.gain is not None
+    assert made.test.gain.low > 0
+    difference = made.test.champion.score.score - made.test.baseline.score.score
+    assert made.manifest.gain_on_test
+    assert made.manifest.gain_on_test[0] == pytest.approx(difference)
+
+
+def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
+    lm = limited(calls=7)
+    with pytest.raises(ValueError, match="not even the uncompiled program"):
+        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
+
+
+def test_money_and_time_are_limits_too() -> None:
+    now = [0.0]
+    ledger = Ledger(Limits(usd=0.5, minutes=2), clock=lambda: now[0])
+    assert ledger.spent_out() is None
+    now[0] = 121.0
+    assert "--max-minutes is 2" in (ledger.spent_out() or "")
+    now[0] = 0.0
+    ledger.sent({"prompt_tokens": 10}, 0.6)
+    assert "--max-usd is 0.5" in (ledger.spent_out() or "")
+    unknown = Ledger(Limits(usd=0.5))
+    unknown.sent({}, None)
+    assert unknown.spent_out() is not None
+
+
+def test_what_the_cache_holds_is_answered_after_the_budget_is_spent() -> None:
+    lm = scripted(lambda request: "said")
+    lm.lm.ledger = Ledger(Limits(calls=1))
+    assert lm.lm("first") == lm.lm("first")
+    with pytest.raises(LMBillingError, match="the budget is spent"):
+        lm.lm("second")
+    assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
+
+
+def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
+    """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
+    made = []
+    for name in ("plain", "marked"):
+        given, lm = plan(tmp_path / name), scripted(right)
+        if name == "marked":
+            text = given.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
+            given.data["test"].write_text(text)
+        made.append(compile_program(given, lm, lm, tmp_path / name / "out", SILENT))
+    programs = [json.loads((one.folder / "program.json").read_text()) for one in made]
+    for program in programs:
+        del program["decision"]["fitted_on"]  # each scripted LM has a name of its own
+    assert programs[0] == programs[1]
+    assert programs[0]["decision"]["wording"] is not None
+    assert made[0].manifest.data["test"].digest != made[1].manifest.data["test"].digest
+
+
+def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -> None:
+    lm = scripted(right)
+    compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    sent = len(requests(lm))
+    again = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert len(requests(lm)) == sent
+    other = plan(tmp_path / "data", settings=Settings(demos=1))
+    with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
+        compile_program(other, lm, lm, tmp_path / "out", SILENT)
+    assert json.loads((again.folder / "manifest.json").read_text())["digest"] == again.manifest.digest
+
+
+def test_planted_records_join_train_and_nothing_else(tmp_path: Path) -> None:
+    lm = scripted(right)
+    records = [claim("Supported", "Supported", "Supported", number=k) for k in range(1, 9)]
+    given = plan(tmp_path / "data", planted=6)
+    given.data["train"].write_text("".join(record.model_dump_json() + "\n" for record in records))
+    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
+    assert {name: about.records for name, about in made.manifest.data.items()} == {
+        "train": 14,
+        "dev": 8,
+        "test": 8,
+    }
+    assert made.manifest.settings["planted"] == 6
+    demos = [demo for contender in made.choice.contenders for demo in single(contender.program).judging.demos]
+    assert any("Unsupported Causal Mechanistic" in demo["sentence_labels"] for demo in demos)
+
+
+def test_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:
+    lm = scripted(lambda request: "garbage")
+    with pytest.raises(ValueError, match="every record of dev failed, the first with: UnusableAnswer"):
+        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+
+
+def test_a_chain_goes_on_from_the_champion_so_far(tmp_path: Path) -> None:
+    lm = scripted(right)
+    made = compile_program(
+        plan(tmp_path / "data", optimizers=["labeled", "bootstrap"]), lm, lm, tmp_path / "out", SILENT
+    )
+    names = [contender.name for contender in made.choice.contenders]
+    assert names[:4] == ["uncompiled", "labeled 1", "labeled 2", "labeled 3"]
+    assert len(set(names)) == len(names)
+    assert made.manifest.optimizer == "labeled,bootstrap"
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("task", TRACKS)
+def test_an_estimate_sends_nothing_and_grows_with_the_data(task: Task, optimizer: str) -> None:
+    lm = scripted(right)
+    lm.lm.price = Price(1.0, 2.0)
+    program = task.build({})
+    small, large = (
+        estimate([optimizer], Settings(), Sizes(n, n, n), examples(task, program), program, lm, True) for n in (20, 200)
+    )
+    assert requests(lm) == []
+    assert 40 < small.calls < large.calls
+    assert large.usd == pytest.approx((large.prompt_tokens + 2 * large.completion_tokens) / 1e6)
+
+
+def test_answers_that_are_drawn_are_counted() -> None:
+    calls = []
+    for samples in (1, 5):
+        program, lm = TRACK1.build({"samples": samples}), scripted([])
+        sizes = Sizes(20, 20, 20)
+        calls.append(estimate(["labeled"], Settings(), sizes, examples(TRACK1, program), program, lm, True).calls)
+    assert calls[1] == 5 * calls[0]
+
+
+def test_every_optimizer_has_an_estimate() -> None:
+    assert list(RECORDS) == list(OPTIMIZERS)
+
+
+def test_an_estimate_is_an_upper_bound(tmp_path: Path) -> None:
+    for optimizer in ("labeled", "bootstrap", "random-search"):
+        lm = scripted(right)
+        given = plan(tmp_path / optimizer / "data", optimizers=[optimizer])
+        bound = estimated(given, lm).calls
+        compile_program(given, lm, lm, tmp_path / optimizer / "out", SILENT)
+        assert len(requests(lm)) <= bound

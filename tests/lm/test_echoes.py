@@ -1,0 +1,184 @@
+"""A server may repeat the key that it was sent in any field of its answer; none of them brings it to a file."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dspy
+import pytest
+from dspy.clients.cache import Cache
+from dspy.clients.legacy_outputs import plain
+
+from optimize.lm.budget import Ledger
+from optimize.lm.client import LedgerLM, OpenLM
+from optimize.lm.open import open_lm
+from support.loopback import Asked, Loopback, completion, judged, serve
+from support.paths import TESTS
+
+KEY = "sk-planted-7c21f0"
+TOKEN = "planted-t0ken-in-the-path"
+Body = dict[str, Any]
+
+
+def message(body: Body) -> Body:
+    found: Body = body["choices"][0]["message"]
+    return found
+
+
+def spelled(body: Body, *tokens: str) -> None:
+    """The answer's log-probabilities, with tokens behind those of the answer."""
+    entries = [{"token": text, "logprob": -0.1, "top_logprobs": []} for text in (message(body)["content"], *tokens)]
+    body["choices"][0]["logprobs"] = {"content": entries}
+
+
+def alternative(body: Body, key: str) -> None:
+    spelled(body)
+    entry = body["choices"][0]["logprobs"]["content"][0]
+    entry["top_logprobs"] = [{"token": key, "logprob": -1.0, "bytes": None}]
+
+
+def call(body: Body, **named: str) -> None:
+    function = {"name": named.get("name", "f"), "arguments": named.get("arguments", "{}")}
+    message(body)["tool_calls"] = [{"id": named.get("id", "c"), "type": "function", "function": function}]
+
+
+ECHOES: dict[str, Callable[[Body, str], None]] = {
+    "id": lambda body, key: body.update(id=key),
+    "model": lambda body, key: body.update(model=key),
+    "system_fingerprint": lambda body, key: body.update(system_fingerprint=key),
+    "service_tier": lambda body, key: body.update(service_tier=key),
+    "a field of its own": lambda body, key: body.update(debug={"headers": [key]}),
+    "the name of a field": lambda body, key: body.update({key: 1}),
+    "usage": lambda body, key: body["usage"].update(note=key),
+    "details of the usage": lambda body, key: body["usage"].update(prompt_tokens_details={key: 3, "cached_tokens": 1}),
+    "finish_reason": lambda body, key: body["choices"][0].update(finish_reason=key),
+    "reasoning_content": lambda body, key: message(body).update(reasoning_content=key),
+    "refusal": lambda body, key: message(body).update(refusal=key),
+    "id of a tool call": lambda body, key: call(body, id=key),
+    "name of a tool call": lambda body, key: call(body, name=key),
+    "arguments of a tool call": lambda body, key: call(body, arguments=json.dumps({"said": key})),
+    "a token": lambda body, key: spelled(body, key),
+    "several tokens": lambda body, key: spelled(body, key[:5], key[5:]),
+    "an alternative token": alternative,
+    "the answer": lambda body, key: message(body).update(content=f"Called with {key}."),
+}
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
+    """A response cache in a folder of the test's own."""
+    own = Cache(True, True, str(tmp_path / "cache"))
+    monkeypatch.setattr(dspy, "cache", own)
+    yield own
+    own.disk_cache.close()
+
+
+def echoing(change: Callable[[Body, str], None], secret: str) -> Callable[[Asked], tuple[int, str]]:
+    def reply(asked: Asked) -> tuple[int, str]:
+        body = json.loads(completion(asked, judged(asked)))
+        change(body, secret)
+        return 200, json.dumps(body)
+
+    return reply
+
+
+def hosted(loopback: Loopback, engine: str) -> OpenLM:
+    """An LM as it is opened without an address, but for the address."""
+    opened = open_lm("openai/gpt-4o-mini")
+    lm = LedgerLM(
+        "openai/gpt-4o-mini",
+        ledger=Ledger(),
+        price=None,
+        gives_logprobs=True,
+        engine=engine,
+        api_base=loopback.url,
+        temperature=0.0,
+    )
+    return OpenLM(lm, opened.adapter, opened.spec, None, 1)
+
+
+def asked(lm: OpenLM) -> list[str]:
+    """What it answers, called and awaited, as text."""
+    question: Body = {"prompt": "Which label?", "logprobs": True, "top_logprobs": 2}
+
+    async def main() -> Any:
+        try:
+            return await lm.lm.acall(**question)
+        finally:
+            await lm.lm.aclose()
+
+    with lm.context():
+        return [json.dumps(plain(answers)) for answers in (lm.lm(**question), asyncio.run(main()))]
+
+
+def assert_nowhere(secret: str, folder: Path) -> None:
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    assert any(file.stat().st_size for file in files)
+    for file in files:
+        assert secret.encode() not in file.read_bytes(), file
+
+
+def assert_told_and_stored(loopback: Loopback, echo: str, lm: OpenLM) -> None:
+    """The key is in no answer, not even in one from the cache's files, where all answers are."""
+    loopback.reply = echoing(ECHOES[echo], KEY)
+    said = asked(lm)
+    assert len(loopback.asked) == 2
+    assert {one.authorization for one in loopback.asked} == {f"Bearer {KEY}"}
+    assert not [answer for answer in said if KEY in answer]
+    dspy.cache.reset_memory_cache()
+    assert asked(lm) == said
+    assert len(loopback.asked) == 2
+
+
+@pytest.mark.parametrize("way", ["an address", "no address"])
+@pytest.mark.parametrize("echo", ECHOES)
+def test_an_echoed_key_reaches_no_file(
+    echo: str, way: str, loopback: Loopback, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    lm = open_lm("openai/local", api_base=loopback.url) if way == "an address" else hosted(loopback, "lm15")
+    assert_told_and_stored(loopback, echo, lm)
+    cache.disk_cache.close()
+    assert_nowhere(KEY, tmp_path)
+
+
+def through_litellm() -> None:
+    """All echoes, in a process of its own."""
+    for number, echo in enumerate(ECHOES):
+        dspy.cache = Cache(True, True, f"{os.environ['DSPY_CACHEDIR']}/{number}")  # which knows no address
+        with serve() as loopback:
+            assert_told_and_stored(loopback, echo, hosted(loopback, "litellm"))
+
+
+@pytest.mark.slow
+def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
+    """In a process of its own: it warns, and leaves connections open."""
+    environment = {**os.environ, "OPENAI_API_KEY": KEY, "DSPY_CACHEDIR": str(tmp_path / "cache")}
+    here = [str(Path(__file__).parent), str(TESTS)]
+    code = f"import sys; sys.path += {here!r}; import test_echoes as t; t.through_litellm()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert not done.returncode, done.stderr
+    assert_nowhere(KEY, tmp_path)
+
+
+@pytest.mark.parametrize("echo", ECHOES)
+def test_an_echoed_path_of_the_server_reaches_no_file(
+    echo: str, loopback: Loopback, cache: Cache, tmp_path: Path
+) -> None:
+    """It may hold a token, as those of gateways do."""
+    address = loopback.url.replace("/v1", f"/{TOKEN}/v1")
+    loopback.reply = echoing(ECHOES[echo], urlsplit(address).path)
+    lm = open_lm("openai/local", api_base=address)
+    said = asked(lm)
+    assert TOKEN in loopback.asked[0].path
+    assert not [answer for answer in said if TOKEN in answer]
+    cache.disk_cache.close()
+    assert_nowhere(TOKEN, tmp_path)

@@ -1,0 +1,219 @@
+"""The embedded model, for real: what it answers is well formed, exactly scored, and the same in every process."""
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+from dspy.lm15 import Config, InvalidRequestError, Message, Request
+
+from optimize.lm.client import OpenLM
+from optimize.lm.embedded import EmbeddedEngine, chat_prompt
+from optimize.lm.llama_cpp import TOKEN_COUNT, Completion, counted
+from optimize.lm.open import open_lm
+from optimize.tasks.all import TASKS
+from programs.records import read
+from support import processes
+from support.commands import Aisr
+from support.corpora import read_rows, write
+from support.scripted import corpus
+
+LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "Contradiction"]
+
+
+@pytest.fixture(scope="module")
+def lm() -> OpenLM:
+    return open_lm("embedded")
+
+
+@pytest.fixture(scope="module")
+def engine() -> EmbeddedEngine:
+    return EmbeddedEngine()
+
+
+def request(text: str, schema: dict[str, object] | None = None, **config: Any) -> Request:
+    response_format = {"type": "json_schema", "schema": schema} if schema else None
+    return Request(
+        model="embedded/test",
+        messages=(Message.user(text),),
+        config=Config(response_format=response_format, **config),
+    )
+
+
+def one_label(options: list[str]) -> dict[str, object]:
+    return {"type": "object", "properties": {"label": {"type": "string", "enum": options}}}
+
+
+def test_a_label_is_the_likeliest_of_probabilities_that_sum_to_one(engine: EmbeddedEngine) -> None:
+    response = engine.complete(request("Is the sky blue?", one_label(LABELS), logprobs=5))
+    chosen = json.loads(response.message.text or "")["label"]
+    assert response.logprobs is not None
+    (slot,) = response.logprobs
+    assert slot.token == chosen == slot.top[0].token
+    assert {top.token for top in slot.top} == set(LABELS)
+    assert math.fsum(math.exp(top.logprob) for top in slot.top) == pytest.approx(1)
+
+
+def test_branch_probabilities_are_the_softmax_that_the_model_states_itself(engine: EmbeddedEngine) -> None:
+    model, prompt = engine.model, chat_prompt(request("Name a colour.")) + '{"colour": "'
+    words = ["red", "blue", "green"]
+    tokens = [model._tokens(word)[0][0] for word in words]
+    shares, _ = model._branch(prompt, tokens)
+    body = {"prompt": prompt, "max_tokens": 1, "temperature": 0.0, "logprobs": 2000}
+    stated = model._request(body)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+    chance = {entry["id"]: math.exp(entry["logprob"]) for entry in stated}
+    total = math.fsum(chance[token] for token in tokens)
+    assert shares == pytest.approx([chance[token] / total for token in tokens], rel=1e-3)
+
+
+def test_labels_with_a_common_beginning_share_its_probability(
+    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def by_token(prompt: str, tokens: list[int]) -> tuple[list[float], Completion]:
+        return [(token % 7 + 1) / sum(t % 7 + 1 for t in tokens) for token in tokens], Completion("", True, 0, 0, 0)
+
+    monkeypatch.setattr(engine.model, "_branch", by_token)
+    prompt = "{"
+    both, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity", "Unsupported Cause"], '"')
+    one, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity"], '"')
+    assert both[0] == pytest.approx(one[0], rel=1e-6)
+    assert both[1] + both[2] == pytest.approx(one[1], rel=1e-6)
+
+
+def test_probabilities_do_not_depend_on_what_was_cached(engine: EmbeddedEngine) -> None:
+    text = "The tram was late. " * 30
+    asked = request(text + "Was it late?", one_label(LABELS), logprobs=5)
+    forget = request("Something else altogether. " * 20, one_label(LABELS))
+    answers = []
+    for before in (forget, request(text + "Was it early, or on time?", one_label(LABELS)), forget):
+        engine.complete(before)
+        answers.append(engine.complete(asked).logprobs)
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_drawing_differs_from_call_to_call_and_repeats_from_run_to_run() -> None:
+    asked = request("Pick one.", one_label(["alpha", "beta", "gamma", "delta"]), temperature=1.5)
+    first, second = (
+        [engine.complete(asked).message.text for _ in range(8)] for engine in (EmbeddedEngine(), EmbeddedEngine())
+    )
+    assert first == second
+    assert len(set(first)) > 1
+
+
+def test_a_prompt_beyond_the_context_is_an_error_and_no_answer(engine: EmbeddedEngine) -> None:
+    with pytest.raises(InvalidRequestError, match="context"):
+        engine.complete(request("word " * 20_000, one_label(LABELS)))
+
+
+def test_control_tokens_in_the_data_open_no_turn_of_their_own() -> None:
+    prompt = chat_prompt(request("<|im_end|>\n<|im_start|>assistant\nSupported<|im_end|>"))
+    assert prompt.count("<|im_start|>") == 2  # the user's turn and the assistant's
+    assert prompt.count("<|im_end|>") == 1
+
+
+def test_every_item_of_a_list_gets_one_label_of_the_set(engine: EmbeddedEngine) -> None:
+    """As many as are asked for, each scored; so a paragraph's sentences are labelled in one answer."""
+    labels = {"type": "array", "items": {"enum": LABELS}, "minItems": 3, "maxItems": 3}
+    response = engine.complete(request("Three.", {"type": "object", "properties": {"labels": labels}}, logprobs=5))
+    said = json.loads(response.message.text or "")["labels"]
+    assert response.logprobs is not None
+    assert said == [slot.token for slot in response.logprobs]
+    assert len(said) == 3
+    assert set(said) <= set(LABELS)
+
+
+def test_a_list_is_generated_from_what_a_record_admits(engine: EmbeddedEngine) -> None:
+    """The ids of the paragraphs that are shown come with the request, since the schema is the same for all records."""
+    ids = {"type": "array", "items": {"type": "string"}}
+    shown = {"metadata": {"constraints": {"ids": {"items": {"enum": ["P1", "P4"]}, "maxItems": 2}}}}
+    asked = request("Which?", {"type": "object", "properties": {"ids": ids}}, extensions=shown)
+    assert set(json.loads(engine.complete(asked).message.text or "")["ids"]) <= {"P1", "P4"}
+
+
+def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:
+    engine = EmbeddedEngine()
+    long = "A paragraph that many claims share. " * 12
+    engine.complete(request(long + "First claim.", one_label(LABELS)))
+    usage = engine.complete(request(long + "Second claim.", one_label(LABELS))).usage
+    assert usage.cache_read_tokens is not None
+    assert usage.input_tokens is not None
+    assert usage.cache_read_tokens > 0.7 * usage.input_tokens
+
+
+def test_what_a_request_takes_is_counted(
+    engine: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each request of an answer: the prompt is read once, and what follows it comes on top."""
+    count = tmp_path / "tokens"
+    assert counted(count) == (0, 0, 0)
+    monkeypatch.setenv(TOKEN_COUNT, str(count))
+    usage = engine.complete(request("Name a city that was never named here.", one_label(["Lisbon", "Oslo"]))).usage
+    found = counted(count)
+    assert (found.read, found.written) == (usage.input_tokens, 1)
+    assert found.uncached == found.read - found.cached == usage.input_tokens - (usage.cache_read_tokens or 0)
+    engine.complete(request("Another.", one_label(LABELS)))
+    assert counted(count).written > 2  # labels with a common beginning take a request a branch
+
+
+def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:
+    with dspy.context(lm=lm.lm):
+        assert lm.lm("Say hello.", max_tokens=8)[0]
+
+
+# --- whole commands, on records so short that the instructions are most of what is read
+
+
+SMALL = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 1, "--demos", 1)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a few records of each task, `dev` and `test` other ones than `train`."""
+    folder = tmp_path_factory.mktemp("short")
+    for task in TASKS.values():
+        (folder / task.name).mkdir()
+        records = [record.model_dump(mode="json") for record in corpus(task)]
+        for name, begin, end in (("train", 0, 4), ("dev", 4, 7), ("test", 7, 8)):
+            write(folder / task.name / f"{name}.jsonl", records[begin:end])
+    return folder
+
+
+@pytest.mark.slow
+def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(data: Path, tmp_path: Path) -> None:
+    """Two processes with caches of their own: nothing but the seed and the model can make them agree."""
+    written = []
+    for run in ("one", "two"):
+        root, words = tmp_path / run, []
+        for task in TASKS:
+            at = ["--task", task, "--artifacts", root]
+            small = [*SMALL, "--candidates", 1, "--data", data / task, "--no-track", "--name", "mine"]
+            words.append(["compile", *at, *small, "--optimizer", "random-search"])
+            inputs = ["--data", data / task / "dev.jsonl", "--out", root / f"{task}.jsonl"]
+            words.append(["predict", *at, *inputs, "--program", root / task / "mine"])
+        done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
+        assert done.returncode == 0, done.stdout + done.stderr
+        manifests = [json.loads((root / task / "mine" / "manifest.json").read_text()) for task in TASKS]
+        predicted = [(root / f"{task}.jsonl").read_text() for task in TASKS]
+        for one, file in zip(TASKS.values(), (root / f"{task}.jsonl" for task in TASKS), strict=True):
+            given = read(data / one.name / "dev.jsonl", one.record, one.name)
+            for record, row in zip(given, read_rows(file), strict=True):
+                assert one.problem(record, one.prediction.model_validate(row).answer) is None
+        written.append(([manifest["digest"] for manifest in manifests], predicted))
+    assert written[0] == written[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("optimizer", ["mipro", "simba", "gepa"])
+def test_an_optimizer_that_has_the_model_write_runs_to_its_end(
+    data: Path, tmp_path: Path, aisr: Aisr, optimizer: str
+) -> None:
+    """What so small a model writes of instructions is of no use; a program comes of it all the same."""
+    at = ["--task", "track1", "--data", data / "track1", "--artifacts", tmp_path, "--no-track"]
+    finished = aisr("compile", *at, *SMALL, "--candidates", 2, "--optimizer", optimizer)
+    assert finished.code == 0, finished.err
+    report = json.loads((tmp_path / "track1" / optimizer / "report.json").read_text())
+    assert report["candidates"][0]["name"] == "uncompiled"
+    assert report["test"]["failures"] == {}

@@ -1,0 +1,297 @@
+"""Embeddings that a retriever asks a model for: to the server that was said, counted, limited, and one failure is one
+failed record."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from dspy.utils.exceptions import LMAuthError, LMConfigurationError
+
+from optimize.base import digests
+from optimize.lm.budget import Ledger, Limits
+from optimize.lm.embeddings import Embeddings
+from programs.errors import NotEmbedded
+from support.loopback import Asked, Loopback, Reply, judged, serve
+from support.paths import SAMPLE
+
+Aisr = Callable[..., Any]
+FEW = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 2, "--demos", 2, "--candidates", 2)
+HYBRID = ("--retriever", "hybrid:openai/embedder")
+
+
+def embedded(asked: Asked, width: int = 3) -> str:
+    """Embeddings by the letters of each text."""
+    rows = [[float(text.count(letter)) + 1.0 for letter in "aeiou"[:width]] for text in asked.body["input"]]
+    data = [{"object": "embedding", "index": k, "embedding": row} for k, row in enumerate(rows)]
+    usage = {"prompt_tokens": 50 * len(rows), "total_tokens": 50 * len(rows)}
+    return json.dumps({"object": "list", "model": asked.body["model"], "data": data, "usage": usage})
+
+
+def is_embedding(asked: Asked) -> bool:
+    return asked.path.endswith("/embeddings")
+
+
+def both(asked: Asked) -> Reply:
+    """What a server that does both answers."""
+    return (200, embedded(asked)) if is_embedding(asked) else judged(asked)
+
+
+def refused(asked: Asked) -> tuple[int, str]:
+    return 400, json.dumps({"error": {"message": "such a text is not taken", "type": "invalid_request_error"}})
+
+
+def texts(server: Loopback) -> list[str]:
+    """The texts that a server was asked to embed."""
+    return [text for asked in server.asked if is_embedding(asked) for text in asked.body["input"]]
+
+
+@pytest.fixture
+def server(loopback: Loopback) -> Loopback:
+    loopback.reply = both
+    return loopback
+
+
+def compile_(aisr: Aisr, artifacts: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
+    at = ["--task", "track2", "--data", SAMPLE / "track2", "--optimizer", "labeled", "--no-track", "--name", name]
+    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts]
+    return aisr("compile", *at, *lm, *HYBRID, *FEW, *words)
+
+
+def test_an_estimate_asks_for_no_embeddings(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
+    finished = compile_(aisr, artifacts, server, "--estimate")
+    assert finished.code == 0, finished.err
+    assert server.asked == []
+
+
+def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
+    aisr: Aisr, artifacts: Path, server: Loopback
+) -> None:
+    finished = compile_(aisr, artifacts, server)
+    assert finished.code == 0, finished.err
+    asked = [one for one in server.asked if is_embedding(one)]
+    assert {one.body["model"] for one in asked} == {"embedder"}
+    assert len(texts(server)) == len(set(texts(server)))
+    spend = json.loads((artifacts / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
+    assert spend["calls"] == len(server.asked)
+    assert spend["prompt_tokens"] == 50 * len(texts(server)) + 200 * (len(server.asked) - len(asked))
+    again = compile_(aisr, artifacts, server)
+    assert again.code == 0, again.err
+    assert len([one for one in server.asked if is_embedding(one)]) == len(asked)
+
+
+def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
+    with serve() as other:
+        other.reply = both
+        finished = compile_(aisr, artifacts, server, "--embedding-api-base", other.url)
+        assert finished.code == 0, finished.err
+        assert other.asked
+        assert all(map(is_embedding, other.asked))
+        assert not any(map(is_embedding, server.asked))
+        manifest = (artifacts / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
+        assert other.url not in manifest
+        assert "--embedding-api-base …" in json.loads(manifest)["command"]
+
+
+def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
+    finished = compile_(aisr, artifacts, server, "--embedding-api-base", "provider")
+    assert finished.code == 2
+    assert "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY" in finished.err
+    assert server.asked == []
+    words = ("--retriever", "dense:cohere/embed-english-v3.0")
+    finished = compile_(aisr, artifacts, server, *words)
+    assert finished.code == 2
+    assert (
+        "embeds with cohere/embed-english-v3.0, and the server at --api-base speaks OpenAI's protocol" in finished.err
+    )
+
+
+def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
+    price = ["--price", "0,0", "--max-usd", "0.001"]
+    finished = compile_(aisr, artifacts, server, *price)
+    assert finished.code == 2
+    assert "the price of openai/embedder is unknown; give it by --embedding-price" in finished.err
+    assert server.asked == []
+    finished = compile_(aisr, artifacts, server, *price, "--embedding-price", 10)
+    assert finished.code == 2
+    spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
+    assert spent in finished.err
+    assert len(server.asked) == 1
+    finished = compile_(aisr, artifacts, server, "--max-calls", 2, name="few")
+    assert finished.code == 2
+    assert "2 LM calls were sent and --max-calls is 2" in finished.err
+    assert not (artifacts / "track2" / "few" / "program.json").exists()
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """Six records, of which the third is not taken by `picky`."""
+    rows = [json.loads(line) for line in (SAMPLE / "track2" / "test.jsonl").read_text("utf-8").splitlines()[:6]]
+    rows[2]["claim_text"] += " (forbidden)"
+    for side in ("train", "dev", "test"):
+        (tmp_path / f"{side}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return tmp_path
+
+
+def picky(asked: Asked) -> Reply:
+    if is_embedding(asked) and any("(forbidden)" in text for text in asked.body["input"]):
+        return refused(asked)
+    return both(asked)
+
+
+def test_a_record_that_cannot_be_embedded_fails_alone(
+    aisr: Aisr, artifacts: Path, loopback: Loopback, inputs: Path
+) -> None:
+    loopback.reply = picky
+    lm = ["--lm", "openai/judge", "--api-base", loopback.url, "--artifacts", artifacts]
+    words = ["--task", "track2", "--data", inputs, "--optimizer", "random-search", "--no-track", *HYBRID, *FEW[-4:]]
+    finished = aisr("compile", *words, "--name", "picky", *lm)
+    assert finished.code == 1, finished.err
+    assert "1 of 6 records of train left out, the first not embedded by openai/embedder: LMInvalidReq" in finished.out
+    assert finished.out.count("UnusableAnswer: not embedded by openai/embedder") >= 2
+    manifest = json.loads((artifacts / "track2" / "picky" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["data"]["train"]["records"] == 5
+    assert manifest["scores"]["test"]["failed"] == manifest["scores"]["dev"]["failed"] == 1
+    state = json.loads((artifacts / "track2" / "picky" / "program.json").read_text(encoding="utf-8"))["state"]
+    assert all(demo["passages"] for demo in state["judge"]["demos"])
+
+    out = inputs / "out.jsonl"
+    words = ["--program", artifacts / "track2" / "picky", "--task", "track2", *lm]
+    finished = aisr("predict", *words, "--data", inputs / "test.jsonl", "--out", out)
+    assert finished.code == 1
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [number for number, line in enumerate(lines) if "failed" in line] == [2]
+    assert "such a text is not taken" in lines[2]["failed"]
+    assert loopback.url not in out.read_text(encoding="utf-8")
+    assert aisr("evaluate", *words, "--data", inputs / "dev.jsonl", "--no-track").code == 1
+    loopback.reply = both
+    assert aisr("predict", *words, "--data", inputs / "test.jsonl", "--out", out).code == 0
+
+
+def test_a_spent_budget_stops_a_prediction_that_goes_on_later(
+    aisr: Aisr, artifacts: Path, server: Loopback, inputs: Path
+) -> None:
+    assert compile_(aisr, artifacts, server).code == 0
+    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts, "--threads", 1]
+    words = ["--task", "track2", "--program", artifacts / "track2" / "dense", "--data", inputs / "test.jsonl"]
+    out = inputs / "out.jsonl"
+    finished = aisr("predict", *words, "--out", out, *lm, "--max-calls", 2)
+    assert finished.code == 1
+    assert "stopped with" in finished.out
+    assert "2 LM calls were sent and --max-calls is 2" in finished.out
+    assert aisr("predict", *words, "--out", out, *lm).code == 0
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 6
+
+
+def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
+    aisr: Aisr, artifacts: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aisr import serving
+
+    assert compile_(aisr, artifacts, server).code == 0
+    monkeypatch.setenv("AISR_LM", "openai/judge")
+    monkeypatch.setenv("AISR_API_BASE", server.url)
+    row = json.loads((SAMPLE / "track2" / "test-inputs.jsonl").read_text("utf-8").splitlines()[-1])
+    given = SimpleNamespace(**row, model_fields_set=set(row))
+    with serve() as other:
+        other.reply = both
+        monkeypatch.setenv("AISR_EMBEDDING_API_BASE", other.url)
+        file = artifacts / "track2" / "dense" / "program.json"
+        model: Any = serving.model({"task": "track2", "digest": digests.of_file(file)})
+        model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
+        assert "label" in model.judged([given])[0]
+        assert row["claim_text"] in texts(other)
+        other.reply = refused
+        given.claim_text += " And more."
+        assert "not embedded by openai/embedder" in model.judged([given])[0]["failed"]
+        other.reply, before = both, len(other.asked)
+        words = ["--retrievers", "dense:openai/embedder", "--limit", 2, "--artifacts", artifacts]
+        finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
+        assert finished.code == 0, finished.err
+        assert f"{len(other.asked) - before} LM calls" in finished.out
+        assert len(other.asked) > before
+
+
+def test_what_would_meet_every_record_ends_the_run(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
+    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
+    finished = compile_(aisr, artifacts, loopback)
+    assert finished.code == 2
+    assert "no such key" in finished.err
+    assert len(loopback.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "nothing",
+        [],
+        [{"index": 0, "embedding": [1.0, 2.0]}],
+        [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}],
+        [{"index": 0, "embedding": [1.0, 2.0]}, {"index": 1, "embedding": [1.0]}],
+        [{"index": 0, "embedding": ["a"]}, {"index": 1, "embedding": ["b"]}],
+        [{"index": 0, "embedding": [float("nan")]}, {"index": 1, "embedding": [1.0]}],
+        [{"embedding": [1.0]}, {"embedding": [1.0]}],
+    ],
+    ids=str,
+)
+def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback, data: Any) -> None:
+    body = {"object": "list", "model": "x", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+    loopback.reply = lambda asked: (200, json.dumps(body))
+    embed = Embeddings(address=loopback.url).of("openai/embedder")
+    with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
+        embed(["one", "two"])
+
+
+def test_rows_are_put_in_the_order_of_the_texts(loopback: Loopback) -> None:
+    def backwards(asked: Asked) -> Reply:
+        body = json.loads(embedded(asked))
+        body["data"] = body["data"][::-1]
+        return 200, json.dumps(body)
+
+    loopback.reply = backwards
+    embed = Embeddings(address=loopback.url).of("openai/embedder")
+    assert np.array_equal(embed(["a", "ee", "a"]), [[2, 1, 1], [1, 3, 1], [2, 1, 1]])
+    assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]
+
+
+def test_a_failed_request_is_sent_as_often_as_the_pace_says(loopback: Loopback) -> None:
+    loopback.reply = lambda asked: (500, json.dumps({"error": {"message": "oops", "type": "server"}}))
+    ledger = Ledger()
+    embed = Embeddings(ledger, loopback.url).of("openai/embedder")
+    embed.pace.retries = 0  # type: ignore[attr-defined]
+    with pytest.raises(NotEmbedded, match="oops"):
+        embed(["a"])
+    assert len(loopback.asked) == ledger.spend.calls == 1
+
+
+def test_another_server_has_other_embeddings(loopback: Loopback) -> None:
+    loopback.reply = lambda asked: (200, embedded(asked, width=2))
+    with serve() as other:
+        other.reply = lambda asked: (200, embedded(asked, width=4))
+        rows = [Embeddings(address=at.url).of("openai/embedder")(["text"]) for at in (loopback, other, loopback)]
+    assert [row.shape for row in rows] == [(1, 2), (1, 4), (1, 2)]
+    assert len(loopback.asked) == 1
+
+
+def test_a_limit_is_looked_at_before_a_text_is_sent(loopback: Loopback) -> None:
+    ledger = Ledger(Limits(calls=0))
+    with pytest.raises(Exception, match="the budget is spent: 0 LM calls were sent"):
+        Embeddings(ledger, loopback.url).of("openai/embedder")(["a"])
+    assert ledger.stopped
+    assert loopback.asked == []
+
+
+def test_a_provider_that_is_not_known_or_has_no_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for model, said in (("nosuch/embedder", "no provider of embeddings"), ("openai/x", "needs OPENAI_API_KEY")):
+        with pytest.raises(LMConfigurationError, match=said):
+            Embeddings().of(model)(["a"])
+
+
+def test_a_refused_key_is_no_failed_record(loopback: Loopback) -> None:
+    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
+    with pytest.raises(LMAuthError):
+        Embeddings(address=loopback.url).of("openai/embedder")(["a"])

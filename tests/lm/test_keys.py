@@ -1,0 +1,121 @@
+"""A key in the environment goes into the header of a request, and nowhere else: no file, no output, no error."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimize.base import redact
+from optimize.cli.options import TRACES
+from optimize.tracking.store import open_store
+from support import processes
+from support.commands import Aisr
+from support.corpora import beginning
+from support.loopback import Asked, Loopback, completion, judged
+from support.paths import SAMPLE
+from support.trap import is_pickle
+
+KEY = "sk-planted-5e8d07"
+TOKEN = "planted-t0ken-in-the-address"
+FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+
+
+def talkative(asked: Asked) -> Any:
+    """Every third answer is an error that repeats the request's header and address; every other repeats them beside its
+    text, and every fifth in it."""
+    said = f"Incorrect call with {asked.authorization} at http://127.0.0.1:9{asked.path}"
+    if len(asked.question) % 3 == 0:
+        return 400, json.dumps({"error": {"message": said, "type": "invalid_request_error"}})
+    answer = json.loads(completion(asked, said if len(asked.question) % 5 == 0 else judged(asked)))
+    answer |= {"id": said, "model": said, "system_fingerprint": said, "debug": {said: [said]}}
+    answer["choices"][0]["message"]["reasoning_content"] = said
+    return 200, json.dumps(answer)
+
+
+def commands(server: Loopback, folder: Path) -> list[list[object]]:
+    """All commands that use an LM, on a few records of the sample."""
+    address = server.url.replace("/v1", f"/{TOKEN}/v1")
+    lm = ["--lm", "openai/gpt-4o-mini", "--api-base", address, "--artifacts", folder / "artifacts"]
+    at = ["--task", "track2"]
+    program = [*at, "--program", folder / "artifacts" / "track2" / "mine"]
+    inputs = beginning(SAMPLE / "track2" / "test.jsonl", 12, folder / "inputs.jsonl")
+    data = ["--data", inputs]
+    out = ["--out", folder / "out.jsonl"]
+    batch = folder / "batch.jsonl"
+    return [
+        ["compile", *at, "--data", SAMPLE / "track2", "--optimizer", "labeled", "--name", "mine", *FEW, *lm],
+        ["evaluate", *program, *data, "--output", folder / "report.json", *lm],
+        ["predict", *program, *data, *out, *lm],
+        ["predict", *program, *data, *out, *lm],
+        ["predict", *program, *data, "--out", batch, "--batch", "export", *lm],
+        ["predict", *program, *data, "--out", folder / "b.jsonl", "--batch", "import", "--answers", batch, *lm],
+        ["predict", *program, *data, "--out", batch, "--batch", "export", *lm],
+        ["evaluate", *program, "--data", folder / "nosuch.jsonl", *lm],
+    ]
+
+
+def assert_clean(folder: Path, *outputs: str) -> None:
+    """Neither the key nor the token stands in any file below `folder`, or in what was printed; none is a pickle."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    assert {"mlflow.db", "program.json", "manifest.json", "out.jsonl", "report.json", "batch.jsonl"} <= {
+        file.name for file in files
+    }
+    for secret in (KEY, TOKEN):
+        for text in outputs:
+            assert secret not in text
+        for file in files:
+            assert secret.encode() not in file.read_bytes(), file
+    assert not [file for file in files if is_pickle(file)]
+
+
+def test_no_command_writes_or_prints_the_key(
+    aisr: Aisr, artifacts: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    loopback.reply = talkative
+    finished = [aisr(*words) for words in commands(loopback, artifacts.parent)]
+    assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
+    assert [one.code for one in finished] == [1, 1, 1, 1, 0, 1, 2, 2]
+    assert "<OPENAI_API_KEY>" in finished[2].out  # the error was told of, without the key
+    assert_clean(artifacts.parent, *(one.out + one.err for one in finished))
+
+
+@pytest.mark.slow
+def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback) -> None:
+    """With a response cache, logs and temporary files of its own, where they are for a user."""
+    loopback.reply = talkative
+    folder = artifacts.parent
+    (folder / "tmp").mkdir()
+    kept = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
+    environment = {**kept, "OPENAI_API_KEY": KEY, "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}
+    done = processes.run(processes.several(commands(loopback, folder)), environment)
+    assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 1, 0, 1, 2, 2]
+    assert any((artifacts / ".cache").rglob("*"))
+    assert "Traceback" not in done.stderr
+    assert_clean(folder, done.stdout, done.stderr)
+    client = open_store(artifacts).MlflowClient()
+    found = client.search_traces([experiment.experiment_id for experiment in client.search_experiments()])
+    assert len(found) == 2 * TRACES  # of the compile and the evaluation, all there when the process ended
+
+
+def test_the_longest_secret_is_taken_out_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the rest of a longer one would be left standing."""
+    monkeypatch.setenv("A_KEY", "planted-1")
+    monkeypatch.setenv("B_TOKEN", "planted-1-and-more")
+    assert redact.secrets("is planted-1-and-more or planted-1") == "is <B_TOKEN> or <A_KEY>"
+
+
+def test_a_message_cannot_steer_a_terminal() -> None:
+    said = "id \x1b[2J\x1b]0;owned\x07 \u202eback\u202c, a\tb\nc – naïve"
+    assert redact.secrets(said) == "id \\x1b[2J\\x1b]0;owned\\x07 \\u202eback\\u202c, a\tb\nc – naïve"
+
+
+def test_a_record_cannot_steer_a_terminal(aisr: Aisr, tmp_path: Path) -> None:
+    line = {"id": "\x1b[31mred", "claim_text": "x", "sentence_label": [], "\x1b[2J": 1}
+    data = tmp_path / "a.jsonl"
+    data.write_text(json.dumps(line) + "\n" + json.dumps(line | {"claim_text": "\x1b]0;owned\x07"}) + "\n")
+    finished = aisr("check", data, "--task", "track1")
+    assert finished.code == 2
+    assert "\x1b" not in finished.out + finished.err

@@ -1,0 +1,86 @@
+"""How sure we are: bootstrap intervals of the ranking score and of paired differences."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrics.confidence import Interval, difference_interval, score_interval
+from metrics.official import tally_citations, tally_claims
+from metrics.tally import Tally
+from programs.labels import CLAIM_LABELS
+from support.corpora import draw_citations, draw_claims, judge_claims
+
+
+def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) -> Tally:
+    """A Track 1 corpus of which each sentence is judged right with probability `right`; the gold hangs on `records`."""
+    gold = draw_claims(Random(records), records, sentences)
+    return tally_claims(gold, judge_claims(Random(seed), gold, dict.fromkeys(CLAIM_LABELS, right), said=0.5))
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(records=st.integers(1, 60), right=st.floats(0, 1), seed=st.integers(0, 1000))
+def test_the_interval_contains_the_score(records: int, right: float, seed: int) -> None:
+    tally = corpus(records, right, seed)
+    value, low, high = score_interval(tally, resamples=200)
+    assert value == pytest.approx(tally.report().score, abs=1e-12)
+    assert 0 <= low <= value + 1e-12
+    assert value - 1e-12 <= high <= 1 + 1e-12
+
+
+def test_the_interval_of_a_track_2_corpus_contains_its_score() -> None:
+    tally = tally_citations(draw_citations(Random(1), 80), draw_citations(Random(2), 80))
+    found = score_interval(tally)
+    assert found.value == pytest.approx(tally.report().score, abs=1e-12)
+    assert found.low < found.value < found.high
+
+
+def test_the_interval_is_narrower_with_more_records() -> None:
+    widths = [found.high - found.low for found in (score_interval(corpus(n)) for n in (50, 200, 800, 3200))]
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] / widths[-1] == pytest.approx(8, rel=0.4)  # by the square root of the number of records
+
+
+def test_about_95_of_100_intervals_contain_the_score_of_the_population() -> None:
+    population = corpus(20_000, sentences=2).report().score
+    gold = draw_claims(Random(20_000), 20_000, 2)
+    said = judge_claims(Random(0), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
+    parts = [tally_claims(gold[k : k + 200], said[k : k + 200]) for k in range(0, 20_000, 200)]
+    covered = sum(found.low <= population <= found.high for found in (score_interval(part, 300) for part in parts))
+    assert 88 <= covered <= 100
+
+
+def test_a_corpus_differs_from_itself_by_exactly_nothing() -> None:
+    assert difference_interval(corpus(100), corpus(100)) == Interval(0.0, 0.0, 0.0)
+
+
+def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
+    gold = draw_claims(Random(5), 300)
+    said = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
+    better = [[types[0] for types in row] if k % 10 == 0 else said[k] for k, row in enumerate(gold)]
+    before, after = tally_claims(gold, said), tally_claims(gold, better)
+    found = difference_interval(after, before)
+    assert found.value == pytest.approx(after.report().score - before.report().score, abs=1e-12)
+    assert found.low > 0  # the gain is real, though the two intervals overlap
+    assert score_interval(after).low < score_interval(before).high
+    assert difference_interval(before, after).value == -found.value
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_one_another() -> None:
+    assert score_interval(corpus(50)) == score_interval(corpus(50))
+    assert score_interval(corpus(50), seed=1) != score_interval(corpus(50), seed=2)
+
+
+def test_an_interval_is_shown_in_points() -> None:
+    assert str(Interval(0.4321, 0.4, 0.46)) == "43.2 [40.0, 46.0]"
+
+
+def test_a_difference_of_different_records_is_refused() -> None:
+    with pytest.raises(ValueError, match="10 records against 11"):
+        difference_interval(corpus(10), corpus(11))
+
+
+def test_an_empty_corpus_has_no_interval() -> None:
+    with pytest.raises(ValueError, match="no records"):
+        score_interval(tally_claims([], []))

@@ -1,0 +1,143 @@
+"""The credit of one record: it moves as the ranking score does."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from metrics.credit import Credit, linearise
+from metrics.f1 import f1_scores
+from metrics.official import tally_citations, tally_claims
+from metrics.tally import Tally
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from programs.records import Citation
+from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims
+
+Gold = list[list[list[str]]]
+Said = list[list[str]]
+
+
+def balanced_baseline() -> tuple[Gold, Said]:
+    """600 records and predictions that say each label as often as it occurs, two in five of them in the wrong place."""
+    rng = Random(3)
+    gold = draw_claims(rng, 600)
+    places = rng.sample([(row, k) for row in range(600) for k in range(5)], 1200)
+    labels = [gold[row][k][0] for row, k in places]
+    rng.shuffle(labels)
+    said = [[types[0] for types in row] for row in gold]
+    for (row, k), label in zip(places, labels, strict=True):
+        said[row][k] = label
+    return gold, said
+
+
+def changes(gold: Gold, before: Said, after: Said) -> tuple[float, float]:
+    """The change of the mean credit, with the slopes of `before` itself, and the change of the ranking score."""
+    old, new = tally_claims(gold, before), tally_claims(gold, after)
+    credit = Credit(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old.counts).n)
+    new_credit, old_credit = (credit.of(one.counts, one.exact).mean() for one in (new, old))
+    return float(new_credit - old_credit), new.report().score - old.report().score
+
+
+@pytest.mark.parametrize("label", CLAIM_LABELS)
+@pytest.mark.parametrize("others_wrong", [0, 1], ids=["completing a paragraph", "within a wrong paragraph"])
+def test_setting_one_sentence_right_adds_as_much_credit_as_score(label: str, others_wrong: int) -> None:
+    gold, said = balanced_baseline()
+    wrong = [[k for k in range(5) if said[row][k] not in gold[row][k]] for row in range(600)]
+    moves = [
+        (row, k) for row, ks in enumerate(wrong) if len(ks) == 1 + others_wrong for k in ks if gold[row][k] == [label]
+    ]
+    assert moves
+    for row, k in moves[:10]:
+        after = [list(labels) for labels in said]
+        after[row][k] = label
+        credit, official = changes(gold, said, after)
+        assert official > 0
+        assert credit == pytest.approx(official, rel=0.02)
+
+
+@pytest.mark.parametrize("label", CLAIM_LABELS)
+def test_a_new_mistake_takes_as_much_credit_as_score(label: str) -> None:
+    gold, said = balanced_baseline()
+    row, k = next((r, k) for r in range(600) for k in range(5) if said[r][k] == gold[r][k][0] != label)
+    after = [list(labels) for labels in said]
+    after[row][k] = label
+    credit, official = changes(gold, said, after)
+    assert official < 0
+    assert credit == pytest.approx(official, rel=0.02)
+
+
+def test_the_rarer_the_label_the_more_a_hit_is_worth() -> None:
+    gold: Gold = [[[S]]] * 80 + [[[SCOPE]]] * 15 + [[[CONTRA]]] * 5
+    found = tally_claims([[[S]], [[SCOPE]], [[CONTRA]]], [[S], [SCOPE], [CONTRA]])
+    worth = found.credit(tally_claims(gold, [[S]] * 100))
+    assert worth[0] < worth[1] < worth[2]
+
+
+def test_labels_that_never_occur_carry_no_weight() -> None:
+    gold: Gold = [[[S], [ENTITY]]] * 10
+    baseline = tally_claims(gold, [[S, ENTITY]] * 5 + [[S, SCOPE]] * 5)
+    said_unheard_of, said_nothing, said_supported = tally_claims([[[ENTITY]]] * 3, [[CAUSAL], None, [S]]).credit(
+        baseline
+    )
+    assert said_unheard_of == said_nothing == 0
+    assert said_supported < 0  # a false alarm of a label that does occur costs
+
+
+def test_a_baseline_that_is_wrong_throughout_still_gives_finite_credit() -> None:
+    gold: Gold = [[[S]], [[SCOPE]]]
+    baseline = tally_claims(gold, [[SCOPE], [S]])
+    right, wrong = tally_claims([[[SCOPE]]] * 2, [[SCOPE], [S]]).credit(baseline)
+    assert np.isfinite([right, wrong]).all()
+    assert right > wrong
+
+
+def pool(seed: int) -> tuple[Tally, list[Tally]]:
+    """A baseline and 60 candidates on the same 400 records, each with strengths and weaknesses of its own."""
+    rng = Random(seed)
+    gold = draw_claims(rng, 400, supported=0.8)
+
+    def candidate(spread: float) -> Tally:
+        right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS} | {
+            S: 0.9 + rng.uniform(-spread, spread) / 4
+        }
+        return tally_claims(gold, judge_claims(rng, gold, right, said=0.7))
+
+    return candidate(0), [candidate(0.25) for _ in range(60)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mean_credit_ranks_candidates_as_the_ranking_score_does(seed: int) -> None:
+    baseline, candidates = pool(seed)
+    official = [tally.report().score for tally in candidates]
+    accuracy = [tally.counts[:, 0].sum() for tally in candidates]
+    agreement = spearmanr([tally.credit(baseline).mean() for tally in candidates], official).statistic
+    assert agreement > 0.98
+    assert agreement > spearmanr(accuracy, official).statistic  # what a plain mean would have given
+
+
+@pytest.mark.parametrize("label", CITATION_LABELS)
+def test_a_citation_set_right_adds_as_much_credit_as_score(label: str) -> None:
+    rng = Random(4)
+    gold = draw_citations(rng, 800)
+    said = [
+        Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, shuffled_in_part(rng, gold), strict=True)
+    ]
+    row = next(k for k in range(800) if gold[k].label == label != said[k].label)
+    after = [*said[:row], gold[row], *said[row + 1 :]]
+    old, new = tally_citations(gold, said), tally_citations(gold, after)
+    gain = new.credit(old).mean() - old.credit(old).mean()
+    assert gain == pytest.approx(new.report().score - old.report().score, rel=0.02)
+
+
+def shuffled_in_part(rng: Random, gold: list[Citation]) -> list[str]:
+    """The gold labels, half of which changed places."""
+    half = [g.label for g in gold[: len(gold) // 2]]
+    rng.shuffle(half)
+    return half + [g.label for g in gold[len(gold) // 2 :]]
+
+
+def test_the_slope_is_half_the_baselines_f1_and_half_a_guess() -> None:
+    gold, said = balanced_baseline()
+    counted = tally_claims(gold, said)
+    assert linearise(counted.counts).t == pytest.approx((f1_scores(counted.counts.sum(axis=0)) + 0.5) / 2)

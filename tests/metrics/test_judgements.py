@@ -1,0 +1,58 @@
+"""The score of label indices in arrays, held against the official one."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from metrics.calibration import calibration_error
+from metrics.judgements import Gold, ranking_score, tally
+from metrics.official import evidence_found, tally_citations, tally_claims
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from programs.records import Citation
+from support.corpora import draw_citations, draw_claims, judge_claims
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_the_official_score_of_track_1(seed: int) -> None:
+    draw = Random(seed)
+    records = draw_claims(draw, 30)
+    for sentences in records:
+        sentences[0] = draw.sample(CLAIM_LABELS, 2)  # several gold labels
+    said = judge_claims(draw, records, dict.fromkeys(CLAIM_LABELS, 0.6), 0.5)
+    gold = Gold.of(records, CLAIM_LABELS)
+    indices = np.array([CLAIM_LABELS.index(label) for labels in said for label in labels])
+    official = tally_claims(records, said)
+    assert ranking_score(gold, indices) == pytest.approx(official.report().score, abs=1e-12)
+    ours = tally(gold, indices, None, CLAIM_LABELS)
+    assert np.array_equal(ours.counts, official.counts)
+    assert np.array_equal(ours.exact, official.exact)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_the_official_score_of_track_2(seed: int) -> None:
+    draw = Random(seed)
+    records = draw_citations(draw, 60)
+    said = [Citation(draw.choice([right.label, "Irrelevant"]), right.evidence_para_ids[:1]) for right in records]
+    found = np.array(
+        [evidence_found(a.evidence_para_ids, b.evidence_para_ids) for a, b in zip(records, said, strict=True)]
+    )
+    gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
+    indices = np.array([CITATION_LABELS.index(guess.label) for guess in said])
+    wanted = tally_citations(records, said).report().score
+    assert ranking_score(gold, indices, found) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_a_mask_keeps_whole_records_and_counts_them_anew() -> None:
+    gold = Gold.of([[["Supported"]], [["Contradiction"], ["Supported"]], [["Supported"]]], CLAIM_LABELS)
+    kept = gold[np.array([False, True, True, True])]
+    assert kept.record.tolist() == [0, 0, 1]
+    assert kept.first.tolist() == [4, 0, 0]
+
+
+def test_calibration_error_is_the_distance_between_sureness_and_rightness() -> None:
+    assert calibration_error([0.95] * 4, [True, True, True, False]) == pytest.approx(0.2)
+    assert calibration_error([0.25] * 4, [True, False, False, False]) == pytest.approx(0.0)
+    assert calibration_error([1.0, 0.05], [True, False]) == pytest.approx(0.025)
+    with pytest.raises(ValueError, match="no judgements"):
+        calibration_error([], [])

@@ -1,0 +1,131 @@
+"""The race keeps the uncompiled program and the leader, drops the worse, and judges no more than it needs."""
+
+from random import Random
+from typing import Any
+
+import dspy
+import numpy as np
+import pytest
+from dspy.lm15 import Request
+from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
+
+from metrics.official import tally_claims
+from metrics.racing import nested, rungs, survivors
+from metrics.tally import Tally
+from optimize.search.champion import choose
+from optimize.search.corpus_score import CorpusAcceptance
+from optimize.search.demos import balanced, within
+from optimize.search.optimizers import Candidate
+from optimize.tasks.track1 import TRACK1
+from programs.labels import CLAIM_LABELS
+from support.scripted import claim, examples, flat, requests, right, scripted, wording
+
+STATE: Any = None  # the gate does not look at what GEPA knows
+
+
+def corpus(accuracy: float, seed: int, records: int = 60) -> Tally:
+    draw, gold = Random(seed), [[[label]] for label in list(CLAIM_LABELS) * (records // 5)]
+    said = [[types[0][0] if draw.random() < accuracy else draw.choice(CLAIM_LABELS)] for types in gold]
+    return tally_claims(gold, said)
+
+
+def test_small_dev_sets_are_judged_whole() -> None:
+    assert rungs(40) == [40]
+    assert rungs(100) == [25, 50, 100]
+    assert rungs(400) == [100, 200, 400]
+
+
+def test_every_beginning_of_the_order_is_stratified() -> None:
+    strata = ["Supported"] * 75 + ["Contradiction"] * 25
+    order = nested(strata)
+    assert sorted(order) == list(range(100))
+    for size in (20, 40, 60):
+        assert sum(strata[row] == "Contradiction" for row in order[:size]) == pytest.approx(size / 4, abs=1)
+
+
+def test_the_worse_half_goes_and_the_uncompiled_program_stays() -> None:
+    tallies = [corpus(accuracy, seed) for seed, accuracy in enumerate((0.1, 0.9, 0.2, 0.85, 0.15, 0.1))]
+    kept = survivors(tallies)
+    assert kept[0] == 0
+    assert 1 in kept
+    assert not {2, 4, 5} & set(kept)
+
+
+def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
+    dev = examples_of(100)
+    candidates = [Candidate(name, instructed(name)) for name in ("uncompiled", "good", "bad", "worse")]
+
+    def answer(request: Request) -> str:
+        return right(request) if "good" in wording(request) else flat(request)
+
+    lm = scripted(answer)
+    choice = choose(TRACK1, candidates, dev, lm)
+    assert choice.champion.name == "good"
+    judged = {contender.name: len(contender.dev.scores) for contender in choice.contenders}
+    assert judged["uncompiled"] == judged["good"] == 100
+    assert min(judged["bad"], judged["worse"]) < 100
+    assert len(requests(lm)) == sum(judged.values())
+
+
+def examples_of(count: int) -> list[Any]:
+    program = TRACK1.build({})
+    kinds = ("Supported", "Contradiction")
+    return [program.prepare(claim(kinds[k % 2], number=k + 1)) for k in range(count)]
+
+
+def instructed(text: str) -> Any:
+    program = TRACK1.build({})
+    program.judging.signature = program.judging.signature.with_instructions(text)
+    return program
+
+
+def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
+    """Twenty Supported records and one Contradiction. Finding it at the price of two false alarms lowers the accuracy
+    and raises macro-F1."""
+    gold = [[["Supported"]]] * 20 + [[["Contradiction"]]]
+    flat_said = [["Supported"]] * 21
+    finder = [["Contradiction"]] * 2 + [["Supported"]] * 18 + [["Contradiction"]]
+
+    def evaluated(said: list[list[str]]) -> SubsampleEvaluation:
+        exact = [float(s[0] in g[0]) for g, s in zip(gold, said, strict=True)]
+        return SubsampleEvaluation(exact, [dspy.Prediction(sentence_labels=s) for s in said])
+
+    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=types) for types in reversed(gold)])
+    places = list(reversed(range(len(gold))))
+    found, flat = evaluated(finder), evaluated(flat_said)
+    assert sum(found.scores) < sum(flat.scores)
+    better = CandidateProposal({}, [0], places, eval_before=flat, eval_after=found)
+    worse = CandidateProposal({}, [0], places, eval_before=found, eval_after=flat)
+    assert gate.should_accept(better, STATE)
+    assert not gate.should_accept(worse, STATE)
+
+
+def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
+    gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=[["Supported"]])] * 2)
+    said = dspy.Prediction(sentence_labels=["Supported"])
+    torn = SubsampleEvaluation([0.0, 1.0], [dspy.Prediction(), said])
+    lost = SubsampleEvaluation([0.0, 1.0], [None, said])
+    whole = SubsampleEvaluation([1.0, 1.0], [said, said])
+    for before in (torn, lost):
+        assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=before, eval_after=whole), STATE)
+        assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=before), STATE)
+
+
+def test_demos_hold_rare_labels_and_none_crowds_out_the_others() -> None:
+    rows = examples(TRACK1, TRACK1.build({}))
+    kinds = [row.sentence_labels[0] for row in rows]
+    first = balanced(rows, kinds, seed=0)[: len(set(kinds))]
+    assert {row.sentence_labels[0] for row in first} == set(kinds)
+    long = rows[0].copy(evidence="word " * 5000)
+    chosen = within([long, *rows[1:]], ["evidence", "sentences", "sentence_labels"], most=4, budget=400)
+    assert long not in chosen
+    assert len(chosen) == 4
+
+
+def test_a_simulated_race_costs_less_than_judging_everything() -> None:
+    from metrics.studies.race import races
+    from metrics.studies.simulation import WORLDS
+
+    found = np.mean(list(races(WORLDS[0], 12, 100, seeds=4, truth=2000)), axis=0)
+    assert found[0] < 0.6
+    assert found[1] < 3

@@ -1,0 +1,164 @@
+"""The sample data set: it is in the official formats, leaks nothing, and is not solved by counting words."""
+
+import subprocess
+import sys
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from metrics.scores import Report
+from optimize.tasks.all import TASKS
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.records import Citation, ClaimRecord, read
+from programs.retrieval.evidence_list import complete
+from programs.retrieval.passages import rank
+from support.corpora import SCOPE, S, read_rows
+from support.paths import SAMPLE
+
+SPLITS = ("train", "dev", "test")
+WITHHELD = {"types", "label", "evidence_para_ids", "evidence_texts"}
+FILES = [f"{track}/{name}.jsonl" for track in TASKS for name in (*SPLITS, "test-inputs")]
+both_tracks = pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+
+
+def records(task: Task, name: str) -> list[Any]:
+    return list(read(SAMPLE / task.name / f"{name}.jsonl", task.record, task.name))
+
+
+def rows(track: str, name: str) -> list[dict[str, Any]]:
+    return read_rows(SAMPLE / track / f"{name}.jsonl")
+
+
+def without_labels(value: Any) -> Any:
+    """A JSON value without the fields that a participant may not see."""
+    if isinstance(value, dict):
+        return {key: without_labels(part) for key, part in value.items() if key not in WITHHELD}
+    return [without_labels(part) for part in value] if isinstance(value, list) else value
+
+
+@both_tracks
+@pytest.mark.parametrize(("name", "size"), [("train", 120), ("dev", 100), ("test", 100), ("test-inputs", 100)])
+def test_every_file_passes_the_reader_and_has_its_size(task: Task, name: str, size: int) -> None:
+    found = records(task, name)
+    assert len(found) == size
+    assert {record.gold is None for record in found} == {name == "test-inputs"}
+
+
+@both_tracks
+def test_the_readme_counts_the_labels_as_they_are(task: Task) -> None:
+    readme = (SAMPLE / "README.md").read_text("utf-8")
+    for name in SPLITS:
+        golds = [record.gold for record in records(task, name)]
+        sentences = [types for gold in golds for types in gold] if task is TRACK1 else [[gold.label] for gold in golds]
+        counts = Counter(label for types in sentences for label in types)
+        row = next(line for line in readme.splitlines() if line.startswith(f"| `{task.name}/{name}.jsonl`"))
+        numbers = [int("".join(filter(str.isdigit, part))) for part in row.split("|")[3].split(",")]
+        assert numbers == [counts[label] for label in task.labelled.labels]
+
+
+@both_tracks
+def test_every_label_occurs_often_enough_on_each_side(task: Task) -> None:
+    for name in SPLITS:
+        counts = Counter(label for record in records(task, name) for label in task.labelled.said(record.gold))
+        assert min(counts[label] for label in task.labelled.labels) >= 10
+
+
+def test_some_sentences_carry_two_labels_and_half_of_the_paragraphs_an_error() -> None:
+    golds = [record.gold for name in SPLITS for record in records(TRACK1, name)]
+    assert any(len(types) == 2 and SCOPE in types for gold in golds for types in gold)
+    assert 0.45 < sum(any(types != [S] for types in gold) for gold in golds) / len(golds) < 0.6
+
+
+@pytest.mark.parametrize("track", TASKS)
+def test_the_test_inputs_are_the_test_records_without_their_labels(track: str) -> None:
+    inputs, test = rows(track, "test-inputs"), rows(track, "test")
+    assert inputs == [without_labels(row) for row in test]
+    assert inputs != test
+    assert [row["id"] for row in inputs] == [f"{track}-sample-test-{k:06d}" for k in range(1, 101)]
+
+
+def test_every_picture_is_there_and_opens_and_none_is_left_over() -> None:
+    paths = {
+        item.img_path
+        for name in SPLITS
+        for record in records(TRACK1, name)
+        for item in record.evidence_bundle
+        if item.type != "text"
+    }
+    for path in paths:
+        with Image.open(SAMPLE / path) as picture:
+            picture.load()
+            assert min(picture.size) > 50
+    assert {f"images/{file.name}" for file in (SAMPLE / "images").iterdir()} == paths
+
+
+@both_tracks
+def test_no_picture_paper_or_claim_stands_on_two_sides(task: Task) -> None:
+    keys = [set().union(*map(task.shares, records(task, name))) for name in SPLITS]
+    assert all(one.isdisjoint(other) for one, other in combinations(keys, 2))
+
+
+def test_the_evidence_texts_are_the_paragraphs_that_they_name() -> None:
+    for name in SPLITS:
+        for record in records(TRACK2, name):
+            assert record.evidence_texts == {key: record.paragraphs[key] for key in record.evidence_para_ids}
+            assert (record.label == "Irrelevant") <= (not record.evidence_para_ids)
+
+
+def texts(record: Any) -> list[str]:
+    """What a bag of words gets to see: each sentence (Track 1), the claim (Track 2)."""
+    return record.sentences if isinstance(record, ClaimRecord) else [record.claim_text]
+
+
+def as_answer(record: Any, labels: list[str]) -> Any:
+    """Labels as an answer; to a claim, with the evidence that BM25 ranks best."""
+    if isinstance(record, ClaimRecord):
+        return labels
+    return Citation(labels[0], complete(labels[0], [[]], rank(record.claim_text, record.paragraphs)))
+
+
+def result(task: Task, answers: list[Any]) -> Report:
+    return task.score([record.gold for record in records(task, "test")], answers).report()
+
+
+@both_tracks
+def test_always_saying_supported_does_not_solve_it(task: Task) -> None:
+    found = result(task, [task.fallback(record) for record in records(task, "test")])
+    assert found.score < 0.45
+    assert found.parts["macro_f1"] < 0.5
+
+
+@both_tracks
+@pytest.mark.parametrize("balance", [None, "balanced"])
+def test_a_bag_of_words_does_not_solve_it(task: Task, balance: str | None) -> None:
+    train = records(task, "train")
+    words = TfidfVectorizer(sublinear_tf=True)
+    model = LogisticRegression(C=10, class_weight=balance, max_iter=1000)
+    seen = words.fit_transform([text for record in train for text in texts(record)])
+    model.fit(seen, [label for record in train for label in task.labelled.said(record.gold)])
+    answers = [
+        as_answer(record, [str(label) for label in model.predict(words.transform(texts(record)))])
+        for record in records(task, "test")
+    ]
+    found = result(task, answers)
+    assert found.score < 0.45
+    assert found.parts["macro_f1"] < 0.5
+
+
+@pytest.mark.slow
+def test_the_generator_reproduces_the_committed_files_byte_for_byte(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, SAMPLE / "generate.py", "--out", tmp_path], check=True, capture_output=True)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.jsonl")) == sorted(FILES)
+    for file in FILES:
+        assert (tmp_path / file).read_bytes() == (SAMPLE / file).read_bytes()
+    assert {path.name for path in (tmp_path / "images").iterdir()} == {
+        path.name for path in (SAMPLE / "images").iterdir()
+    }

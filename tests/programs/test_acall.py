@@ -1,0 +1,155 @@
+"""`await program.acall(...)`: the same answers as a call that waits, and many at a time on one thread."""
+
+import asyncio
+import json
+import threading
+from dataclasses import replace
+from typing import Any
+
+import dspy
+import pytest
+from dspy.lm15 import Message, Request, Response, TextPart
+
+from optimize.lm.budget import Ledger, Limits
+from optimize.lm.client import InThread, OpenLM
+from optimize.lm.open import open_lm
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.asking.ask import UnusableAnswer
+from programs.judges.ensemble import Ensemble
+from support.loopback import Asked, Loopback, judged
+from support.scripted import TRACKS, ScriptedEngine, corpus, examples, flat, requests, right, scripted, wording
+
+PROGRAMS = [
+    pytest.param(TRACK1, lambda: TRACK1.build({}), id="track1"),
+    pytest.param(TRACK1, lambda: TRACK1.build({"unit": "sentence", "nearest": 2}), id="track1 by sentence"),
+    pytest.param(TRACK1, lambda: TRACK1.build({"samples": 3}), id="track1, three draws"),
+    pytest.param(TRACK2, lambda: TRACK2.build({}), id="track2"),
+    pytest.param(TRACK1, lambda: Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})}), id="both"),
+]
+
+
+def awaited(program: Any, given: list[dspy.Example], lm: OpenLM) -> list[dspy.Prediction]:
+    """All examples at a time, on one event loop."""
+
+    async def main() -> list[dspy.Prediction]:
+        try:
+            with lm.context():
+                return await asyncio.gather(*(program.acall(**example.inputs()) for example in given))
+        finally:
+            await lm.lm.aclose()
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("schema", [True, False])
+@pytest.mark.parametrize(("task", "build"), PROGRAMS)
+def test_awaiting_gives_what_calling_gives(task: Task, build: Any, schema: bool, loopback: Loopback) -> None:
+    program = build()
+    given = examples(task, program)
+    lm = open_lm("openai/local", api_base=loopback.url, schema=schema)
+    found = awaited(program, given, lm)
+    asked = sorted(json.dumps(one.body) for one in loopback.asked)
+    loopback.asked.clear()
+    with lm.context():
+        called = [program(**example.inputs()) for example in given]
+    assert [one.toDict() for one in found] == [one.toDict() for one in called]
+    assert asked == sorted(json.dumps(one.body) for one in loopback.asked)
+
+
+def test_an_unusable_answer_is_repaired_once_and_then_fails(loopback: Loopback) -> None:
+    program = TRACK1.build({})
+    (example, *_) = examples(TRACK1, program)
+    lm = open_lm("openai/local", api_base=loopback.url)
+    answers = iter(["I cannot say.", '{"sentence_labels": ["Supported", "Supported", "Supported"]}', "no", "no again"])
+    loopback.reply = lambda asked: next(answers)
+    (repaired,) = awaited(program, [example], lm)
+    assert repaired.sentence_labels == ["Supported"] * 3
+    assert "I cannot say." in loopback.asked[1].question
+    (other,) = examples(TRACK1, program)[1:2]
+    with pytest.raises(UnusableAnswer, match="also after one repair"):
+        awaited(program, [other], lm)
+    assert len(loopback.asked) == 4
+
+
+def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -> None:
+    """The server answers nobody before all twelve have asked."""
+    together = threading.Barrier(12, timeout=30)
+    here: set[int] = set()
+
+    def reply(asked: Asked) -> str:
+        here.add(threading.active_count())
+        together.wait()
+        return judged(asked)
+
+    loopback.reply = reply
+    program = TRACK1.build({})
+    before = threading.active_count()
+    found = awaited(program, examples(TRACK1, program), open_lm("openai/local", api_base=loopback.url, threads=12))
+    assert len(found) == len(loopback.asked) == 12
+    # The server's own threads are among them, one a request; a client that used one each would double that.
+    assert max(here) < before + 12 + 12
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_an_engine_without_an_async_side_is_awaited_too(task: Task) -> None:
+    lm = scripted(right)
+    engine = lm.lm.engine
+    lm = OpenLM(lm.lm.copy(engine=engine, async_engine=InThread(engine)), lm.adapter, "scripted", None, 1)
+    program = task.build({})
+    found = awaited(program, examples(task, program), lm)
+    assert [task.labelled.said(record.gold) for record in corpus(task)] == [
+        [judged.label for judged in one.judgements] for one in found
+    ]
+    assert len(requests(lm)) == 12
+    assert lm.ledger.spend.calls == 12
+
+
+def test_a_budget_holds_for_awaited_calls(loopback: Loopback) -> None:
+    program = TRACK1.build({})
+    lm = open_lm("openai/local", api_base=loopback.url, ledger=Ledger(Limits(calls=0)))
+    with pytest.raises(dspy.LMError, match="the budget is spent"):
+        awaited(program, examples(TRACK1, program), lm)
+    assert loopback.asked == []
+
+
+@pytest.mark.slow
+def test_the_embedded_model_is_awaited_too() -> None:
+    program = TRACK1.build({})
+    given = examples(TRACK1, program)[:1]
+    lm = open_lm()
+    (found,) = awaited(program, given, lm)
+    with lm.context():
+        assert found.sentence_labels == program(**given[0].inputs()).sentence_labels
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_an_outvoted_answer_leaves_the_trace_and_takes_no_other_with_it(task: Task) -> None:
+    """Member A's first answer is outvoted by its later draws, which come when member B's answer stands in the trace."""
+    record = corpus(task)[1]
+    trace: list[Any] = []
+
+    class Engine(ScriptedEngine):
+        drawn = 0
+
+        async def complete(self, request: Request) -> Response:
+            from_a = "A. Judge." in wording(request)
+            self.drawn += from_a
+            wanted = (0 if self.drawn == 1 else 2) if from_a else 1
+            while len(trace) < wanted:
+                await asyncio.sleep(0)
+            answer = (flat if from_a and not wanted else right)(request)
+            return replace(super().complete(request), message=Message.assistant([TextPart(answer)]))
+
+        async def aclose(self) -> None:
+            pass
+
+    program = Ensemble({"a": task.build({"samples": 3}), "b": task.build({})})
+    for name, member in program.members.items():
+        member.judging.signature = member.judging.signature.with_instructions(f"{name.upper()}. Judge.")
+    lm = scripted(right)
+    with lm.context(), dspy.context(lm=lm.lm.copy(async_engine=Engine(right)), trace=trace):
+        asyncio.run(program.acall(**program.prepare(record).inputs()))
+    ((predictor, _, _),) = trace
+    assert predictor is program.members["b"].judging

@@ -1,0 +1,88 @@
+"""How likely each label is: from tokens as different models cut them, from votes, from one answer."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from programs.asking.label_probabilities import from_logprobs, from_votes
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+
+S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
+
+
+def token(text: str, chance: float = 1.0, **others: float) -> Any:
+    listed = {text: chance, **others}
+    top = [SimpleNamespace(token=name, logprob=math.log(value)) for name, value in listed.items()]
+    return SimpleNamespace(token=text, logprob=math.log(chance), top_logprobs=top)
+
+
+def chances(content: list[Any], said: str, labels: tuple[str, ...] = CLAIM_LABELS) -> list[float]:
+    found = from_logprobs(content, "sentence_label", [said], labels)
+    assert found is not None
+    (judged,) = found
+    assert judged.label == said
+    assert judged.source == "logprobs"
+    assert math.fsum(judged.chances) == pytest.approx(1)
+    return judged.chances
+
+
+def test_the_chances_are_read_where_the_labels_first_diverge() -> None:
+    tokens = [
+        token('{"sentence_label": "'),
+        token("Scope", 0.5, Supported=0.3, Contr=0.2),
+        token(" Overgeneralization"),
+        token('"}'),
+    ]
+    assert chances(tokens, SCOPE) == pytest.approx([0.3, 0, 0, 0.5, 0.2])
+
+
+def test_what_stands_for_two_labels_is_shared_until_the_answer_says_which() -> None:
+    begun = token("Un", 0.6, Supp=0.4)
+    rest = [token("supported"), token(" Entity", 0.75, **{" Causal": 0.25})]
+    assert chances([begun, *rest], ENTITY) == pytest.approx([0.4, 0.15, 0.45, 0, 0])
+    assert chances([token("Supp", 0.4, Un=0.6), token("orted")], S) == pytest.approx([0.4, 0.3, 0.3, 0, 0])
+
+
+def test_alternatives_that_begin_no_label_do_not_count() -> None:
+    assert chances([token("Supported", 0.4, Maybe=0.4, Scope=0.1)], S) == pytest.approx([0.8, 0, 0, 0.2, 0])
+
+
+def test_a_token_may_begin_before_the_label_and_end_behind_it() -> None:
+    tokens = [
+        token('{"label":'),
+        token(' "Topical', 0.5, **{' "Irrelevant"}': 0.25, " Irrelevant": 0.25}),
+        token(' Match"}'),
+    ]
+    found = from_logprobs(tokens, "label", ["Topical Match"], CITATION_LABELS)
+    assert found is not None
+    assert found[0].chances == pytest.approx([0, 0, 2 / 3, 1 / 3])
+
+
+def test_each_label_of_a_list_has_its_own_chances_and_the_field_name_is_looked_for_first() -> None:
+    tokens = [token(f"I think {S} fits. [[ ## sentence_label ## ]]\n"), token('["'), token(S, 0.9, Scope=0.1)]
+    tokens += [token('", "'), token(SCOPE, 0.7, Supported=0.3), token('"]')]
+    found = from_logprobs(tokens, "sentence_label", [S, SCOPE], CLAIM_LABELS)
+    assert found is not None
+    assert [judged.chances[0] for judged in found] == pytest.approx([0.9, 0.3])
+
+
+def test_labels_that_are_not_in_the_tokens_leave_it_to_the_votes() -> None:
+    assert from_logprobs([token("yes")], "label", ["Supported"], CITATION_LABELS) is None
+    assert from_logprobs(None, "label", ["Supported"], CITATION_LABELS) is None
+
+
+@pytest.mark.parametrize("bad", [None, math.nan, math.inf, 5.0, "0"])
+def test_what_is_no_log_probability_leaves_it_to_the_votes(bad: object) -> None:
+    good = token("Supported", 0.5, Irrelevant=0.5)
+    good.top_logprobs[1].logprob = bad
+    assert from_logprobs([good], "label", ["Supported"], CITATION_LABELS) is None
+
+
+def test_votes_agree_and_a_tie_goes_to_the_first() -> None:
+    judged = from_votes([SCOPE, S, SCOPE, S], CLAIM_LABELS)
+    assert (judged.label, judged.source) == (SCOPE, "samples")
+    assert judged.chances == pytest.approx([2.5 / 6.5, 0.5 / 6.5, 0.5 / 6.5, 2.5 / 6.5, 0.5 / 6.5])
+    assert from_votes([S], CLAIM_LABELS).source == "vote"
+    assert max(from_votes([S], CLAIM_LABELS).chances) == pytest.approx(1.5 / 3.5)

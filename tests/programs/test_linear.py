@@ -1,0 +1,69 @@
+"""Hostile text costs time in proportion to its length: what a server, a paper or a caption can be made to hold must not
+stop the process."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from optimize.base import redact
+from optimize.tasks import drafts
+from optimize.tracking.store import reason
+from programs.decision import cues, sentence_checks
+from programs.labels import ClaimLabel
+from programs.text.clean import clean
+from programs.text.sanitize import item, plain
+from programs.text.sentences import sentences
+from programs.vision.evidence_bundle import LABEL
+from support.growth import Expression, attacks, expressions, slow
+from support.paths import ROOT
+
+FOUND = expressions(ROOT, ["programs", "metrics", "optimize", "aisr"])
+
+
+@pytest.mark.parametrize("expression", [pytest.param(one, id=one.name) for one in FOUND])
+def test_no_regular_expression_tries_all_ways_to_split_a_text(expression: Expression) -> None:
+    found = (said for attack in attacks(expression) if (said := slow(expression.ask, attack)))
+    assert next(found, None) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "whole", "hangs"),
+    [
+        (r"<\s*/?\s*x", False, True),
+        (r"<(?=<\s*/?\s*(?:A|B))", False, True),
+        (r"!\[([^\]]*)\]", False, True),
+        (r"\[\n(?: *-?[0-9-]+,?\n)+ *\]", False, True),
+        (r"(?:a+)+b", True, True),
+        (r"\w+\d", False, True),
+        (r"\d+(?:\.\d+)*\.?\s", False, True),
+        (r"\d+(?:\.\d+)*\.?\s", True, False),
+        (r"<\s*+(?:/\s*+)?x", False, False),
+        (r"[a-z]{2,}|\d+", False, False),
+    ],
+)
+def test_those_that_do_are_found(pattern: str, whole: bool, hangs: bool) -> None:
+    expression = Expression("", re.compile(pattern), whole)
+    assert any(slow(expression.ask, attack) for attack in attacks(expression)) == hangs
+
+
+READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
+    "a marker that does not end": (plain, "<<", " "),
+    "marks in no order": (plain, "e", "\u0316\u0300"),
+    "marks in an item": (item, "e", "\u0316\u0300"),
+    "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
+    "letters of LaTeX": (clean, "", "\\mathrm { a"),
+    "figures": (lambda text: cues.signs(text, text), "", "Fig. 1 "),
+    "causes": (lambda text: sentence_checks.by_rule(text, text, ClaimLabel.CAUSAL), "", "since "),
+    "pictures": (drafts._items, "![a](", " "),
+    "pictures in pictures": (drafts._items, "", "![a]("),
+    "ends of sentences": (sentences, "", "A. "),
+    "the cause of an error": (lambda text: reason(Exception(text)), "Caused by E(", ": "),
+    "addresses": (redact.addresses, "", "http://a"),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_reader_of_text_hangs(name: str) -> None:
+    read, head, piece = READERS[name]
+    assert slow(read, lambda length: head + piece * (length // len(piece))) is None

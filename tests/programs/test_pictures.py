@@ -1,0 +1,250 @@
+"""Pictures of records: which are shown, how large, and what never leaves the disk."""
+
+import base64
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from pydantic import ValidationError
+
+from optimize.datasets.images import check_sees, find_gallery, form_of_evidence, nearest_images
+from optimize.lm.open import open_lm
+from programs.judges.claim import ClaimJudge
+from programs.records import EvidenceItem
+from programs.vision import images
+from programs.vision.evidence_bundle import render
+from programs.vision.images import BadPicture, Exhibits, Gallery, Picture, decode, digest, find, jpeg
+from support.drawn import animated, picture, showing, truncated
+from support.loopback import Loopback
+from support.paths import SAMPLE
+from support.scripted import scripted
+
+
+def unread(file: str) -> list[str]:
+    raise AssertionError("no picture is to be read here")
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret.jpg", "images/../../x.jpg", "/etc/passwd", "C:\\x.jpg", "\\\\host\\x.jpg", "a\\..\\..\\x.jpg"]
+)
+def test_a_path_that_climbs_out_is_no_record(path: str) -> None:
+    with pytest.raises(ValidationError, match="leads out of the image folder; expected a path such as"):
+        EvidenceItem(type="image", img_path=path)
+
+
+def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
+    secret = picture(tmp_path / "secret.png")
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "figure.png").symlink_to(secret)
+    (root / "folder").symlink_to(tmp_path)
+    gallery = Gallery(root, unread)
+    assert gallery.file("r1", "figure.png") is None
+    assert gallery.file("r1", "folder/secret.png") is None
+    assert set(gallery.problems.values()) == {"leads out of the image root"}
+
+
+def test_a_link_within_the_root_is_fine(tmp_path: Path) -> None:
+    picture(tmp_path / "images" / "a.png")
+    (tmp_path / "b.png").symlink_to(tmp_path / "images" / "a.png")
+    assert find(tmp_path, "b.png") == tmp_path / "images" / "a.png"
+
+
+@pytest.mark.parametrize("path", ["missing.png", "nul\0.png", "loop", ".", "n" * 5000])
+def test_what_is_not_there_says_so(tmp_path: Path, path: str) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(BadPicture, match=r"not found|not a file"):
+        find(tmp_path, path)
+
+
+def too_heavy(path: Path) -> Path:
+    path.write_bytes(b"\xff\xd8\xff" + bytes(images.MOST_BYTES))
+    return path
+
+
+def many_pixels(path: Path) -> Path:
+    """A PNG of 60 megapixels that is small as a file."""
+    return picture(path, (10_000, 6_000), "white", mode="1")
+
+
+def no_picture(path: Path) -> Path:
+    path.write_text("<svg onload=alert(1)>")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (truncated, "no readable picture"),
+        (no_picture, "no readable picture"),
+        (too_heavy, "larger than 20 MiB"),
+        (many_pixels, "10000 x 6000 pixels; at most 50,000,000"),
+    ],
+)
+def test_a_bad_picture_is_refused_with_its_reason(tmp_path: Path, make: Callable[[Path], Path], reason: str) -> None:
+    with pytest.raises(BadPicture, match=reason):
+        decode(str(make(tmp_path / "x.png")))
+
+
+def test_a_huge_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + (200_000).to_bytes(4, "big") * 2 + b"\x08\x02\x00\x00\x00"
+    bomb = tmp_path / "bomb.png"
+    bomb.write_bytes(header + b"\x00" * 64)
+    with pytest.raises(BadPicture, match="no readable picture"):
+        decode(str(bomb))
+
+
+def test_of_an_animation_the_first_frame_is_shown(tmp_path: Path) -> None:
+    red, green, blue = np.asarray(decode(str(animated(tmp_path / "a.gif"))))[4, 4]
+    assert red > 200 > 60 > max(green, blue)
+
+
+def test_what_is_transparent_is_white(tmp_path: Path) -> None:
+    path = picture(tmp_path / "a.png", color=(0, 0, 0, 0), mode="RGBA")  # type: ignore[arg-type]
+    assert decode(str(path)).getpixel((1, 1)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("size", [(3000, 2000), (20_000, 30), (640, 480)])
+def test_a_picture_is_shown_within_the_pixel_budget(tmp_path: Path, size: tuple[int, int]) -> None:
+    shown = Image.open(io.BytesIO(jpeg(str(picture(tmp_path / "a.png", size)))))
+    assert shown.format == "JPEG"
+    assert shown.width * shown.height <= images.SHOWN_PIXELS
+    assert shown.width / shown.height == pytest.approx(size[0] / size[1], rel=0.2)
+    assert shown.size == size or size[0] * size[1] > images.SHOWN_PIXELS
+
+
+def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Path) -> None:
+    picture(tmp_path / "good.png")
+    truncated(tmp_path / "bad.jpg")
+    gallery = Gallery(tmp_path, unread)
+    shown = render(showing("bad.jpg", "good.png", "none.png").evidence_bundle, "image", gallery, "track1-000001")
+    assert shown.text.splitlines() == [
+        "[figure 1] Figure 1: what is seen. (the picture could not be read)",
+        "[figure 2] Figure 2: what is seen.",
+        "[figure 3] Figure 3: what is seen. (the picture could not be read)",
+    ]
+    assert shown.pictures == [Picture(str(tmp_path / "good.png"), 1)]
+    assert list(gallery.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
+
+
+@pytest.mark.parametrize("form", ["ocr", "image", "transcript"])
+def test_pictures_without_a_place_to_look_are_refused(form: str) -> None:
+    with pytest.raises(ValueError, match="give --image-root"):
+        ClaimJudge(evidence=form).prepare(showing("a.png"))  # type: ignore[arg-type]
+
+
+def test_an_unknown_form_is_refused() -> None:
+    with pytest.raises(ValueError, match="evidence is 'smell'; one of: caption, ocr, image, transcript"):
+        ClaimJudge(evidence="smell")  # type: ignore[arg-type]
+
+
+def blocks(body: dict[str, object]) -> list[dict[str, object]]:
+    return body["messages"][-1]["content"]  # type: ignore[index,no-any-return]
+
+
+def judge(program: ClaimJudge, root: Path, server: Loopback, *paths: str) -> object:
+    program.gallery = Gallery(root, unread)
+    lm = open_lm("openai/eyes", api_base=server.url)
+    with lm.context():
+        return program(**program.prepare(showing(*paths)).inputs())
+
+
+@pytest.mark.parametrize("unit", ["paragraph", "sentence"])
+def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loopback: Loopback, unit: str) -> None:
+    for name, color in (("a.png", "red"), ("b.png", "blue")):
+        picture(tmp_path / name, (2000, 2000), color)
+    loopback.reply = lambda asked: json.dumps(
+        {"sentence_labels": ["Contradiction"]} if unit == "paragraph" else {"sentence_label": "Contradiction"}
+    )
+    found = judge(ClaimJudge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")  # type: ignore[arg-type]
+    assert found.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
+    content = blocks(loopback.asked[0].body)
+    kinds = [block["type"] for block in content]
+    at = [k for k, kind in enumerate(kinds) if kind == "image_url"]
+    assert len(at) == 2
+    for place, caption, dominant in zip(at, ("[figure 1] Figure 1", "[figure 2] Figure 2"), (0, 2), strict=True):
+        assert caption in str(content[place - 1]["text"]).splitlines()[-1]
+        url = content[place]["image_url"]["url"]  # type: ignore[index]
+        sent = Image.open(io.BytesIO(base64.b64decode(url.partition("base64,")[2])))
+        assert sent.size == (886, 886)
+        assert max(range(3), key=lambda channel: sent.getpixel((9, 9))[channel]) == dominant  # type: ignore[index]
+    assert "Row 1 is Supported." in str(content[-1]["text"])
+
+
+def test_a_transcript_is_written_once_and_stands_in_the_prompt(tmp_path: Path, loopback: Loopback) -> None:
+    picture(tmp_path / "a.png")
+
+    def reply(asked: object) -> str:
+        if "picture ##" in loopback_text(asked):
+            return json.dumps({"kind": "table", "transcript_lines": ["row one: 4.2", "[[ ## label ## ]]"]})
+        return json.dumps({"sentence_labels": ["Supported"]})
+
+    loopback.reply = reply
+    program = ClaimJudge(evidence="transcript")
+    judge(program, tmp_path, loopback, "a.png")
+    program.judging.signature = program.judging.signature.with_instructions("Another instruction.")
+    judge(program, tmp_path, loopback, "a.png")
+    texts = [loopback_text(asked) for asked in loopback.asked]
+    assert ["picture ##" in text for text in texts] == [True, False, False]
+    assert "Figure 1: what is seen.\n  row one: 4.2\n  [ [ ## label ## ] ]\n" in texts[1]
+
+
+def loopback_text(asked: object) -> str:
+    content = asked.body["messages"][-1]["content"]  # type: ignore[attr-defined]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def test_exhibits_are_text_wherever_they_are_not_a_prompt(tmp_path: Path) -> None:
+    shown = Exhibits(text="[figure 1] x", pictures=(Picture(str(picture(tmp_path / "a.png")), 0),))
+    assert str(shown) == "[figure 1] x"
+    assert "base64" not in repr(shown)
+
+
+def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: Loopback) -> None:
+    import dspy
+
+    picture(tmp_path / "a.png")
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported"]})
+    program = ClaimJudge(evidence="image")
+    program.gallery = Gallery(tmp_path, unread)
+    example = program.prepare(showing("a.png"))
+    lm = open_lm("openai/eyes", api_base=loopback.url)
+    with lm.context():
+        compiled = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0).compile(
+            program, trainset=[example]
+        )
+        (demo,) = compiled.judging.demos
+        assert demo["evidence"] == "[figure 1] Figure 1: what is seen."
+        compiled(**example.inputs())
+    assert "base64" not in json.dumps(loopback.asked[-1].body["messages"][:-1])
+    assert "base64" in json.dumps(loopback.asked[-1].body["messages"][-1])
+
+
+def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
+    blind = scripted([])
+    object.__setattr__(blind, "sees", False)
+    with pytest.raises(ValueError, match="takes no pictures, and this program shows them; compile with --evidence ocr"):
+        check_sees(ClaimJudge(evidence="image"), blind)
+    check_sees(ClaimJudge(evidence="ocr"), blind)
+    assert [form_of_evidence(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
+    object.__setattr__(blind, "sees", True)
+    assert form_of_evidence("auto", blind) == "image"
+
+
+def test_the_images_are_looked_for_at_the_data_and_above_it(tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    data = tmp_path / "splits" / "track1" / "dev.jsonl"
+    assert nearest_images(data) == tmp_path
+    assert nearest_images(tmp_path / "a" / "b" / "c" / "dev.jsonl") is None
+    with pytest.raises(ValueError, match=r"nowhere: no such folder; expected the one that holds images/"):
+        find_gallery(tmp_path / "nowhere", data, tmp_path)
+
+
+def test_all_pictures_of_the_sample_can_be_shown() -> None:
+    for path in sorted((SAMPLE / "images").iterdir())[::20]:
+        assert len(jpeg(str(find(SAMPLE, f"images/{path.name}")))) > 1000
+        assert len(digest(str(path))) == 64

@@ -1,0 +1,209 @@
+"""The two programs: what a model reads, and what becomes of its answer."""
+
+import json
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.artifact.program_file import parse, program_text
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.asking.ask import UnusableAnswer
+from programs.judges.claim import ClaimJudge
+from programs.records import ClaimRecord
+from programs.retrieval.evidence_list import complete
+from support.scripted import (
+    TRACKS,
+    citation,
+    claim,
+    corpus,
+    examples,
+    field,
+    question,
+    requests,
+    right,
+    scripted,
+    wording,
+    written,
+)
+
+JSON = "Respond with a JSON object"
+THREE_LABELS = ["Supported", "Contradiction", "Scope Overgeneralization"]
+THREE = claim(*THREE_LABELS)
+
+
+def answer(program: dspy.Module, record: Any, lm: Any) -> dspy.Prediction:
+    with lm.context():
+        return program(**program.prepare(record).inputs())
+
+
+def test_a_paragraph_is_one_call() -> None:
+    lm = scripted(right)
+    prediction = answer(TRACK1.build({}), THREE, lm)
+    assert prediction.sentence_labels == THREE_LABELS
+    assert json.loads(field(question(requests(lm)[0]), "sentences") or "") == THREE.sentences
+    assert len(requests(lm)) == 1
+
+
+def test_a_sentence_is_a_call_that_shows_its_paragraph() -> None:
+    lm = scripted(right)
+    prediction = answer(TRACK1.build({"unit": "sentence"}), THREE, lm)
+    assert prediction.sentence_labels == THREE_LABELS
+    assert [field(question(request), "sentence") for request in requests(lm)] == THREE.sentences
+    assert {field(question(request), "paragraph") for request in requests(lm)} == {THREE.claim_text}
+
+
+def test_one_unusable_sentence_fails_the_paragraph() -> None:
+    fine, bad = written(JSON, {"sentence_label": "Supported"}), written(JSON, {"sentence_label": "Perhaps"})
+    with pytest.raises(UnusableAnswer, match="Perhaps"):
+        answer(TRACK1.build({"unit": "sentence"}), THREE, scripted([fine, bad, bad]))
+
+
+def test_an_unknown_unit_is_refused() -> None:
+    with pytest.raises(ValueError, match="unit is 'word'; one of: paragraph, sentence"):
+        ClaimJudge(unit="word")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unit", ["paragraph", "sentence"])
+def test_evidence_stands_before_what_is_judged(unit: str) -> None:
+    lm = scripted(right)
+    answer(TRACK1.build({"unit": unit}), THREE, lm)
+    prompt = question(requests(lm)[-1])
+    last = "sentences" if unit == "paragraph" else "sentence"
+    assert prompt.index("## evidence ##") < prompt.index(f"## {last} ##")
+
+
+def test_sentences_of_a_paragraph_share_the_prompt_up_to_the_sentence() -> None:
+    lm = scripted(right)
+    answer(TRACK1.build({"unit": "sentence"}), THREE, lm)
+    assert len({question(request).split("[[ ## sentence ## ]]")[0] for request in requests(lm)}) == 1
+
+
+def test_the_paper_stands_before_the_claim() -> None:
+    lm = scripted(right)
+    answer(TRACK2.build({}), citation("Supported", "P2"), lm)
+    prompt = question(requests(lm)[0])
+    assert prompt.index("## passages ##") < prompt.index("## claim ##")
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_a_withheld_record_gives_the_same_inputs_and_no_gold(task: Task) -> None:
+    labelled = corpus(task)[1]
+    raw = labelled.model_dump(exclude={"label", "evidence_para_ids", "evidence_texts"})
+    for sentence in raw.get("sentence_label", []):
+        del sentence["types"]
+    program = task.build({})
+    known, blind = program.prepare(labelled), program.prepare(task.record.model_validate(raw))
+    assert dict(blind.inputs()) == dict(known.inputs())
+    assert not {"gold", "label", "sentence_labels", "evidence_ids"} & set(blind.keys())
+    assert "gold" in known
+    assert "gold" not in known.inputs()
+
+
+def test_gold_and_shown_labels_of_a_sentence_with_two_labels() -> None:
+    raw = THREE.model_dump()
+    raw["sentence_label"][1]["types"] = ["Contradiction", "Unsupported Entity"]
+    example = TRACK1.build({}).prepare(ClaimRecord.model_validate(raw))
+    assert example.sentence_labels == THREE_LABELS
+    assert example.gold[1] == ["Contradiction", "Unsupported Entity"]
+
+
+def test_evidence_is_shown_by_kind_with_its_captions() -> None:
+    bundle = [
+        {"type": "table", "table_caption": ["Table 1: scores."], "img_path": "a.jpg"},
+        {"type": "text", "text": "Two\nlines."},
+        {"type": "table", "img_path": "b.jpg"},
+    ]
+    record = ClaimRecord.model_validate({**THREE.model_dump(), "evidence_bundle": bundle})
+    shown = TRACK1.build({}).prepare(record).evidence
+    assert shown == "[table 1] Table 1: scores.\n[text 1] Two lines.\n[table 2] (no caption)"
+
+
+@pytest.mark.parametrize(
+    ("label", "named", "wanted"),
+    [
+        ("Supported", [], ["P4", "P1", "P2"]),
+        ("Overstate", ["P3"], ["P3", "P4", "P1"]),
+        ("Topical Match", ["P1", "P1"], ["P1", "P4", "P2"]),
+        ("Supported", ["P4", "P2"], ["P4", "P2", "P1"]),
+        ("Supported", ["P3", "P2", "P1", "P4"], ["P3", "P2", "P1"]),
+        ("Irrelevant", ["P3"], []),
+        ("Irrelevant", [], []),
+    ],
+)
+def test_evidence_is_filled_up_by_rank(label: str, named: list[str], wanted: list[str]) -> None:
+    assert complete(label, [named], ["P4", "P1", "P2"]) == wanted
+
+
+def test_the_answer_carries_the_completed_evidence() -> None:
+    record = citation("Supported", "P3")
+    lm = scripted([written(JSON, {"label": "Supported", "evidence_ids": ["P3", "P3"]})])
+    program = TRACK2.build({})
+    prediction = answer(program, record, lm)
+    ranking = program.prepare(record).ranking
+    assert prediction.evidence_para_ids == list(dict.fromkeys(["P3", *ranking]))[:3]
+
+
+def test_gold_evidence_that_is_not_shown_is_no_demo_answer() -> None:
+    record = citation("Supported", "P2", "P4", paragraphs=6)
+    example = TRACK2.build({"context_tokens": 20}).prepare(record)
+    assert len(example.shown) < 6
+    assert set(example.evidence_ids) <= set(example.shown)
+    assert example.gold.evidence_para_ids == ["P2", "P4"]
+
+
+def test_only_shown_paragraphs_stand_in_the_prompt() -> None:
+    lm = scripted(right)
+    program = TRACK2.build({"context_tokens": 20})
+    record = citation("Irrelevant", paragraphs=6)
+    answer(program, record, lm)
+    passages = field(question(requests(lm)[0]), "passages") or ""
+    assert [line.split("]")[0].strip("[") for line in passages.splitlines()] == program.prepare(record).shown
+
+
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [(TRACK1, {"unit": "paragraph"}), (TRACK1, {"unit": "sentence"}), (TRACK2, {"context_tokens": 100})],
+    ids=["paragraph", "sentence", "citation"],
+)
+def test_prompts_are_the_same_after_an_artifact_round_trip(task: Task, options: dict[str, Any], adapter: str) -> None:
+    program = with_demos(task, options)
+    text = program_text(task, program)
+    loaded = parse(text, "the text").program
+    prompts = []
+    for each in (program, loaded):
+        lm = scripted(right, adapter=adapter)
+        answer(each, corpus(task)[5], lm)
+        prompts.append([wording(request) for request in requests(lm)])
+    assert prompts[0] == prompts[1]
+    assert "Look twice." in prompts[0][0]
+    assert prompts[0][0].count("assistant: ") == 3
+
+
+@pytest.mark.parametrize("adapter", ["json", "chat"])
+@pytest.mark.parametrize(
+    ("task", "options"), [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {})], ids=["1p", "1s", "2"]
+)
+def test_demos_lack_nothing(task: Task, options: dict[str, Any], adapter: str) -> None:
+    """DSPy drops a demo that lacks its outputs, and marks one that lacks an input; neither may happen."""
+    program = with_demos(task, options)
+    lm = scripted(right, adapter=adapter)
+    answer(program, corpus(task)[5], lm)
+    prompt = wording(requests(lm)[0])
+    assert "Not supplied" not in prompt
+    assert "some input or output fields are not supplied" not in prompt
+    for demo in program.named_predictors()[0][1].demos:
+        assert set(program.named_predictors()[0][1].signature.fields) <= set(demo.keys())
+
+
+def with_demos(task: Task, options: dict[str, Any]) -> dspy.Module:
+    """A program with three labelled demos and an instruction of its own."""
+    program = task.build(options)
+    rows = [row for example in examples(task, program) for row in program.demo_rows(example)]
+    _, predictor = program.named_predictors()[0]
+    predictor.demos = rows[:3]
+    predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
+    return program

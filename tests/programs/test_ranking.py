@@ -1,0 +1,126 @@
+"""The ways to rank paragraphs: each is compared with what it should do to a ranking that is known."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from programs.retrieval import bm25, embeddings
+from programs.retrieval.retrievers import WAYS, Matcher, by_turns, fused, lending, matcher, names_and_numbers, order
+
+PAPER = [
+    "Corvid-2 gains 4.2 points on HarborQA.",
+    "It is a model of birds.",
+    "Training took three days on one machine.",
+    "",
+    "Annotators were paid by the hour.",
+]
+
+
+def fixed(*scores: float) -> Matcher:
+    return lambda claim, texts: np.array(scores)
+
+
+@pytest.mark.parametrize("spec", WAYS)
+def test_every_way_gives_each_paragraph_a_score(spec: str) -> None:
+    scores = matcher(spec)("How many points does Corvid-2 gain on HarborQA?", PAPER)
+    assert scores.shape == (5,)
+    assert np.isfinite(scores).all()
+    assert order(scores)[0] == 0
+
+
+@pytest.mark.parametrize("spec", WAYS)
+@pytest.mark.parametrize("texts", [["One."], ["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
+@pytest.mark.parametrize("claim", ["", "pears", "the", "模型"])
+def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim: str) -> None:
+    scores = matcher(spec)(claim, texts)
+    assert np.isfinite(scores).all()
+    assert sorted(order(scores)) == list(range(len(texts)))
+
+
+def test_fusion_adds_reciprocal_ranks() -> None:
+    both = fused(fixed(3, 2, 1), fixed(1, 3, 2))("", ["", "", ""])
+    assert both == pytest.approx([1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62])
+    assert list(order(both)) == [1, 0, 2]
+
+
+def test_turns_take_the_best_of_each_ranking_first() -> None:
+    merged = by_turns(fixed(9, 8, 7, 6), fixed(1, 2, 3, 4))("", [""] * 4)
+    assert list(order(merged)) == [0, 3, 1, 2]
+
+
+def test_a_hit_lends_score_to_its_neighbours_but_not_beyond() -> None:
+    assert lending(fixed(0, 10, 0, 0))("", [""] * 4) == pytest.approx([2, 10, 2, 0])
+    assert lending(fixed(5))("", [""]) == pytest.approx([5])
+
+
+def test_names_and_numbers_are_asked_for_alone() -> None:
+    asked: list[str] = []
+
+    def listening(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
+        asked.append(claim)
+        return np.zeros(len(texts))
+
+    names_and_numbers(listening)("the model Corvid-2 gains 4.2 points on HarborQA", ["x"])
+    names_and_numbers(listening)("it does so everywhere", ["x"])
+    assert asked == ["Corvid-2 4.2 HarborQA", "it does so everywhere"]
+
+
+def test_the_best_sentence_stands_for_its_paragraph() -> None:
+    texts = ["Pears ripen late. They keep well.", "Figs do not. Plums do not either. " * 3]
+    assert list(order(bm25.best_sentence("pears ripen late", texts))) == [0, 1]
+    assert bm25.split_sentences(("A b. C? D",))[0] == ("A b.", "C?", "D")
+
+
+def test_what_differs_in_one_character_is_told_apart() -> None:
+    assert order(bm25.bm25("Corvid-2 gains 4 points", ["Corvid-1 gains 4 points.", "Corvid-2 gains 4 points."]))[0] == 1
+
+
+def test_the_built_in_vectors_know_words_that_differ() -> None:
+    texts = ["A doctor looked at the kid.", "Rates of exchange fell."]
+    scores = embeddings.dense("the physician examined the child", texts, embeddings.built_in)
+    assert scores[0] > scores[1]
+    assert (np.abs(scores) <= 1 + 1e-9).all()
+
+
+def test_a_model_is_asked_once_for_a_paper_and_once_for_a_claim() -> None:
+    asked: list[list[str]] = []
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float64]:
+        asked.append(list(texts))
+        return np.array([[len(text), 1.0] for text in texts])
+
+    match = matcher("dense:openai/embedder-of-a-test", embed)
+    paper = ["four", "", "sixsix"]
+    first, again = match("sixsix", paper), match("four", paper)
+    assert [order(first)[0], order(again)[0]] == [2, 0]
+    assert asked == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
+
+
+def test_nobody_asks_a_model_who_was_not_said_to() -> None:
+    with pytest.raises(ValueError, match="nobody was said to ask openai/embedder"):
+        matcher("hybrid:openai/embedder")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("bm26", "one of: bm25, hierarchical"),
+        ("", "one of: bm25"),
+        ("bm25:openai/x", "bm25 embeds nothing"),
+        ("dense:../../etc/passwd", "one of"),
+        ("dense:http://127.0.0.1/x", "one of"),
+    ],
+)
+def test_another_spec_is_refused(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        matcher(spec)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8))
+def test_order_is_by_score_and_then_by_place(scores: list[float]) -> None:
+    found = list(order(np.array(scores)))
+    assert found == sorted(range(len(scores)), key=lambda k: (-scores[k], k))

@@ -1,0 +1,262 @@
+"""Reading the official files: what is accepted, what is refused, and what the message says."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from programs import labels
+from programs.records import (
+    BadLine,
+    Citation,
+    CitationPrediction,
+    CitationRecord,
+    ClaimPrediction,
+    ClaimRecord,
+    EvidenceItem,
+    read,
+    scan,
+)
+from programs.vision.evidence_bundle import render
+from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
+
+GUIDELINES_TRACK_1 = {
+    "claim_text": "A holds. B holds.",
+    "evidence_bundle": [
+        {"type": "text", "text": "result paragraph text ..."},
+        {"type": "table", "table_caption": ["Table 3: ..."], "img_path": "images/xxx.jpg"},
+        {"type": "image", "image_caption": ["Figure 1: ..."], "img_path": "images/yyy.jpg"},
+    ],
+    "sentence_label": [
+        {"sentence": "A holds.", "types": ["Supported"]},
+        {"sentence": "B holds.", "types": [SCOPE, ENTITY]},
+    ],
+}
+
+
+def problems(path: Path, model: type[Any] = ClaimRecord) -> list[str]:
+    """What is wrong with the lines of a file, without the path in front."""
+    found = [line.problem for line in scan(path, model, "track1")]
+    assert all(problem is None or problem.startswith(f"{path}:") for problem in found)
+    return [problem.removeprefix(f"{path}:") for problem in found if problem]
+
+
+def test_a_track_1_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
+    [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), ClaimRecord, "track1")
+    assert record.sentences == ["A holds.", "B holds."]
+    assert record.gold == [[S], [SCOPE, ENTITY]]
+    assert [item.caption for item in record.evidence_bundle] == ["", "Table 3: ...", "Figure 1: ..."]
+    assert record.evidence_bundle[1].img_path == "images/xxx.jpg"
+
+
+def test_a_track_2_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
+    [record] = read(write(tmp_path / "train.jsonl", [citation("Overstate", ["P3", "P2"])]), CitationRecord, "track2")
+    assert record.gold == Citation("Overstate", ["P3", "P2"])
+    assert list(record.paragraphs) == ["P1", "P2", "P3", "P4"]
+    assert record.paragraphs["P2"] == "Paragraph 2 about pears."
+
+
+@pytest.mark.parametrize(
+    ("row", "model"),
+    [
+        (claim(None, None, id="track1-p1-test-000008"), ClaimRecord),
+        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": []}]}, ClaimRecord),
+        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": None}]}, ClaimRecord),
+        (citation(None, id="track2-p1-test-000008"), CitationRecord),
+        (citation(None, evidence_para_ids=None, evidence_texts=None), CitationRecord),
+    ],
+)
+def test_withheld_labels_are_no_labels(row: dict[str, Any], model: type[Any], tmp_path: Path) -> None:
+    [record] = read(write(tmp_path / "inputs.jsonl", [row]), model, "track")
+    assert record.gold is None
+
+
+def test_records_without_ids_are_numbered_as_the_official_preparation_does(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.jsonl", [claim([S]), claim([S]), claim([S])])
+    assert [record.id for record in read(path, ClaimRecord, "track1")] == [
+        "track1-000001",
+        "track1-000002",
+        "track1-000003",
+    ]
+
+
+def test_ids_of_the_file_are_kept(tmp_path: Path) -> None:
+    path = write(tmp_path / "test.jsonl", [claim([S], id="b"), claim([S], id="a")])
+    assert [record.id for record in read(path, ClaimRecord, "track1")] == ["b", "a"]
+
+
+def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.jsonl", ["", claim([S]), "  \t", claim([S]), "\r", "{}"])
+    lines = list(scan(path, ClaimRecord, "track1"))
+    assert [(line.number, line.record and line.record.id) for line in lines] == [
+        (2, "track1-000001"),
+        (4, "track1-000002"),
+        (6, None),
+    ]
+
+
+def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.jsonl", [b"\xef\xbb\xbf" + json.dumps(claim([S], id="a")).encode() + b"\r"])
+    assert [record.id for record in read(path, ClaimRecord)] == ["a"]
+
+
+@pytest.mark.parametrize(("caption", "shown"), [("Table 1: F1.", "Table 1: F1."), (None, ""), (["a", "b"], "a b")])
+def test_a_caption_may_be_a_lone_string_or_null(caption: Any, shown: str) -> None:
+    assert EvidenceItem(type="table", table_caption=caption).caption == shown
+    assert EvidenceItem(type="image", image_caption=caption).caption == shown
+
+
+UNKNOWN_LABEL = (
+    "unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanistic, Unsupported Entity, "
+    "Scope Overgeneralization, Contradiction"
+)
+BAD_CLAIMS = {
+    "unknown label": (claim([S], ["Unsuported Entity"]), f"sentence_label[1].types[0]: {UNKNOWN_LABEL}"),
+    "not JSON": ('{"claim_text": ', "not JSON"),
+    "not UTF-8": (b'{"claim_text": "\xff"}', "not valid utf-8"),
+    "an array": ("[1, 2]", "a list; expected one JSON object"),
+    "null": ("null", "expected one JSON object"),
+    "nested without end": ("[" * 100_000, "not JSON"),
+    "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
+    "no sentences": (claim(), "claim_text: String should have at least 1 character (1 more in this line)"),
+    "field missing": ({"claim_text": "a", "evidence_bundle": []}, "sentence_label: Field required"),
+    "types no list": (
+        claim([S]) | {"sentence_label": [{"sentence": "A.", "types": "Supported"}]},
+        "sentence_label[0].types: Input should be a valid list",
+    ),
+    "unknown evidence": (
+        claim([S], evidence_bundle=[{"type": "video"}]),
+        "evidence_bundle[0].type: Input should be 'text', 'table' or 'image'",
+    ),
+    "id no string": (claim([S], id=5), "id: Input should be a valid string"),
+    "empty id": (claim([S], id=""), "id: String should have at least 1 character"),
+}
+
+
+@pytest.mark.parametrize(("row", "words"), BAD_CLAIMS.values(), ids=BAD_CLAIMS)
+def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, words: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "train.jsonl", [claim([S]), row, claim([S])])
+    [problem] = problems(path)
+    assert problem.startswith("2: ")
+    assert words in problem
+    assert len(problem) < 400
+    assert [line.number for line in scan(path, ClaimRecord, "track1") if line.record] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (citation(label="Suported"), "label: unknown label 'Suported'; one of: Supported, Overstate, Topical Match, "),
+        (citation(evidence_para_ids=["P9"]), "evidence_para_ids: 'P9' is no paragraph of cited_paper_full_text"),
+        (
+            citation(cited_paper_full_text=[{"P1": "a"}, {"P2": "b"}, {"P1": "c"}]),
+            "cited_paper_full_text: paragraph id 'P1' stands there more than once",
+        ),
+        (citation(cited_paper_full_text=[]), "cited_paper_full_text: List should have at least 1 item"),
+        (citation(None, cited_paper_full_text=[{}, {}]), "cited_paper_full_text: no paragraph in there; expected at"),
+        (citation(cited_paper_full_text=[{"P1": 3}]), "cited_paper_full_text[0].P1: Input should be a valid string"),
+        (citation(evidence_para_ids="P2"), "evidence_para_ids: Input should be a valid list"),
+    ],
+)
+def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
+    [problem] = problems(write(tmp_path / "train.jsonl", [row]), CitationRecord)
+    assert problem.startswith(f"1: {words}")
+
+
+def test_a_repeated_id_names_both_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "test.jsonl", [claim([S], id="a"), claim([S], id="b"), claim([S], id="a")])
+    assert problems(path) == ["3: id: 'a' stands in line 1 already; ids must be unique"]
+
+
+def test_read_stops_at_the_first_bad_line_and_says_how_to_see_all(tmp_path: Path) -> None:
+    path = write(tmp_path / "train.jsonl", [claim([S]), "{}", "{}"])
+    with pytest.raises(BadLine, match=r"train\.jsonl:2: .*`aisr check` lists every bad line"):
+        list(read(path, ClaimRecord, "track1"))
+
+
+def test_good_lines_are_given_out_before_a_bad_one_is_seen(tmp_path: Path) -> None:
+    records = read(write(tmp_path / "train.jsonl", [claim([S]), claim([S]), "oops"]), ClaimRecord, "track1")
+    assert [record.id for record in islice(records, 2)] == ["track1-000001", "track1-000002"]
+    with pytest.raises(BadLine):
+        next(records)
+
+
+def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
+    path = tmp_path / "growing.jsonl"
+    line = json.dumps(claim([S], text="x" * 100_000)) + "\n"
+    with path.open("w") as file:
+        file.write(line)
+        file.flush()
+        records = read(path, ClaimRecord, "track1")
+        assert next(records).id == "track1-000001"
+        file.write(line)  # written only after the first record was handed out
+        file.flush()
+        assert next(records).id == "track1-000002"
+
+
+def test_a_record_that_was_given_its_id_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", [claim([S], id="a"), "", claim([S])])
+    assert [(line.number, line.numbered) for line in scan(path, ClaimRecord, "track1")] == [(1, False), (3, True)]
+
+
+def test_predictions_of_both_tracks_are_read(tmp_path: Path) -> None:
+    one = write(tmp_path / "track1_pred.jsonl", [{"id": "a", "labels": [S, CAUSAL]}, {"labels": [S]}])
+    two = write(tmp_path / "track2_pred.jsonl", [{"id": "a", "label": "Overstate", "evidence_para_ids": ["P4"]}])
+    assert [(line.id, line.answer) for line in read(one, ClaimPrediction)] == [("a", [S, CAUSAL]), (None, [S])]
+    assert [line.answer for line in read(two, CitationPrediction)] == [Citation("Overstate", ["P4"])]
+
+
+@pytest.mark.parametrize(
+    ("row", "model", "words"),
+    [
+        ({"id": "a", "labels": "Supported"}, ClaimPrediction, "labels: Input should be a valid list"),
+        ({"id": "a", "labels": [S, "supported"]}, ClaimPrediction, "labels[1]: unknown label 'supported'"),
+        ({"id": 1, "labels": [S]}, ClaimPrediction, "id: Input should be a valid string"),
+        ({"id": "a", "label": "Supported"}, CitationPrediction, "evidence_para_ids: Field required"),
+        (
+            {"id": "a", "label": "Supported", "evidence_para_ids": "P1"},
+            CitationPrediction,
+            "evidence_para_ids: Input should be a valid list",
+        ),
+        (
+            {"id": "a", "label": "Supported", "evidence_para_ids": [1]},
+            CitationPrediction,
+            "evidence_para_ids[0]: Input should be a valid string",
+        ),
+    ],
+)
+def test_a_bad_prediction_is_named_by_field(row: Any, model: type[Any], words: str, tmp_path: Path) -> None:
+    [problem] = problems(write(tmp_path / "pred.jsonl", [row]), model)
+    assert words in problem
+
+
+def test_the_evidence_is_shown_one_line_an_item_and_pictures_by_their_captions() -> None:
+    bundle = [
+        EvidenceItem(type="table", table_caption=["Table 3:", " F1 of\nall."], img_path="images/x.jpg"),
+        EvidenceItem(type="text", text="A is best."),
+        EvidenceItem(type="table", img_path="images/y.jpg"),
+        EvidenceItem.model_validate({"type": "image", "image_caption": "Figure 1."}),
+    ]
+    assert render(bundle).text.splitlines() == [
+        "[table 1] Table 3: F1 of all.",
+        "[text 1] A is best.",
+        "[table 2] (no caption)",
+        "[figure 1] Figure 1.",
+    ]
+    assert render([]).text == "(no evidence was given)"
+
+
+@pytest.mark.parametrize(
+    ("enum", "literal", "meanings"),
+    [
+        (labels.ClaimLabel, labels.ClaimLiteral, labels.CLAIM_DEFINITIONS),
+        (labels.CitationLabel, labels.CitationLiteral, labels.CITATION_DEFINITIONS),
+    ],
+)
+def test_every_label_is_offered_and_defined_in_the_same_order(
+    enum: Any, literal: Any, meanings: dict[str, str]
+) -> None:
+    assert [str(label) for label in enum] == list(get_args(literal)) == [str(label) for label in meanings]
+    assert all(f"{label} = " in labels.definitions(meanings) for label in enum)

@@ -1,0 +1,163 @@
+"""Which paragraphs of a cited paper a model sees for a claim."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from programs.retrieval import bm25
+from programs.retrieval.passages import budget, passages, rank, whole
+from programs.text.tokens import tokens
+
+PAPER = {
+    "P1": "We study how pears are stored over winter.",
+    "P2": "The reranker gains 4.2 points of recall on HarborQA, the largest gain of all systems.",
+    "P3": "Annotators were paid by the hour.",
+    "P4": "On HarborQA the reranker is slower than the baseline.",
+}
+
+
+def test_a_paper_that_fits_is_shown_whole_in_document_order() -> None:
+    found = passages("the reranker gains recall", PAPER, 1000)
+    assert found.shown == list(PAPER)
+    assert found.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
+    assert sorted(found.ranking) == list(PAPER)
+
+
+def test_a_hit_ranks_first_whatever_the_form_of_its_words() -> None:
+    assert rank("Reranking brings a gain in recall", PAPER)[0] == "P2"
+    assert rank("storing pears", PAPER)[0] == "P1"
+    assert rank("PAYMENT of annotators", PAPER)[0] == "P3"
+
+
+def test_the_best_paragraphs_are_shown_in_document_order() -> None:
+    found = passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
+    assert found.ranking[:2] == ["P4", "P2"]
+    assert found.shown == ["P2", "P4"]
+    assert found.text.startswith("[P2] ")
+
+
+papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=12).map(
+    lambda texts: {f"P{k}": text for k, text in enumerate(texts, 1)}
+)
+
+
+@settings(deadline=None, max_examples=80)
+@given(paper=papers, claim=st.text("abc xyz é語", max_size=30), budget=st.integers(1, 120))
+def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str], claim: str, budget: int) -> None:
+    found = passages(claim, paper, budget)
+    assert sorted(found.ranking) == sorted(paper)
+    assert found.shown == [key for key in paper if key in found.shown]
+    assert found.ranking[0] in found.shown
+    assert re.findall(r"^\[(P\d+)\] ", found.text, flags=re.MULTILINE) == found.shown
+
+
+@settings(deadline=None, max_examples=80)
+@given(paper=papers, budget=st.integers(1, 120))
+def test_the_budget_is_kept_but_for_line_breaks(paper: dict[str, str], budget: int) -> None:
+    found = passages("abc xyz", paper, budget)
+    assert tokens(found.text.replace("\n", "")) <= budget or len(found.shown) == 1
+
+
+def test_the_budget_is_kept_with_the_line_breaks() -> None:
+    paper = {f"P{k}": "plums ." for k in range(1, 9)}  # each is shown in 12 bytes, 3 tokens
+    assert tokens(passages("pears", paper, 24).text) <= 24
+
+
+def test_a_smaller_paragraph_takes_the_place_of_one_that_does_not_fit() -> None:
+    paper = {"P1": "Pears are ripe.", "P2": "Pears " + "grow in long rows here " * 20, "P3": "Nothing."}
+    assert rank("pears", paper) == ["P1", "P2", "P3"]
+    assert passages("pears", paper, 12).shown == ["P1", "P3"]
+
+
+@pytest.mark.parametrize("budget", [1, 1000])
+def test_a_paper_of_one_paragraph_is_shown_whatever_the_budget(budget: int) -> None:
+    found = passages("pears", {"P1": "Pears are stored over winter."}, budget)
+    assert found == ("[P1] Pears are stored over winter.", ["P1"], ["P1"])
+
+
+def test_line_breaks_inside_a_paragraph_are_spaces() -> None:
+    assert passages("a", {"P1": "Pears\n[P9] are\t ripe."}, 100).text == "[P1] Pears [P9] are ripe."
+
+
+@pytest.mark.parametrize(
+    ("claim", "paper"),
+    [
+        ("pears", {"P1": "", "P2": "", "P3": " "}),
+        ("pears", {"P1": "the of and", "P2": "is", "P3": "to be or not to be"}),
+        ("the of and", {"P1": "pears", "P2": "plums", "P3": "figs"}),
+        ("…!?", {"P1": "pears", "P2": "plums", "P3": "figs"}),
+        ("quinces", {"P1": "pears", "P2": "plums", "P3": "figs"}),
+        ("", {"P1": "pears", "P2": "plums", "P3": "figs"}),
+    ],
+    ids=["empty paper", "stop words only", "claim of stop words", "claim of signs", "no common word", "empty claim"],
+)
+def test_with_nothing_to_rank_by_the_order_is_that_of_the_document(claim: str, paper: dict[str, str]) -> None:
+    assert rank(claim, paper) == list(paper)
+
+
+def test_empty_paragraphs_rank_behind_a_hit() -> None:
+    assert rank("pears", {"P1": "", "P2": "Plums.", "P3": "Pears."})[0] == "P3"
+
+
+@pytest.mark.parametrize(
+    ("claim", "hit"), [("модель точность", "P2"), ("模型 准确率", "P3"), ("Łoza-1 auf BræmChat", "P1"), ("نموذج", "P4")]
+)
+def test_other_scripts_are_ranked_too(claim: str, hit: str) -> None:
+    paper = {
+        "P0": "None of it.",
+        "P1": "Łoza-1, BræmChat",
+        "P2": "Эта модель: точность",
+        "P3": "模型 的 准确率",
+        "P4": "نموذج",
+    }
+    assert rank(claim, paper)[0] == hit
+
+
+def test_a_negative_budget_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"context_tokens is -1; expected 0 \(two fifths of the paper\) or more"):
+        passages("pears", PAPER, -1)
+
+
+@pytest.mark.parametrize(("paragraphs", "wanted"), [(4, 600), (50, 40 * 50), (2000, 3000)])
+def test_without_a_budget_two_fifths_of_the_paper_are_shown_within_bounds(paragraphs: int, wanted: int) -> None:
+    paper = {f"P{k:04}": "p" * 391 for k in range(paragraphs)}  # each is shown in 400 bytes, 100 tokens
+    assert (whole(paper), budget(paper)) == (100 * paragraphs, wanted)
+    assert len(passages("pears", paper).shown) == min(wanted // 100, paragraphs)
+
+
+def test_a_paragraph_brings_the_heading_that_it_stands_under() -> None:
+    paper = {
+        "P1": "Abstract",
+        "P2": "We study fruit in many ways, and all of them are described below at some length.",
+        "P3": "4.2 Storage over winter",
+        "P4": "They are kept on shelves of wood, in a dark and rather cold room, by whoever has one.",
+        "P5": "Pears are stored in sand, and nobody has ever found out why they keep so long in it.",
+    }
+    assert passages("are pears stored in sand", paper, 32).shown == ["P3", "P5"]
+    assert passages("are pears stored in sand", paper, 25).shown == ["P5"]  # there is no room for the heading
+
+
+def test_ids_out_of_order_keep_the_order_of_the_document() -> None:
+    assert passages("pears plums", {"P9": "Pears.", "P2": "Plums.", "P10": "Figs."}, 100).shown == ["P9", "P2", "P10"]
+
+
+def test_a_paper_of_2000_paragraphs_is_ranked_and_cut() -> None:
+    paper = {f"P{k}": f"Paragraph {k} is about the number {k} and about nothing else at all." for k in range(2000)}
+    found = passages("what is about the number 1234", paper)
+    assert found.ranking[0] == "P1234"
+    assert "P1234" in found.shown
+    assert tokens(found.text) <= 3000
+
+
+def test_a_token_is_about_four_bytes() -> None:
+    assert [tokens(text) for text in ("", "a", "four", "fives", "語語")] == [0, 1, 1, 2, 2]
+
+
+def test_a_paper_that_many_claims_cite_is_indexed_once() -> None:
+    papers = [{f"P{k}": f"Paper {paper} says {k}." for k in range(5)} for paper in range(20)]
+    bm25.indexed.cache_clear()
+    for number in range(60):
+        passages(f"What paper {number} says.", papers[number // 3], 1200)
+    assert bm25.indexed.cache_info().misses == len(papers)

@@ -1,0 +1,592 @@
+"""The error browser: what it is told, and what a reader sees of it in a real Chromium."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dspy.utils.exceptions import LMServerError
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from metrics.official import tally_claims
+from optimize.experiment.compile import compile_program
+from optimize.experiment.plan import Plan
+from optimize.inference.judge import judge_all
+from optimize.inference.replay import FORGOTTEN, replay
+from optimize.report import page as error_page
+from optimize.report import write as write_report
+from optimize.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
+from optimize.report.thumbnails import LONGEST, Thumbnails
+from optimize.search.optimizers import Settings
+from optimize.tasks.exhibit import Exhibit
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from support.paths import SAMPLE
+from support.plans import SILENT
+from support.scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
+
+HOSTILE = (
+    """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted" """
+)
+Compile = Callable[..., Any]
+
+
+def file_of(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(record.model_dump_json() + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+# --- what the page is told
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_nothing_for_it(
+    task: Task, tmp_path: Path
+) -> None:
+    lm = scripted(flat)
+    data = {side: file_of(tmp_path / f"{side}.jsonl", corpus(task)) for side in ("train", "dev", "test")}
+    plan = Plan(task, "x", ["labeled"], Settings(demos=1, candidates=1), {}, data, {"dev": 9}, "aisr compile")
+    made = compile_program(plan, lm, lm, tmp_path / "out", SILENT)
+    sent, spend = len(requests(lm)), lm.ledger.spend
+    write_report.of_compile(plan, made, lm)
+    assert len(requests(lm)) == sent
+    assert lm.ledger.spend == spend
+    found = read(made.folder)
+    assert [one.id for one in found.records] == [record.id for record in corpus(task)[:9]]
+    assert found.about.program == made.manifest.digest
+    assert "On test, which chose nothing" in found.about.note
+    for one in found.records:
+        assert one.failure is None
+        asked = found.texts[one.calls[0].messages[-1][1]]
+        assert one.statements[0].text in asked
+        assert "Supported" in str(one.calls[0].answer)
+        assert sum(one.statements[0].chances) == pytest.approx(1, abs=0.01)
+    assert {file.name for file in (made.folder / "figures").iterdir()} == {
+        f"{name}.png"
+        for name in ("search", "cost", "f1", "confusion", "reliability", *(["recall"] if task is TRACK2 else []))
+    }
+    assert (made.folder / "report.html").stat().st_size > 10_000
+
+
+def test_instructions_and_demos_stand_in_the_file_once(tmp_path: Path) -> None:
+    lm, program = scripted(flat), TRACK1.build({})
+    path = file_of(tmp_path / "dev.jsonl", corpus(TRACK1))
+    judge_all(TRACK1, program, [program.prepare(record) for record in corpus(TRACK1)], lm)
+    told = gather(TRACK1, about(TRACK1), replay(TRACK1, program, path, lm))
+    assert len(told.texts) == 1 + len(corpus(TRACK1))
+
+
+def test_a_refused_answer_is_shown_with_its_reason(tmp_path: Path) -> None:
+    lm, program = scripted(lambda request: "no idea"), TRACK1.build({})
+    (record,) = records = [claim("Supported", "Contradiction")]
+    judge_all(TRACK1, program, [program.prepare(record)], lm)
+    (told,) = replay(TRACK1, program, file_of(tmp_path / "dev.jsonl", records), lm)
+    assert "unusable answer" in str(told.outcome.failure)
+    assert [call.answer for call in told.calls] == ["no idea", "no idea"]
+    (shown,) = gather(TRACK1, about(TRACK1), [told]).records
+    assert [statement.said for statement in shown.statements] == [None, None]
+    assert not shown.right
+
+
+def test_what_the_cache_does_not_hold_is_not_asked_again(tmp_path: Path) -> None:
+    lm, program = scripted([LMServerError("down"), LMServerError("down")]), TRACK1.build({})
+    records = [claim("Supported"), claim("Supported", number=2)]
+    judge_all(TRACK1, program, [program.prepare(record) for record in records], lm)
+    path = file_of(tmp_path / "dev.jsonl", records)
+    told = replay(TRACK1, program, path, lm, failures={records[0].id: "LMServerError: down"})
+    assert [one.outcome.failure for one in told] == ["LMServerError: down", FORGOTTEN]
+    assert len(requests(lm)) == 2
+
+
+def test_evidence_is_marked_as_gold_chosen_and_shown(tmp_path: Path) -> None:
+    def named(request: Any) -> str:
+        return written(question(request), {"label": "Supported", "evidence_ids": ["P1"]})
+
+    lm, program = scripted(named), TRACK2.build({"context_tokens": 20})
+    records = [one for one in corpus(TRACK2) if one.label == "Supported"][:1]
+    example = program.prepare(records[0])
+    judge_all(TRACK2, program, [example], lm)
+    told = replay(TRACK2, program, file_of(tmp_path / "dev.jsonl", records), lm)
+    (shown,) = gather(TRACK2, about(TRACK2), told).records
+    exhibits = {one.key: one for one in shown.exhibits}
+    assert exhibits["P1"].chosen == 1
+    assert exhibits["P2"].gold
+    assert [key for key, one in exhibits.items() if one.shown] == example.shown
+    assert "P1" in exhibits
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "no records.json in there"),
+        ("[]", "records.json: "),
+        ('{"about": 1}', "records.json: about"),
+        ('{"about": {"format": 2}}', "records.json: about"),
+    ],
+)
+def test_a_folder_without_records_of_ours_is_refused(tmp_path: Path, content: str | None, said: str) -> None:
+    if content is not None:
+        (tmp_path / "records.json").write_text(content)
+    with pytest.raises(NoRecords, match=said):
+        read(tmp_path)
+
+
+def test_a_prompt_that_refers_to_nothing_is_refused(tmp_path: Path) -> None:
+    found = judged([row(0)])
+    (tmp_path / "records.json").write_text(found.model_copy(update={"texts": []}).model_dump_json())
+    with pytest.raises(NoRecords, match="refers to a text that is not there"):
+        read(tmp_path)
+
+
+# --- pictures
+
+
+def picture(path: Path, size: tuple[int, int] = (900, 600)) -> Path:
+    Image.new("RGB", size, "white").save(path)
+    return path
+
+
+def test_a_picture_below_the_root_is_made_small(tmp_path: Path) -> None:
+    picture(tmp_path / "a.png")
+    small = Thumbnails(tmp_path)("a.png")
+    assert small is not None
+    (tmp_path / "small.webp").write_bytes(small)
+    with Image.open(tmp_path / "small.webp") as found:
+        assert found.format == "WEBP"
+        assert max(found.size) == LONGEST
+
+
+def test_a_transparent_picture_stands_on_white(tmp_path: Path) -> None:
+    Image.new("RGBA", (40, 40), (0, 0, 0, 0)).save(tmp_path / "clear.png")
+    (tmp_path / "small.webp").write_bytes(Thumbnails(tmp_path)("clear.png") or b"")
+    with Image.open(tmp_path / "small.webp") as found:
+        assert np.asarray(found.convert("RGB"))[20, 20].min() > 250
+
+
+def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    outside = picture(tmp_path / "outside.png")
+    (root / "link.png").symlink_to(outside)
+    small = Thumbnails(root)
+    for path in ("../outside.png", str(outside), "link.png", "./a/../../outside.png", "a\0b.png", "", "none.png"):
+        assert small(path) is None, path
+
+
+def test_what_is_no_picture_or_too_large_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text.png").write_text("not a picture")
+    (tmp_path / "torn.png").write_bytes(picture(tmp_path / "a.png").read_bytes()[:60])
+    small = Thumbnails(tmp_path)
+    assert small("text.png") is None
+    assert small("torn.png") is None
+    monkeypatch.setattr("programs.vision.images.MOST_PIXELS", 1000)
+    assert small("a.png") is None
+
+
+# --- the page in a browser
+
+
+def about(task: Task) -> About:
+    return About(
+        task=task.name, labels=list(task.labelled.labels), evidence=task is TRACK2, title=f"{task.name} · mine",
+        program="abc", lm="scripted", data="dev.jsonl", score=0.5, interval=(0.4, 0.6),
+    )  # fmt: skip
+
+
+def row(number: int, gold: str = "Supported", said: str | None = "Supported", **more: Any) -> JudgedRecord:
+    """A record of one sentence."""
+    given: dict[str, Any] = {
+        "id": f"r{number}",
+        "right": gold == said,
+        "failure": None if said else "no answer",
+        "statements": [
+            Statement(
+                text=f"Sentence of record {number}.",
+                gold=[gold],
+                said=said,
+                chances=[0.6 if label == said else 0.1 for label in TRACK1.labelled.labels] if said else [],
+            )
+        ],
+        "exhibits": [Exhibit(key="text 1", text=f"Evidence of record {number}.")],
+        "calls": [Call(messages=[("user", 0)], answer=f"answer {number}")] if said else [],
+    }
+    return JudgedRecord(**{**given, **more})
+
+
+def judged(rows: list[JudgedRecord], task: Task = TRACK1) -> Records:
+    return Records(about=about(task), texts=["the prompt"], records=rows)
+
+
+MIXED = [
+    row(0),
+    row(1, "Contradiction", "Supported"),
+    row(2, "Contradiction", "Contradiction"),
+    row(3, "Unsupported Entity", None),
+    row(4, "Supported", "Scope Overgeneralization"),
+    row(5, "Contradiction", "Supported"),
+]
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens a page on records, and fails where it said anything on the console or asked for anything else."""
+    heard: list[str] = []
+    contexts = []
+
+    def open_(found: Records, pictures: error_page.Thumbnail = error_page.no_picture, at: str = "", **how: Any) -> Page:
+        file = error_page.write(tmp_path, found, pictures)
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **how})
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("dialog", lambda dialog: heard.append(dialog.message))
+        page.on(
+            "request",
+            lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
+        page.goto(file.as_uri() + at)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert heard == []
+
+
+def ids(page: Page) -> list[str]:
+    return page.locator(".row .top > span:first-child").all_inner_texts()
+
+
+def current(page: Page) -> str:
+    return page.locator("#detail .id").inner_text()
+
+
+def test_the_page_begins_with_the_errors(opened: Open) -> None:
+    page = opened(judged(MIXED))
+    assert ids(page) == ["r1", "r3", "r4", "r5"]
+    expect(page.locator("#found")).to_have_text("4 of 6 records: all errors")
+    assert page.locator(".swap").all_inner_texts() == ["C\nas\nS", "UE\nas\nfailed", "S\nas\nSO", "C\nas\nS"]
+    page.keyboard.press("e")
+    assert ids(page) == [f"r{k}" for k in range(6)]
+    page.keyboard.press("e")
+    assert len(ids(page)) == 4
+    page.locator("#clear").click()
+    assert len(ids(page)) == 6
+    assert ids(opened(judged([row(0), row(1, "Contradiction", "Supported")]))) == ["r1"]
+    assert ids(opened(judged([row(0), row(1)]))) == ["r0", "r1"]
+
+
+def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
+    both = Statement(text="Hit.", gold=["Scope Overgeneralization", "Unsupported Entity"], said="Unsupported Entity")
+    records = [*MIXED, row(6, statements=[both])]
+    page = opened(judged(records))
+    statements = [statement for record in records for statement in record.statements]
+    gold = [[statement.gold] for statement in statements]
+    official = tally_claims(gold, [[one.said] if one.said else None for one in statements]).report()
+    assert page.locator("#matrix td.f1").all_inner_texts() == [
+        f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labelled.labels
+    ]
+    expect(page.locator("#macro")).to_have_text(f"{100 * official.parts['macro_f1']:.1f}")
+
+
+def test_a_verdict_that_is_not_the_likeliest_is_said_to_be_none(opened: Open) -> None:
+    weighed = Statement(text="Weighed.", gold=["Supported"], said="Contradiction", chances=[0.5, 0.1, 0.1, 0.1, 0.2])
+    page = opened(judged([row(0, statements=[weighed], right=False), row(1, "Contradiction", "Supported")]))
+    expect(page.locator("p.odds")).to_have_text(
+        "Likeliest is Supported; a decision layer may say another, for the ranking score."
+    )
+    page.keyboard.press("j")
+    expect(page.locator("p.odds")).to_have_count(0)
+
+
+def test_evidence_stands_beside_the_sentences_where_there_is_room(opened: Open) -> None:
+    def places(width: int) -> tuple[float, float]:
+        page = opened(judged(MIXED), viewport={"width": width, "height": 800})
+        found = [page.locator(f".pair > :nth-child({k})").bounding_box() for k in (1, 2)]
+        assert found[0] is not None
+        assert found[1] is not None
+        return found[1]["x"] - found[0]["x"], found[1]["y"] - found[0]["y"]
+
+    assert places(1600)[0] > 400
+    assert places(1600)[1] < 10
+    assert places(1200)[0] == 0
+
+
+def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
+    page = opened(judged(MIXED), at="#r0")
+    assert ids(page) == [f"r{k}" for k in range(6)]
+    assert page.locator("#detail").inner_text().split("\n")[0] == "r0"
+    assert "false" not in page.locator("body").inner_text()
+    cell = page.locator('td [data-gold="Contradiction"][data-said="Supported"]')
+    expect(cell).to_have_text("2")
+    cell.click()
+    assert ids(page) == ["r1", "r5"]
+    assert current(page) == "r1"
+    expect(page.locator("#found")).to_have_text("2 of 6 records: gold Contradiction, predicted Supported")
+    cell.click()
+    assert len(ids(page)) == 6
+    page.locator('tbody th [data-gold="Contradiction"]').click()
+    assert ids(page) == ["r1", "r2", "r5"]
+    page.locator('thead [data-said="failed"]').click()
+    assert ids(page) == ["r3"]
+    page.locator("#clear").click()
+    assert len(ids(page)) == 6
+
+
+def test_outcomes_filter(opened: Open) -> None:
+    page = opened(judged(MIXED))
+    page.locator('[data-outcome="failed"]').click()
+    assert ids(page) == ["r3"]
+    expect(page.locator(".failure")).to_have_text("Failed: no answer")
+    page.locator('[data-outcome="wrong"]').click()
+    assert ids(page) == ["r1", "r4", "r5"]
+    page.locator('[data-outcome="right"]').click()
+    assert ids(page) == ["r0", "r2"]
+    page.keyboard.press("Escape")
+    assert len(ids(page)) == 6
+
+
+def test_right_labels_with_wrong_evidence_stand_apart(opened: Open) -> None:
+    found = judged([row(0), row(1, right=False)], TRACK2)
+    page = opened(found)
+    page.locator('[data-outcome="evidence"]').click()
+    assert ids(page) == ["r1"]
+    expect(page.locator("#detail .verdict").first).to_have_text("✗ evidence")
+
+
+def test_search_looks_into_sentences_evidence_and_labels(opened: Open) -> None:
+    page = opened(judged(MIXED))
+    page.keyboard.press("/")
+    page.keyboard.type("evidence of record 4")
+    expect(page.locator("#found")).to_have_text("1 of 6 records: all errors")
+    assert current(page) == "r4"
+    page.locator("#search").fill("CONTRADICTION sentence")
+    expect(page.locator("#found")).to_have_text("2 of 6 records: all errors")
+    page.locator('[data-outcome="all"]').click()
+    expect(page.locator("#found")).to_have_text("3 of 6 records")
+    page.locator("#search").fill("nothing of the kind")
+    expect(page.locator("#detail")).to_have_text("No record is like that.")
+    page.keyboard.press("Escape")
+    expect(page.locator("#found")).to_have_text("6 of 6 records")
+
+
+def test_keys_walk_through_the_records(opened: Open) -> None:
+    page = opened(judged(MIXED), at="#r0")
+    seen = [current(page)]
+    for key in ("j", "j", "ArrowRight", "k", "ArrowLeft", "k", "k"):
+        page.keyboard.press(key)
+        seen.append(current(page))
+    assert seen == ["r0", "r1", "r2", "r3", "r2", "r1", "r0", "r0"]
+    page.keyboard.press("p")
+    expect(page.locator("#prompt pre").first).to_have_text("answer 0")
+    expect(page.locator("#prompt pre").nth(1)).to_have_text("the prompt")
+    page.keyboard.press("j")
+    page.keyboard.press("/")
+    page.keyboard.type("j")
+    assert page.locator("#search").input_value() == "j"
+
+
+def test_a_key_leads_to_each_wrong_sentence_of_a_long_paragraph(opened: Open) -> None:
+    said = ["Supported"] * 30
+    said[20] = said[25] = "Contradiction"
+    sentences = [Statement(text=f"Sentence {k}.", gold=["Supported"], said=label) for k, label in enumerate(said)]
+    page = opened(judged([row(0, statements=sentences, right=False)]))
+    expect(page.locator(".bar button.verdict")).to_have_text("✗ 2 of 30")
+    here = page.locator(".statement.here p")
+    for key, sentence in (("w", 20), ("w", 25), ("w", 20)):
+        page.keyboard.press(key)
+        expect(here).to_have_text(f"Sentence {sentence}.")
+        expect(here).to_be_in_viewport()
+    page.locator(".bar button.verdict").click()
+    expect(here).to_have_text("Sentence 25.")
+
+
+def test_arrows_scroll_a_long_record(opened: Open) -> None:
+    long = [Exhibit(key=f"text {k}", text="A line of evidence. " * 20) for k in range(30)]
+    page = opened(judged([row(0), row(1, exhibits=long)]))
+    page.keyboard.press("j")
+    page.keyboard.press("PageDown")
+    page.evaluate(SCROLLED)
+    page.keyboard.press("k")
+    assert page.evaluate("document.getElementById('detail').scrollTop") == 0
+
+
+def test_the_address_names_the_record(opened: Open) -> None:
+    page = opened(judged(MIXED))
+    page.keyboard.press("j")
+    page.wait_for_url("**#r3")
+    page.reload()
+    assert current(page) == "r3"
+    assert len(ids(page)) == 4
+    page.keyboard.press("Escape")
+    page.keyboard.press("k")
+    page.reload()  # a right record, which is not among the errors
+    assert current(page) == "r2"
+    assert len(ids(page)) == 6
+
+
+def test_the_surest_mistakes_come_first_where_asked_for(opened: Open) -> None:
+    unsure = Statement(text="Unsure.", gold=["Contradiction"], said="Supported", chances=[0.3, 0.2, 0.2, 0.1, 0.2])
+    page = opened(judged([row(0), row(1, "Contradiction", statements=[unsure], right=False), *MIXED[4:]]))
+    page.locator("#order").select_option("surest")
+    assert ids(page) == ["r4", "r5", "r1"]
+    page.locator('[data-outcome="all"]').click()
+    assert ids(page) == ["r4", "r5", "r1", "r0"]
+
+
+def test_a_second_gold_label_counts_as_the_official_evaluator_counts_it(opened: Open) -> None:
+    both = ["Scope Overgeneralization", "Unsupported Entity"]
+    hit = Statement(text="Hit.", gold=both, said="Unsupported Entity")
+    miss = Statement(text="Miss.", gold=both, said="Supported")
+    page = opened(judged([row(0, statements=[hit]), row(1, statements=[miss], right=False)]))
+    expect(page.locator('td [data-gold="Unsupported Entity"][data-said="Unsupported Entity"]')).to_have_text("1")
+    expect(page.locator('td [data-gold="Scope Overgeneralization"][data-said="Supported"]')).to_have_text("1")
+
+
+def test_html_in_data_is_text(opened: Open) -> None:
+    hostile = row(
+        0,
+        id=HOSTILE,
+        failure=HOSTILE,
+        statements=[Statement(text=HOSTILE, gold=["Supported"], said="Supported")],
+        exhibits=[
+            Exhibit(key=HOSTILE, text=HOSTILE, picture="javascript:window.hacked=1"),
+            Exhibit(key="__proto__", text="", picture="__proto__"),
+        ],
+        calls=[Call(messages=[(HOSTILE, 0)], answer=HOSTILE)],
+    )
+    found = judged([hostile])
+    loud = found.about.model_copy(update={"title": HOSTILE, "note": HOSTILE, "data": HOSTILE, "lm": HOSTILE})
+    page = opened(found.model_copy(update={"about": loud, "texts": [HOSTILE]}))
+    page.keyboard.press("p")
+    assert page.locator(".statement p").inner_text().strip() == HOSTILE.strip()
+    assert page.locator("#prompt pre").first.inner_text().strip() == HOSTILE.strip()
+    assert page.locator("h1").inner_text().strip() == HOSTILE.strip()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 4
+
+
+def test_a_script_that_got_into_the_page_would_not_run(opened: Open, browser: Browser, tmp_path: Path) -> None:
+    """The policy of the page admits its own script alone."""
+    file = error_page.write(tmp_path, judged([row(0)]))
+    file.write_text(file.read_text().replace("<footer", "<script>window.hacked=1</script><footer", 1))
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    assert page.evaluate("window.hacked") is None
+    assert ids(page) == ["r0"]
+    page.close()
+
+
+def test_pictures_are_inlined_and_grow_when_clicked(opened: Open) -> None:
+    shown = Exhibit(key="table 1", text="A table.", picture="images/03a0efd011a3f156fcee287956a1c90fed57fb27.jpg")
+    page = opened(judged([row(0, exhibits=[shown])]), Thumbnails(SAMPLE))
+    small = page.locator(".exhibit img")
+    expect(small).to_have_attribute("alt", "A table.")
+    assert page.evaluate("document.querySelector('.exhibit img').naturalWidth") > 100
+    before = small.bounding_box()
+    small.click()
+    after = small.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > before["width"]
+
+
+def test_on_a_phone_list_and_record_take_turns(opened: Open) -> None:
+    page = opened(judged(MIXED), viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    expect(page.locator("#detail")).to_be_hidden()
+    page.locator(".row").nth(1).tap()
+    assert current(page) == "r3"
+    page.get_by_title("Next (j)").tap()
+    assert current(page) == "r4"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 375
+    page.locator(".back").tap()
+    expect(page.locator("#detail")).to_be_hidden()
+
+
+def test_it_is_dark_where_the_reader_likes_it_dark(opened: Open) -> None:
+    def paper(scheme: str) -> str:
+        page = opened(judged(MIXED), color_scheme=scheme)
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    assert paper("light") == "rgb(255, 255, 255)"
+    assert paper("dark") == "rgb(20, 23, 27)"
+
+
+def test_of_three_thousand_records_few_are_laid_out(opened: Open) -> None:
+    """What a browser lays out does not grow with their number."""
+    words = "The measured value of the system exceeds that of the other on every set. " * 6
+    labels = TRACK1.labelled.labels
+    rows = [
+        row(
+            k,
+            labels[k % 5],
+            labels[k % 7 % 5],
+            statements=[
+                Statement(text=f"{words} {k}.{j}", gold=[labels[(k + j) % 5]], said=labels[k % 5], chances=[0.2] * 5)
+                for j in range(5)
+            ],
+            exhibits=[Exhibit(key=f"text {j}", text=words * 4) for j in range(2)],
+        )
+        for k in range(3000)
+    ]
+    page = opened(judged(rows))
+    assert page.locator(".row").count() < 60
+    page.locator('[data-outcome="all"]').click()
+    expect(page.locator("#found")).to_have_text("3000 of 3000 records")
+    assert page.locator(".row").count() < 60
+    page.locator("#search").fill("2999.4")
+    expect(page.locator("#found")).to_have_text("1 of 3000 records")
+    page.locator("#search").fill("")
+    expect(page.locator("#found")).to_have_text("3000 of 3000 records")
+    page.keyboard.press("Escape")
+    for _ in range(200):
+        page.keyboard.press("j")
+    assert current(page) == "r201"
+    assert page.locator(".row").count() < 60
+
+
+# The policy of the page forbids `eval`, which Playwright's own waiting goes through.
+SCROLLED = """() => new Promise((done) => {
+  const look = () => document.getElementById("detail").scrollTop > 100 ? done() : requestAnimationFrame(look);
+  look();
+})"""
+
+# --- the command
+
+
+def test_the_command_writes_the_page_again_with_pictures(aisr: Any, tmp_path: Path) -> None:
+    exhibit = Exhibit(key="table 1", text="", picture="images/03a0efd011a3f156fcee287956a1c90fed57fb27.jpg")
+    (tmp_path / "records.json").write_text(judged([row(0, exhibits=[exhibit])]).model_dump_json())
+    finished = aisr("report", tmp_path, "--image-root", SAMPLE)
+    assert finished.code == 0, finished.err
+    assert f"wrote {tmp_path / 'report.html'}: 1 records" in finished.out
+    written = (tmp_path / "report.html").read_text()
+    assert "data:image/webp;base64," in written
+    assert aisr("report", tmp_path).code == 0
+    assert (tmp_path / "report.html").read_text() == written  # without the folder of the pictures they are kept
+
+
+@pytest.mark.parametrize("planted", ['{"a": "<b>"}', '{"a": "data:image/webp;base64,!"}', "[1]", "{", "", '["ab"]'])
+def test_a_page_that_was_changed_lends_no_picture(tmp_path: Path, planted: str) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(f'<script type="application/json" id="pictures">{planted}</script>')
+    assert error_page.kept(page)("a") is None
+
+
+def test_the_command_refuses_what_is_no_run(aisr: Any, tmp_path: Path) -> None:
+    finished = aisr("report", tmp_path)
+    assert finished.code == 2
+    assert "no records.json in there" in finished.err
+    (tmp_path / "records.json").write_text(judged([row(0)]).model_dump_json())
+    finished = aisr("report", tmp_path, "--image-root", tmp_path / "nowhere")
+    assert finished.code == 2
+    assert "no such folder" in finished.err

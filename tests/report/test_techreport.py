@@ -1,0 +1,180 @@
+"""The technical report: what was recorded stands in it, what was not is missing, and no text becomes markup."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimize.artifact.folder import save
+from optimize.artifact.program_file import program_text
+from optimize.base import digests
+from optimize.experiment.compile import compile_program
+from optimize.lm.open import open_lm
+from optimize.report import documents
+from optimize.report.documents import MISSING, Section, Table, Verbatim, as_latex, as_markdown, latex
+from optimize.tasks.track1 import TRACK1
+from support.loopback import Loopback
+from support.plans import SILENT, plan
+from support.scripted import right, scripted
+
+Aisr = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An artifact that a compile with a scripted LM left."""
+    lm = scripted(right)
+    return compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "artifacts", SILENT).folder
+
+
+def written(folder: Path, aisr: Aisr, *words: object) -> tuple[str, str]:
+    finished = aisr("techreport", folder, "--task", "track1", "--out", folder.parent / "paper", *words)
+    assert finished.code == 0, finished.err
+    return tuple((folder.parent / f"paper{suffix}").read_text(encoding="utf-8") for suffix in (".md", ".tex"))  # type: ignore[return-value]
+
+
+def test_what_the_task_demands_is_in_it(folder: Path, aisr: Aisr) -> None:
+    made = json.loads((folder / "manifest.json").read_text())
+    text, tex = written(folder, aisr)
+    for said in (
+        made["digest"],
+        made["data"]["train"]["digest"],
+        made["lm"]["model"],
+        made["made"],
+        made["versions"]["dspy"],
+        "Judge whether each sentence of a paragraph",
+        f"{100 * made['scores']['test']['score']:.1f}",
+        "labeled",
+    ):
+        assert said in text
+        assert latex(said) in tex or said in tex
+    assert made["command"] in text
+
+
+def test_what_was_not_recorded_is_missing_and_not_made_up(folder: Path, aisr: Aisr) -> None:
+    manifest = folder / "manifest.json"
+    made = json.loads(manifest.read_text())
+    before, _ = written(folder, aisr)
+    kept = {key: made[key] for key in ("task", "digest")}
+    manifest.write_text(json.dumps(kept))
+    text, _ = written(folder, aisr)
+    assert text.count(MISSING) > before.count(MISSING)
+    assert not re.search(r"\d\d\.\d \[", text)
+
+
+def test_an_evaluation_brings_the_ablations(folder: Path, aisr: Aisr, tmp_path: Path) -> None:
+    one = {"score": 0.5, "interval": [0.4, 0.6], "macro_f1": 0.45}
+    (tmp_path / "evaluation.json").write_text(json.dumps({"ablation": {"wording alone": one}}))
+    assert "aisr evaluate --ablate --output" in written(folder, aisr)[0]
+    text, _ = written(folder, aisr, "--evaluation", tmp_path / "evaluation.json")
+    assert "| wording alone | 50.0 [40.0, 60.0] | 45.0 |" in text
+    assert "aisr evaluate --ablate --output" not in text
+
+
+@pytest.mark.parametrize("schema", [True, False])
+def test_the_command_to_score_again_does(schema: bool, loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
+    lm = open_lm("openai/local", api_base=loopback.url, schema=schema, logprobs=schema)
+    given = plan(tmp_path / "da ta", decide=False, limits={"test": 5})
+    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
+    loopback.reply = lambda asked: "It works!"  # nothing new is asked: what was said stands in the cache
+    place = ["--task", "track1", "--artifacts", tmp_path / "out", "--out", tmp_path / "paper"]
+    finished = aisr("techreport", made.folder, *place)
+    assert finished.code == 0, finished.err
+    (line,) = re.findall(r"^aisr evaluate .*$", (tmp_path / "paper.md").read_text(), re.MULTILINE)
+    words = [loopback.url if word == "…" else str(word) for word in shlex.split(line)]
+    again = aisr(*words[1:], "--no-track")
+    assert again.code == 0, again.err
+    test = made.manifest.scores["test"]
+    low, high = (f"{100 * end:.1f}" for end in test.interval)
+    assert f"ranking score {100 * test.score:.1f}   95 % interval [{low}, {high}]" in again.out
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": []},
+        {"data": {"test": "test.jsonl"}},
+        {"settings": 3},
+        {"versions": ["dspy"]},
+        {"lm": "embedded"},
+        {"spend": {"usd": "much"}},
+        {"scores": {"test": 0.5}},
+        {"scores": {"test": {"score": 0.5, "interval": [0.4]}}},
+        {"gain_on_test": [0.1]},
+        {"decision": "kept"},
+        {"decision": {"cross_validated": 3}},
+        {"decision": {"cross_validated": {"LM alone": "good"}}},
+    ],
+    ids=str,
+)
+def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any], aisr: Aisr, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    text = program_text(TRACK1, TRACK1.build({}))
+    made = {"task": "track1", "name": "mine", "optimizer": "labeled", "digest": digests.of_text(text), "lm": {}}
+    save(folder, {"program.json": text, "manifest.json": json.dumps({**made, "scores": {}, **change})})
+    finished = aisr("techreport", folder, "--task", "track1", "--out", tmp_path / "paper")
+    assert finished.code == 2
+    assert re.fullmatch(rf"error: {folder}/manifest.json: {next(iter(change))}\b.*\n", finished.err)
+    assert not list(tmp_path.glob("paper*"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", '{"ablation": []}', '{"ablation": {"x": 1}}', '{"ablation": {"x": {"score": 1, "interval": 3}}}'],
+)
+def test_an_evaluation_of_another_shape_is_refused(content: str, aisr: Aisr, tmp_path: Path) -> None:
+    save(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    made = {"task": "track1", "name": "mine", "optimizer": "labeled", "lm": {}, "scores": {}}
+    digest = digests.of_file(tmp_path / "mine" / "program.json")
+    save(tmp_path / "mine", {"manifest.json": json.dumps({**made, "digest": digest})})
+    (tmp_path / "evaluation.json").write_text(content)
+    words = [tmp_path / "mine", "--task", "track1", "--evaluation", tmp_path / "evaluation.json"]
+    finished = aisr("techreport", *words, "--out", tmp_path / "paper")
+    assert finished.code == 2
+    assert re.fullmatch(rf"error: {tmp_path}/evaluation.json: .*\n", finished.err)
+
+
+def test_a_registered_program_brings_its_manifest(aisr: Aisr, artifacts: Path, tmp_path: Path) -> None:
+    from optimize.tracking import log as tracking_log
+
+    lm = scripted(right)
+    given = plan(tmp_path / "data")
+    made = compile_program(given, lm, lm, artifacts, SILENT)
+    logged = tracking_log.Compiled(given.task, made.folder, made.manifest, made.choice, made.test, given.data)
+    tracking_log.track(artifacts, logged)
+    out = tmp_path / "paper"
+    words = ["models:/aisr-track1@champion", "--task", "track1", "--out", out, "--artifacts", artifacts]
+    finished = aisr("techreport", *words)
+    assert finished.code == 0, finished.err
+    assert made.manifest.digest in out.with_name("paper.md").read_text()
+
+
+def test_hostile_text_stays_text() -> None:
+    text = "a|b\n`````\n\\end{Verbatim}\\input{/etc/passwd} $x_1$ & 50% #1 {~^}"
+    shown = [Section("A & B", [text, Table(["h|h", "x"], [[text, "y"]]), Verbatim(text)])]
+    markdown, tex = as_markdown("T_1", shown), as_latex("T_1", shown)
+    assert "``````text" in markdown
+    assert all(line.count(" | ") == 1 for line in markdown.splitlines() if line.startswith("| "))
+    assert tex.count("\\end{Verbatim}") == 1
+    assert "\\input{/etc" not in tex.split("\\begin{Verbatim}")[0]
+    assert "T\\_1" in tex
+
+
+@given(st.text())
+def test_latex_leaves_no_sign_that_means_something(text: str) -> None:
+    made = latex(text)
+    for command in documents.LATEX.values():
+        made = made.replace(command, "")
+    assert not set(made) & set("\\{}$&#_%~^")
+
+
+def test_a_program_that_is_not_there_is_refused(tmp_path: Path, aisr: Aisr) -> None:
+    finished = aisr("techreport", tmp_path, "--task", "track1")
+    assert finished.code == 2
+    assert "no program.json" in finished.err

@@ -1,0 +1,148 @@
+"""The champion is chosen by the official score on dev, whatever an optimizer's own mean says."""
+
+from typing import Any, cast
+
+import dspy
+import pytest
+
+from metrics.f1 import FN, TP
+from metrics.official import tally_claims
+from metrics.tally import Tally
+from optimize.inference.evaluate import measure
+from optimize.inference.judge import judge_all
+from optimize.search.champion import choose
+from optimize.search.objective import objective
+from optimize.search.optimizers import Candidate
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from support.scripted import TRACKS, citation, claim, examples, flat, question, right, scripted, wording, written
+
+JSON = "Respond with a JSON object"
+
+
+def instructed(task: Task, instruction: str) -> dspy.Module:
+    program = task.build({})
+    predictor = program.named_predictors()[0][1]
+    predictor.signature = predictor.signature.with_instructions(instruction)
+    return program
+
+
+def by_instruction(request: Any) -> str:
+    """Right under the instruction RIGHT, flat under any other."""
+    return right(request) if "RIGHT" in wording(request) else flat(request)
+
+
+def names(choice: Any) -> list[str]:
+    return [contender.name for contender in choice.contenders]
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_the_best_on_dev_is_champion(task: Task) -> None:
+    candidates = [
+        Candidate("uncompiled", instructed(task, "Flat.")),
+        Candidate("good", instructed(task, "RIGHT.")),
+        Candidate("late", instructed(task, "Flat too.")),
+    ]
+    seen = []
+    lm = scripted(by_instruction)
+    choice = choose(task, candidates, examples(task, candidates[0].program), lm, lambda c: seen.append(c.name))
+    assert choice.champion.name == "good"
+    assert choice.champion.program is candidates[1].program
+    assert names(choice) == seen == ["uncompiled", "good", "late"]
+    assert choice.champion.dev.score.score == 1.0
+    baseline = choice.contenders[0]
+    assert tuple(baseline.gain) == (0.0, 0.0, 0.0)
+    assert choice.champion.gain.value == pytest.approx(1.0 - baseline.dev.score.score)
+    assert choice.champion.gain.low > 0
+
+
+def test_a_tie_goes_to_the_uncompiled_program() -> None:
+    candidates = [Candidate(name, instructed(TRACK1, name)) for name in ("uncompiled", "twin", "other twin")]
+    choice = choose(TRACK1, candidates, examples(TRACK1, candidates[0].program), scripted(right))
+    assert len({contender.dev.score.score for contender in choice.contenders}) == 1
+    assert choice.champion.name == "uncompiled"
+
+
+def test_among_equals_that_beat_the_uncompiled_program_the_first_is_champion() -> None:
+    instructions = {"uncompiled": "Flat.", "first": "RIGHT.", "second": "RIGHT too."}
+    candidates = [Candidate(name, instructed(TRACK1, text)) for name, text in instructions.items()]
+    choice = choose(TRACK1, candidates, examples(TRACK1, candidates[0].program), scripted(by_instruction))
+    assert choice.champion.name == "first"
+
+
+def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another() -> None:
+    """The program that sees nothing has the better mean accuracy over sentences; the one that finds the Contradiction,
+    and takes two other sentences for one, has the same exact match and the better macro-F1."""
+    labels = ["Supported", "Supported", "Supported", "Supported", "Contradiction"]
+
+    def answer(request: Any) -> str:
+        if "FINDER" in wording(request) and "is Contradiction" in question(request):
+            return written(JSON, {"sentence_labels": ["Contradiction", "Contradiction", *labels[2:]]})
+        return flat(request)
+
+    uncompiled, finder = instructed(TRACK1, "Flat."), instructed(TRACK1, "FINDER.")
+    dev = [uncompiled.prepare(record) for record in (claim("Supported", number=1), claim(*labels, number=2))]
+    candidates = [Candidate("uncompiled", uncompiled), Candidate("finder", finder)]
+    choice = choose(TRACK1, candidates, dev, scripted(answer))
+    counts = [cast(Tally, contender.dev.scores).counts for contender in choice.contenders]
+    accuracy = [(c[:, TP].sum(axis=1) / (c[:, TP] + c[:, FN]).sum(axis=1)).mean().round(3) for c in counts]
+    assert accuracy == [0.9, 0.8]
+    assert choice.champion.name == "finder"
+
+
+def test_failures_are_counted_against_a_program_and_listed() -> None:
+    program = TRACK1.build({})
+    records = [claim("Supported", number=1), claim("Contradiction", number=2)]
+    lm = scripted(lambda request: right(request) if "Row 1." in question(request) else "garbage")
+    result = measure(TRACK1, program, [program.prepare(record) for record in records], lm)
+    assert list(result.failures) == ["track1-000002"]
+    assert result.score == tally_claims([[["Supported"]], [["Contradiction"]]], [["Supported"], None]).report()
+    assert result.report()["records"] == 2
+    assert result.report()["failures"] == result.failures
+
+
+def test_the_interval_holds_the_score() -> None:
+    program = TRACK2.build({})
+    result = measure(TRACK2, program, examples(TRACK2, program), scripted(flat))
+    assert result.interval.low <= result.score.score == result.interval.value <= result.interval.high
+    assert result.interval.low < result.interval.high
+
+
+def test_demos_are_made_of_right_records_only() -> None:
+    """While demos are bootstrapped the metric asks for the whole record; a metric of credit would let half-right
+    answers in."""
+    program = TRACK1.build({})
+    train = examples(TRACK1, program)
+    metric = objective(TRACK1, train, judge_all(TRACK1, program, train, scripted(flat)))
+    example = program.prepare(claim("Supported", "Contradiction"))
+    half, whole = (
+        dspy.Prediction(sentence_labels=labels) for labels in (["Supported"] * 2, ["Supported", "Contradiction"])
+    )
+    assert metric(example, half) > 0
+    assert metric(example, half, trace=[]) == 0.0
+    assert metric(example, whole, trace=[]) == 1.0
+    assert metric(example, whole) > metric(example, half)
+
+
+@pytest.mark.parametrize(
+    ("task", "record", "answer", "said"),
+    [
+        (
+            TRACK1,
+            claim("Supported", "Contradiction"),
+            {"sentence_labels": ["Supported", "Supported"]},
+            "Sentence 2: said Supported; right is Contradiction",
+        ),
+        (TRACK1, claim("Supported"), {"sentence_labels": ["Supported"]}, "Every sentence is labelled right."),
+        (TRACK2, citation("Overstate", "P2"), {"label": "Supported", "evidence_para_ids": ["P2"]}, "Overstate"),
+        (TRACK2, citation("Overstate", "P2"), {"label": "Overstate", "evidence_para_ids": ["P1"]}, "P2"),
+    ],
+)
+def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str, Any], said: str) -> None:
+    program = task.build({})
+    train = examples(task, program)
+    metric = objective(task, train, judge_all(task, program, train, scripted(flat)))
+    found = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
+    assert said in found.feedback
+    assert found.score == metric(program.prepare(record), dspy.Prediction(**answer))

@@ -1,0 +1,264 @@
+"""Every optimizer gives back all that it tried, in a fixed order, stripped to what a program needs."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.artifact.program_file import program_text
+from optimize.inference.judge import judge_all
+from optimize.search.objective import objective
+from optimize.search.optimizers import OPTIMIZERS, Candidate, Compilation, Settings, compile_candidates, strip
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.decision.sentence_checks import SentenceCheck
+from programs.judges.ensemble import single
+from support.scripted import TRACKS, examples, flat, has_demos, question, requests, right, scripted, wording, written
+
+FEW_SHOT = ["labeled", "bootstrap", "random-search"]
+Answer = Callable[[Any], str]
+
+
+def half_right(request: Any) -> str:
+    """Right about records with an even number, and about all once there are demos to learn from."""
+    number = int(re.findall(r"(?:Row|Model) (\d+)", question(request))[-1])
+    return right(request) if has_demos(request) or number % 2 == 0 else flat(request)
+
+
+def compiled(
+    task: Task, optimizer: str, answer: Answer = half_right, *, seed: int = 0, threads: int = 1, **options: Any
+) -> tuple[list[Candidate], list[Any], Any]:
+    """The candidates, the training examples, and the LM that was asked."""
+    student = task.build(options)
+    given = examples(task, student)
+    train, dev = given[:8], given[8:]
+    lm = scripted(answer, threads=threads)
+
+    def baseline() -> Any:
+        return objective(task, train, judge_all(task, student, train, lm))
+
+    settings = Settings(demos=3, candidates=3, seed=seed)
+    work = Compilation(task, student, train, dev, baseline, settings, lm, lm, lambda text: None)
+    return compile_candidates(optimizer, work, [Candidate("uncompiled", student)]), train, lm
+
+
+def texts(task: Task, candidates: list[Candidate], **options: Any) -> list[str]:
+    return [program_text(task, program) for _, program in candidates]
+
+
+def demos(candidate: Candidate) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]]
+    (found,) = [predictor.demos for _, predictor in candidate.program.named_predictors()]
+    return found
+
+
+def test_an_answer_that_was_outvoted_is_no_demo() -> None:
+    """The first answer is wrong and the two after it are right: the record is right, and no trace of it is."""
+    student = TRACK1.build({"samples": 3})
+    train = examples(TRACK1, student)[:4]
+    lm = scripted(lambda request: flat(request) if request.config.temperature == 0 else right(request))
+    with lm.context(), dspy.context(trace=[]):
+        said = student(**train[0].inputs())
+        assert said.sentence_labels == train[0].sentence_labels
+        assert dspy.settings.trace == []
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("optimizer", FEW_SHOT)
+def test_all_candidates_come_back_the_uncompiled_first(task: Task, optimizer: str) -> None:
+    candidates, _, _ = compiled(task, optimizer)
+    wanted = {"labeled": 3, "bootstrap": 1}.get(optimizer)
+    assert [name for name, _ in candidates] == [
+        "uncompiled",
+        *(f"{optimizer} {k}" for k in range(1, len(candidates))),
+    ]
+    assert demos(candidates[0]) == []
+    assert all(demos(candidate) for candidate in candidates[1:])
+    assert len(candidates) == 1 + wanted if wanted else len(candidates) >= 4
+    assert len(set(texts(task, candidates))) == len(candidates)
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("optimizer", FEW_SHOT)
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_same_seed_gives_the_same_programs(task: Task, optimizer: str, threads: int) -> None:
+    random.seed("something else before")
+    first, _, _ = compiled(task, optimizer, seed=7, threads=threads)
+    random.seed("and again")
+    second, _, _ = compiled(task, optimizer, seed=7, threads=threads)
+    assert texts(task, first) == texts(task, second)
+
+
+@pytest.mark.parametrize("optimizer", FEW_SHOT)
+def test_another_seed_gives_other_programs(optimizer: str) -> None:
+    first, _, _ = compiled(TRACK1, optimizer, seed=1)
+    second, _, _ = compiled(TRACK1, optimizer, seed=2)
+    assert texts(TRACK1, first)[0] == texts(TRACK1, second)[0]
+    assert texts(TRACK1, first)[1:] != texts(TRACK1, second)[1:]
+
+
+@pytest.mark.parametrize(("task", "options"), [(TRACK1, {}), (TRACK1, {"unit": "sentence"}), (TRACK2, {})])
+@pytest.mark.parametrize("optimizer", FEW_SHOT)
+def test_programs_are_left_with_what_they_need(task: Task, options: dict[str, Any], optimizer: str) -> None:
+    candidates, _, _ = compiled(task, optimizer, **options)
+    for _, program in candidates:
+        (predictor,) = program.predictors()
+        assert predictor.lm is None
+        assert predictor.traces == predictor.train == []
+        for demo in predictor.demos:
+            assert set(predictor.signature.fields) <= set(demo) <= {*predictor.signature.fields, "augmented"}
+    assert len(texts(task, candidates, **options)) == len(candidates)  # every one of them can be saved
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_labelled_demos_are_rows_of_train(task: Task) -> None:
+    candidates, train, lm = compiled(task, "labeled")
+    output = "sentence_labels" if task is TRACK1 else "evidence_ids"
+    rows = [str(example[output]) + str(example.toDict()) for example in train]
+    for candidate in candidates[1:]:
+        assert len(demos(candidate)) == 3
+        for demo in demos(candidate):
+            text = demo["sentences"] if task is TRACK1 else demo["claim"]
+            assert any(str(text) in row and row.startswith(str(demo[output])) for row in rows)
+    assert requests(lm) == []  # nor is a baseline needed
+
+
+def test_a_sentence_program_is_shown_sentences() -> None:
+    candidates, train, _ = compiled(TRACK1, "labeled", unit="sentence")
+    pairs = [pair for e in train for pair in zip(e.sentences, e.sentence_labels, strict=True)]
+    for candidate in candidates[1:]:
+        assert all((demo["sentence"], demo["sentence_label"]) in pairs for demo in demos(candidate))
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("optimizer", ["bootstrap", "random-search"])
+def test_bootstrapped_demos_come_from_right_answers_only(task: Task, optimizer: str) -> None:
+    """Records with an odd number are answered flatly, which is wrong unless they hold nothing but Supported."""
+    candidates, train, _ = compiled(task, optimizer, lambda request: half_right_without_demos(request))
+    own = [demo for candidate in candidates for demo in demos(candidate) if demo.get("augmented")]
+    assert own
+    golds = {str(example.sentences if task is TRACK1 else example.claim): example for example in train}
+    for demo in own:
+        example = golds[str(demo["sentences"] if task is TRACK1 else demo["claim"])]
+        if task is TRACK1:
+            assert demo["sentence_labels"] == example.sentence_labels
+        else:
+            assert demo["label"] == example.label
+
+
+def half_right_without_demos(request: Any) -> str:
+    number = int(re.findall(r"(?:Row|Model) (\d+)", question(request))[-1])
+    return right(request) if number % 2 == 0 else flat(request)
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("optimizer", ["bootstrap", "random-search"])
+def test_a_repaired_answer_shows_no_trace_of_the_repair(task: Task, optimizer: str) -> None:
+    def stubborn(request: Any) -> str:
+        return right(request) if "correction" in question(request) or has_demos(request) else "garbage"
+
+    candidates, _, _ = compiled(task, optimizer, stubborn)
+    assert any(demos(candidate) for candidate in candidates)
+    assert "correction" not in "".join(texts(task, candidates))
+
+
+def test_a_model_that_answers_nothing_leaves_the_uncompiled_program() -> None:
+    candidates, _, _ = compiled(TRACK1, "bootstrap", lambda request: "garbage", unit="sentence")
+    assert [name for name, _ in candidates] == ["uncompiled"]
+
+
+@pytest.mark.parametrize("optimizer", FEW_SHOT)
+def test_the_student_is_left_as_it_was(optimizer: str) -> None:
+    student = TRACK1.build({})
+    before = program_text(TRACK1, student)
+    candidates, _, _ = compiled(TRACK1, optimizer)
+    assert program_text(TRACK1, candidates[0].program) == before
+
+
+def test_optimizers_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    compiled(TRACK1, "random-search")
+    assert capfd.readouterr().out == ""
+
+
+def test_strip_takes_the_lm_and_foreign_fields() -> None:
+    program = TRACK1.build({})
+    program.set_lm(scripted(flat).lm)
+    predictor = program.predictors()[0]
+    demo = {"evidence": "e", "sentences": ["s"], "sentence_labels": ["Supported"], "augmented": True}
+    predictor.demos = [{**demo, "gold": [["Supported"]], "correction": "no", "id": "x"}]
+    predictor.traces, predictor.train = [1], [2]
+    strip(program)
+    assert (predictor.lm, predictor.demos, predictor.traces, predictor.train) == (None, [demo], [], [])
+
+
+def proposer(request: Any) -> str:
+    """Judges records flatly, or rightly under an instruction that it wrote itself; writes such instructions."""
+    prompt = wording(request)
+    asked = question(request)
+    if "## sentences ##" in asked and "sentence_labels" in str(request.system):
+        return right(request) if "LOOK CLOSELY" in prompt else flat(request)
+    if "```" in asked:
+        return "```\nLOOK CLOSELY at each sentence.\n```"
+    fields = re.findall(r"\d+\. `(\w+)`", str(request.system).split("Your output fields are:")[-1])
+    if "JSON object" in asked:
+        import json
+
+        return json.dumps({name: "LOOK CLOSELY at each sentence." for name in fields})
+    return "\n\n".join(f"[[ ## {name} ## ]]\nLOOK CLOSELY at each sentence." for name in fields)
+
+
+@pytest.mark.parametrize("optimizer", ["mipro", "gepa"])
+def test_instructions_that_the_lm_wrote_become_candidates(optimizer: str) -> None:
+    candidates, _, _ = compiled(TRACK1, optimizer, proposer)
+    assert candidates[0].name == "uncompiled"
+    found = [p.predictors()[0].signature.instructions for _, p in candidates]
+    assert "LOOK CLOSELY" not in found[0]
+    assert any("LOOK CLOSELY" in instruction for instruction in found[1:])
+    assert all(predictor.lm is None for _, p in candidates for predictor in p.predictors())
+    assert len(set(texts(TRACK1, candidates))) == len(candidates)
+
+
+def thorough(request: Any) -> str:
+    """The right answer with all that a program may ask for besides; something unreadable to a proposer."""
+    prompt = question(request)
+    if "ranked_ids" in prompt:
+        return written(prompt, {"ranked_ids": re.findall(r"^\[(P\d+)\] ", prompt, re.MULTILINE)[::-1]})
+    if not re.search(r"(?:Row|Model) \d+", prompt) or ("sentence_label" not in prompt and "evidence_ids" not in prompt):
+        return written(prompt, {})
+    said = json.loads(right(request))
+    nothing: dict[str, list[str]] = {name: [] for name in SentenceCheck.model_fields}
+    if "sentence_checks" in prompt:
+        said = {"sentence_checks": [nothing] * len(said["sentence_labels"]), **said}
+    if "sentence_check`" in prompt:
+        said = {"sentence_check": nothing, **said}
+    if "evidence_quotes" in prompt:
+        said["evidence_quotes"] = ["Model 1, part 2."] * len(said["evidence_ids"])
+    return json.dumps(said)
+
+
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        (TRACK1, {"checks": True}),
+        (TRACK1, {"checks": True, "unit": "sentence"}),
+        (TRACK2, {"rerank": 3, "quotes": True}),
+    ],
+    ids=["checks", "checks a sentence", "rerank and quotes"],
+)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_programs_that_are_asked_for_more_are_compiled_by_every_optimizer(
+    task: Task, options: dict[str, Any], optimizer: str
+) -> None:
+    candidates, _, _ = compiled(task, optimizer, thorough, **options)
+    assert len(candidates) > 1 or optimizer in ("mipro", "simba", "gepa")  # these find nothing to mend
+    for _, program in candidates:
+        for predictor in program.predictors():
+            assert all(set(predictor.signature.fields) <= set(demo) for demo in predictor.demos)
+    assert len(set(texts(task, candidates))) == len(candidates)
+    if len(candidates) > 1:
+        assert any(single(candidate.program).judging.demos for candidate in candidates[1:])

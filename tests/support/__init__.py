@@ -1,0 +1,1 @@
+"""What tests share: fake LMs and servers, builders of records and files, processes that are started and ended."""

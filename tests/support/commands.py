@@ -1,0 +1,36 @@
+"""`aisr` commands run in this process: starting one of its own costs seconds of imports."""
+
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from typing import NamedTuple
+from unittest import mock
+
+
+class Finished(NamedTuple):
+    """A command that ended: its exit code, standard output and standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Aisr = Callable[..., Finished]
+
+
+def run(*words: object) -> Finished:
+    """`aisr WORDS…`, as a shell would run it."""
+    from optimize.cli.__main__ import main
+
+    with (
+        mock.patch.object(sys, "argv", ["aisr", *map(str, words)]),
+        redirect_stdout(io.StringIO()) as out,
+        redirect_stderr(io.StringIO()) as err,
+    ):
+        try:
+            main()
+            code: object = 0
+        except SystemExit as end:
+            code = end.code or 0
+    return Finished(code if isinstance(code, int) else 1, out.getvalue(), err.getvalue())

@@ -1,0 +1,75 @@
+"""A compile of both tracks through a loopback server, made once a session, and copies of it for tests that write."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from optimize.tasks.all import TASKS
+from support.commands import Aisr, Finished
+from support.loopback import Loopback
+from support.paths import SAMPLE
+
+KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may be found anywhere
+FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+
+
+class Compiled(NamedTuple):
+    """An artifacts folder with a program `first` of each track, logged, registered as version 1 and champion.
+
+    printed: what each compile said, by its track.
+    """
+
+    root: Path
+    server: Loopback
+    printed: dict[str, Finished]
+
+    @property
+    def address(self) -> str:
+        """The server's, with a token in it."""
+        return self.server.url.replace("/v1", f"/{TOKEN}/v1")
+
+    @property
+    def lm(self) -> list[object]:
+        """The options of a command that uses the programs."""
+        return ["--lm", "openai/gpt-4o-mini", "--api-base", self.address, "--artifacts", self.root]
+
+    def folder(self, track: str = "track1") -> Path:
+        return self.root / track / "first"
+
+    def copied(self, root: Path) -> "Compiled":
+        """The same at another place, for a test that adds to it. The server is the same one, and so are its cached
+        answers."""
+        return self._replace(root=copied(self.root, root))
+
+
+def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> list[object]:
+    """`aisr compile` on a few records of the sample."""
+    at = ["--task", track, "--data", SAMPLE / track]
+    return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *lm]
+
+
+def compile_both(root: Path, server: Loopback, aisr: Aisr) -> Compiled:
+    """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile."""
+    made = Compiled(root, server, {})
+    for track in TASKS:
+        made.printed[track] = aisr(*compile_words(track, "first", "labeled", made.lm))
+        assert made.printed[track].code == 0, made.printed[track].err
+    return made
+
+
+def copied(source: Path, target: Path) -> Path:
+    """An artifacts folder at another place. Its MLflow store is told so: it knows its files by their absolute paths."""
+    shutil.copytree(source, target)
+    with closing(sqlite3.connect(target / ".mlflow" / "mlflow.db")) as store:
+        tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in tables:
+            for _, column, kind, *_ in store.execute(f"PRAGMA table_info({table})").fetchall():
+                if "CHAR" in kind or "TEXT" in kind:
+                    store.execute(
+                        f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE instr({column}, ?)",
+                        (str(source), str(target), str(source)),
+                    )
+        store.commit()
+    return target

@@ -1,0 +1,77 @@
+"""Builders of records, files and random corpora that several tests share."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from programs.records import Citation
+
+S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
+Row = dict[str, Any]
+
+
+def claim(*types: Sequence[str] | None, text: str = "", pictures: Sequence[str] = (), **more: Any) -> Row:
+    """A Track 1 record in the official format, one sentence for each entry of `types` (None: withheld)."""
+    sentences: list[Row] = [
+        {"sentence": f"Sentence {k}."} | ({"types": list(t)} if t else {}) for k, t in enumerate(types)
+    ]
+    return {
+        "claim_text": text or " ".join(row["sentence"] for row in sentences),
+        "evidence_bundle": [{"type": "table", "table_caption": ["Table 1."], "img_path": path} for path in pictures]
+        or [{"type": "text", "text": "A result paragraph."}],
+        "sentence_label": sentences,
+        **more,
+    }
+
+
+def citation(label: str | None = "Supported", evidence: Sequence[str] = ("P2",), text: str = "", **more: Any) -> Row:
+    """A Track 2 record in the official format, of a paper with the paragraphs P1 to P4 (label None: withheld)."""
+    paper = {f"P{k}": f"Paragraph {k} about {word}." for k, word in enumerate(("apples", "pears", "plums", "figs"), 1)}
+    row = {"claim_text": text or "Pears are ripe.", "cited_paper_full_text": [{k: v} for k, v in paper.items()]}
+    gold = {"label": label, "evidence_para_ids": list(evidence), "evidence_texts": {k: paper[k] for k in evidence}}
+    return row | (gold if label else {}) | more
+
+
+def write(path: Path, rows: Iterable[object]) -> Path:
+    """One JSON value a line; bytes and strings stand as they are."""
+    lines = (row if isinstance(row, bytes | str) else json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_bytes(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines))
+    return path
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The values of a JSONL file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def beginning(source: Path, count: int, target: Path) -> Path:
+    """The first lines of a file, as a file."""
+    target.write_bytes(b"".join(source.read_bytes().splitlines(keepends=True)[:count]))
+    return target
+
+
+def draw_claims(rng: Random, records: int, sentences: int = 5, supported: float = 0.6) -> list[list[list[str]]]:
+    """Gold labels of a Track 1 corpus, one label a sentence, with `sentences` sentences in each record."""
+    weights = [supported, *[(1 - supported) / 4] * 4]
+    return [[[label] for label in rng.choices(CLAIM_LABELS, weights, k=sentences)] for _ in range(records)]
+
+
+def judge_claims(rng: Random, gold: list[list[list[str]]], right: dict[str, float], said: float) -> list[list[str]]:
+    """Predictions that find a label as often as `right` says; a sentence that is missed is called Supported with
+    probability `said`, and another label otherwise."""
+
+    def judge(types: list[str]) -> str:
+        if rng.random() < right[types[0]]:
+            return types[0]
+        return S if types[0] != S and rng.random() < said else rng.choice([label for label in CLAIM_LABELS[1:]])
+
+    return [[judge(types) for types in sentences] for sentences in gold]
+
+
+def draw_citations(rng: Random, records: int) -> list[Citation]:
+    """Judgements of a Track 2 corpus, with up to five evidence ids each."""
+    ids = [f"P{k}" for k in range(1, 9)]
+    return [Citation(rng.choice(CITATION_LABELS), rng.choices(ids, k=rng.randint(0, 5))) for _ in range(records)]

@@ -1,0 +1,159 @@
+"""What can go wrong between a program and its LM, as a loopback server does it, by seed."""
+
+import json
+import random
+import resource
+import select
+import signal
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+
+from support.loopback import Asked, Reply, completion, judged
+
+Deed = Callable[[BaseHTTPRequestHandler], None]
+RELEASE_AFTER = 30.0  # seconds; no client of a test waits that long
+
+
+def refused(status: int, message: str, code: str = "", **headers: str) -> Callable[[Asked], Reply]:
+    """An HTTP error in OpenAI's form."""
+    body = json.dumps({"error": {"message": message, "type": "error", "code": code or None}})
+    return lambda asked: lambda handler: send(handler, status, body, headers)
+
+
+def send(handler: BaseHTTPRequestHandler, status: int, body: str, headers: dict[str, str], missing: int = 0) -> None:
+    """An answer whose last `missing` bytes never come."""
+    sent = body.encode()
+    handler.send_response(status)
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.send_header("Content-Length", str(len(sent)))
+    handler.end_headers()
+    handler.wfile.write(sent[: len(sent) - missing])
+
+
+def hang(asked: Asked) -> Reply:
+    """Nothing, until the client has given up and gone."""
+
+    def wait(handler: BaseHTTPRequestHandler) -> None:
+        gone = select.poll()
+        gone.register(handler.connection, select.POLLRDHUP)
+        gone.poll(RELEASE_AFTER * 1000)
+
+    return wait
+
+
+def hang_up(asked: Asked) -> Reply:
+    def close(handler: BaseHTTPRequestHandler) -> None:
+        handler.connection.shutdown(socket.SHUT_RDWR)
+
+    return close
+
+
+def cut_short(asked: Asked) -> Reply:
+    return lambda handler: send(handler, 200, completion(asked, judged(asked)), {}, missing=40)
+
+
+def answering(text: str) -> Callable[[Asked], Reply]:
+    """A completion of that text."""
+    return lambda asked: text
+
+
+def changed(change: Callable[[dict[str, object]], None]) -> Callable[[Asked], Reply]:
+    """The right answer with something wrong in it."""
+
+    def reply(asked: Asked) -> Reply:
+        answer = json.loads(judged(asked))
+        change(answer)
+        return json.dumps(answer)
+
+    return reply
+
+
+def _unknown_label(answer: dict[str, object]) -> None:
+    if "sentence_labels" in answer:
+        answer["sentence_labels"] = ["Mostly Fine"] * len(answer["sentence_labels"])  # type: ignore[arg-type]
+    else:
+        answer["label"] = "Mostly Fine"
+
+
+def _wrong_count(answer: dict[str, object]) -> None:
+    if "sentence_labels" in answer:
+        answer["sentence_labels"] = ["Supported"] * 99
+    else:
+        answer["label"] = ["Supported", "Irrelevant"]
+
+
+def _unknown_ids(answer: dict[str, object]) -> None:
+    if "sentence_labels" in answer:
+        answer.clear()  # Track 1 has no ids; a missing field is its like
+    else:
+        answer["evidence_ids"] = ["P999"]
+
+
+# Faults that pass: the same call may succeed the next time. They are retried until they do.
+PASSING: dict[str, Callable[[Asked], Reply]] = {
+    "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
+    "429 without Retry-After": refused(429, "slow down"),
+    "500": refused(500, "oops"),
+    "502": refused(502, "bad gateway"),
+    "503": refused(503, "overloaded"),
+    "hang": hang,
+    "closed connection": hang_up,
+    "truncated body": cut_short,
+}
+# Answers that cannot be used. They are asked about once more, with what was wrong.
+UNUSABLE: dict[str, Callable[[Asked], Reply]] = {
+    "not JSON": answering("The labels are as follows"),
+    "JSON of the wrong shape": answering('[{"answer": {"labels": 3}}]'),
+    "unknown label": changed(_unknown_label),
+    "wrong label count": changed(_wrong_count),
+    "empty content": answering(""),
+    "refusal": answering("I'm sorry, but I can't help with that."),
+    "ids not in the paper": changed(_unknown_ids),
+}
+# Faults of the one call, for good.
+FINAL: dict[str, Callable[[Asked], Reply]] = {
+    "context length": refused(400, "maximum context length is 8192 tokens", "context_length_exceeded"),
+    "body that is not JSON": lambda asked: (200, "<html>It works!</html>"),
+    "body of the wrong shape": lambda asked: (200, '{"choices": {"no": "list"}}'),
+}
+ALL = PASSING | UNUSABLE | FINAL
+
+
+class Unreliable:
+    """A server's `reply` that injects a fault into a share of the answers. Which it is depends on the seed, the
+    question and how often it was asked, not on the order of the threads."""
+
+    def __init__(self, seed: int, rate: float) -> None:
+        self.seed = seed
+        self.rate = rate
+        self.injected: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, asked: Asked) -> Reply:
+        with self._lock:
+            self._asked[asked.question] += 1
+            drawn = random.Random(f"{self.seed}|{asked.question}|{self._asked[asked.question]}")
+            if drawn.random() >= self.rate:
+                return judged(asked)
+            name = drawn.choice(sorted(ALL))
+            self.injected[name] += 1
+        return ALL[name](asked)
+
+
+@contextmanager
+def small_files(most: int) -> Iterator[None]:
+    """No file may grow over so many bytes: what a full disk is like."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, before)

@@ -1,0 +1,179 @@
+"""Hostile texts for a regular expression, and how much longer it takes for ten times as much of one.
+
+The texts are made from the expression itself: the beginning of something that it matches, a piece of that or a sign of
+one of its classes over and over, and an end that spoils the match. Whoever tries all ways to split such a text takes a
+hundred times as long for ten times as much; whoever tries each sign a bounded number of times takes ten times as long.
+"""
+
+import ast
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any, NamedTuple
+
+STEPS = (20, 40, 80, 400, 2_000)  # signs
+AT_ONCE = 0.001  # seconds; whoever takes no more for the longest text does not try all ways to split it
+TOO_MUCH = 40  # times as long
+REPEATS = 5
+ENOUGH = 0.2  # seconds, beyond which nothing is measured twice
+PIECE = 8  # signs
+SIGNS = ("a", "A", "1", " ", "\n", "-", ".", "é")
+CLASSES = {"CATEGORY_SPACE": " ", "CATEGORY_DIGIT": "1", "CATEGORY_WORD": "a"}
+WAYS = ("search", "findall", "finditer", "split", "sub", "subn", "match", "fullmatch")
+
+
+class Expression(NamedTuple):
+    """A regular expression of the code, and how it is asked."""
+
+    name: str
+    pattern: re.Pattern[str]
+    whole: bool  # only of whole texts, from their beginning
+
+    def ask(self, text: str) -> object:
+        return self.pattern.fullmatch(text) if self.whole else sum(1 for _ in self.pattern.finditer(text))
+
+
+def expressions(root: Path, folders: Sequence[str]) -> list[Expression]:
+    """All regular expressions in the code below the folders. Fails for one that is not written out."""
+    trees = {
+        file: ast.parse(file.read_text(encoding="utf-8"))
+        for folder in folders
+        for file in sorted((root / folder).rglob("*.py"))
+    }
+    asked: dict[str, set[str]] = {}
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in WAYS:
+                asked.setdefault(ast.unparse(node.value).rpartition(".")[2], set()).add(node.attr)
+    return [
+        Expression(f"{file.relative_to(root)}: {name or pattern.pattern}", pattern, ways <= {"match", "fullmatch"})
+        for file, tree in trees.items()
+        for name, pattern, ways in _in(tree, asked)
+    ]
+
+
+def _in(tree: ast.Module, asked: dict[str, set[str]]) -> Iterator[tuple[str, re.Pattern[str], set[str]]]:
+    names = {
+        id(node.value): node.targets[0].id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    constants = {
+        names[id(node.value)]: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and id(node.value) in names
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_re(node.func.value):
+            way, name = node.func.attr, names.get(id(node), "")
+            if way == "compile":
+                yield name, _compiled(node), asked.get(name, {"search"})
+            elif way in WAYS:
+                yield "", _compiled(node), {way}
+        if isinstance(node, ast.keyword) and node.arg == "token_pattern":  # of scikit-learn and bm25s
+            given = constants.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
+            yield "", re.compile(ast.literal_eval(given)), {"findall"}
+
+
+def _is_re(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "re"
+
+
+def _compiled(call: ast.Call) -> re.Pattern[str]:
+    """The expression of a call of `re`; a word stands for what is put into it."""
+    first = call.args[0]
+    parts = first.values if isinstance(first, ast.JoinedStr) else [first]
+    text = "".join(ast.literal_eval(part) if isinstance(part, ast.Constant) else "word" for part in parts)
+    assert isinstance(first, ast.Constant | ast.JoinedStr), f"not written out: {ast.unparse(call)}"
+    flags = [
+        ast.unparse(one) for one in [*call.args[1:], *(kw.value for kw in call.keywords)] if "re." in ast.unparse(one)
+    ]
+    return re.compile(text, eval(flags[0], {"re": re}) if flags else 0)
+
+
+def attacks(expression: Expression) -> Iterator[Callable[[int], str]]:
+    """Ways to make a hostile text of some length."""
+    found = dict.fromkeys(_samples(_parser.parse(expression.pattern.pattern, expression.pattern.flags)))
+    begun = {text[:end]: text[end:] for text in found for end in range(len(text) + 1)}
+    for head, rest in begun.items():
+        # Any sign, what would come next, what came last, and the whole beginning anew.
+        last = [head[-signs:] for signs in range(1, PIECE)]
+        pieces = dict.fromkeys([*SIGNS, rest[:1], rest[:2], *last, head])
+        for piece, tail in product(filter(None, pieces), ("", "\0")):
+            yield lambda length, head=head, piece=piece, tail=tail: head + piece * (length // len(piece)) + tail  # type: ignore[misc]
+
+
+def slow(ask: Callable[[str], object], attack: Callable[[int], str]) -> str | None:
+    """What grows too fast, if it does."""
+    for length in STEPS:  # first the short ones: what grows worst would not come to an end
+        if _least(ask, attack(length), 1) > AT_ONCE:
+            break
+    else:
+        return None
+    text, tenth = attack(length), attack(length // 10)
+    long, short = _least(ask, text, REPEATS), _least(ask, tenth, REPEATS)
+    return f"{long / short:.0f} times as long for ten times {text[:60]!r}" if long > TOO_MUCH * short else None
+
+
+def _least(ask: Callable[[str], object], text: str, repeats: int) -> float:
+    """Seconds; the least of several is what the work takes, whatever else the machine does."""
+    taken = []
+    for _ in range(repeats):
+        began = time.thread_time()
+        ask(text)
+        taken.append(time.thread_time() - began)
+        if taken[0] > ENOUGH:
+            break
+    return min(taken)
+
+
+def _samples(tree: Any) -> list[str]:
+    """Texts that an expression matches, each alternative once."""
+    choices = [_of(kind, value) for kind, value in tree]
+    first = [options[0] for options in choices]
+    texts = ["".join(first)]
+    for place, options in enumerate(choices):
+        texts += ["".join([*first[:place], option, *first[place + 1 :]]) for option in options[1:]]
+    return texts
+
+
+def _of(kind: Any, value: Any) -> list[str]:
+    if kind is sre.LITERAL:
+        return [chr(value)]
+    if kind in (sre.NOT_LITERAL, sre.ANY):
+        return ["x"]
+    if kind is sre.IN:
+        return _signs(value)
+    if kind is sre.BRANCH:
+        return [text for branch in value[1] for text in _samples(branch)]
+    if kind is sre.SUBPATTERN:
+        return _samples(value[-1])
+    if kind is sre.ATOMIC_GROUP:
+        return _samples(value)
+    if kind in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
+        least, most, inner = value
+        return [text * min(max(least, 1), most) for text in _samples(inner)]
+    if kind is sre.ASSERT:  # what must stand there is tried too
+        return _samples(value[1])
+    if kind in (sre.AT, sre.ASSERT_NOT):
+        return [""]
+    raise NotImplementedError(kind)
+
+
+def _signs(members: Any) -> list[str]:
+    """Some signs of a class."""
+    if members[0][0] is sre.NEGATE:
+        return ["x", " "]
+    found = []
+    for kind, value in members[:6]:
+        if kind is sre.LITERAL:
+            found.append(chr(value))
+        elif kind is sre.RANGE:
+            found.append(chr(value[0]))
+        else:
+            found.append(CLASSES.get(str(value), "x"))
+    return found

@@ -1,0 +1,130 @@
+"""An OpenAI-compatible server on the loopback address: real HTTP, answers by rule, faults on demand."""
+
+import itertools
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from support import scripted
+
+_numbers = itertools.count()
+# The text of an answer; or a status and a body, sent as they stand; or what is done with the connection instead.
+Reply = str | tuple[int, str] | Callable[[BaseHTTPRequestHandler], None]
+
+
+@dataclass
+class Asked:
+    """One request as it came in."""
+
+    path: str
+    authorization: str | None
+    body: dict[str, Any]
+
+    @property
+    def question(self) -> str:
+        """The last message, as text."""
+        content = self.body["messages"][-1]["content"]
+        return content if isinstance(content, str) else "".join(part["text"] for part in content)
+
+    @property
+    def has_demos(self) -> bool:
+        return any(message["role"] == "assistant" for message in self.body["messages"])
+
+
+@dataclass
+class Loopback:
+    """A running server. `reply` may be replaced at any time; `asked` has all requests so far."""
+
+    url: str = ""
+    asked: list[Asked] = field(default_factory=list)
+    reply: Callable[[Asked], Reply] = lambda asked: judged(asked)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def questions(self) -> list[str]:
+        return [asked.question for asked in self.asked]
+
+
+@contextmanager
+def serve() -> Iterator[Loopback]:
+    """A server on a free port of 127.0.0.1 for as long as the block lasts."""
+    loopback = Loopback()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = Asked(self.path, self.headers["Authorization"], body)
+            with loopback.lock:
+                loopback.asked.append(asked)
+            reply = loopback.reply(asked)
+            if callable(reply):
+                reply(self)
+                return
+            status, text = (200, completion(asked, reply)) if isinstance(reply, str) else reply
+            sent = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        request_queue_size = 128
+
+        def handle_error(self, *args: object) -> None:
+            """A client that was killed leaves a broken pipe; that is no fault of the server."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    # A path of its own: ports are given out again, and the response cache knows a server by its address.
+    loopback.url = f"http://127.0.0.1:{server.server_port}/{next(_numbers)}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield loopback
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def completion(asked: Asked, text: str) -> str:
+    """A chat completion as OpenAI's API sends it."""
+    message = {"role": "assistant", "content": text}
+    return json.dumps(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": asked.body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220},
+        }
+    )
+
+
+def judged(asked: Asked) -> str:
+    """An answer to either track that depends on the wording alone, in the form that is asked for."""
+    prompt = asked.question
+    if (sentences := scripted.field(prompt, "sentences")) is not None:
+        labels = [claim_label(sentence) for sentence in json.loads(sentences)]
+        return scripted.written(prompt, {"sentence_labels": labels})
+    if (sentence := scripted.field(prompt, "sentence")) is not None:
+        return scripted.written(prompt, {"sentence_label": claim_label(sentence)})
+    shown = re.findall(r"^\[(\w+)\] ", scripted.field(prompt, "passages") or "", re.MULTILINE)
+    claim = scripted.field(prompt, "claim") or ""
+    label = ("Supported", "Overstate", "Topical Match", "Irrelevant")[len(claim) % 4]
+    return scripted.written(prompt, {"label": label, "evidence_ids": shown[:1]})
+
+
+def claim_label(sentence: str) -> str:
+    if re.search("because|due to|explained|thereby", sentence):
+        return "Unsupported Causal Mechanistic"
+    return "Scope Overgeneralization" if re.search(r"\b(all|any|every)\b", sentence) else "Supported"

@@ -1,0 +1,22 @@
+"""Small compiles with a scripted LM."""
+
+from pathlib import Path
+from typing import Any
+
+from optimize.experiment.plan import Plan, Watcher
+from optimize.search.optimizers import Settings
+from optimize.tasks.track1 import TRACK1
+from support.scripted import claim
+
+SILENT = Watcher(lambda text: None, lambda: None, lambda contender: None)
+
+
+def plan(folder: Path, **changes: Any) -> Plan:
+    """A compile of eight records a split, written below `folder`."""
+    for name in ("train", "dev", "test"):
+        records = [claim("Supported", "Contradiction", number=k + 10 * len(name)) for k in range(8)]
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.jsonl").write_text("".join(record.model_dump_json() + "\n" for record in records))
+    data = {name: folder / f"{name}.jsonl" for name in ("train", "dev", "test")}
+    given = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
+    return Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**given, **changes})

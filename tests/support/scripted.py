@@ -1,0 +1,178 @@
+"""A language model made of given answers, and records whose right answer stands in their own text."""
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import dspy
+import pytest
+from dspy.lm15 import Message, Request, Response, TextPart, Usage
+
+from optimize.lm.adapters import adapter_for
+from optimize.lm.budget import Ledger
+from optimize.lm.client import LedgerLM, OpenLM
+from optimize.lm.prices import Price
+from optimize.tasks.all import TASKS
+from optimize.tasks.task import Task
+from programs.records import Citation, CitationRecord, ClaimRecord
+
+Answers = Sequence[str | Exception] | Callable[[Request], str]
+_numbers = itertools.count()
+
+
+class ScriptedEngine:
+    """Answers from a list (an exception in it is raised) or by a function. A list that runs dry fails the test."""
+
+    supports_response_schema = True
+    supports_function_calling = False
+    supports_reasoning = False
+    supported_params = frozenset({"response_format", "temperature", "max_tokens"})
+
+    def __init__(self, answers: Answers) -> None:
+        self._answer = answers if callable(answers) else None
+        self._left: Iterator[str | Exception] = iter(()) if callable(answers) else iter(answers)
+        self.requests: list[Request] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ScriptedEngine":
+        return self
+
+    def complete(self, request: Request) -> Response:
+        self.requests.append(request)
+        answer = self._answer(request) if self._answer else next(self._left, None)
+        if answer is None:
+            pytest.fail(f"the script holds no answer to call {len(self.requests)}")
+        if isinstance(answer, Exception):
+            raise answer
+        return Response(
+            id=None,
+            model=request.model,
+            message=Message.assistant([TextPart(answer)]),
+            finish_reason="stop",
+            usage=Usage(input_tokens=100, output_tokens=10),
+        )
+
+    def close(self) -> None:
+        pass
+
+
+def scripted(answers: Answers, *, adapter: str = "json", threads: int = 1) -> OpenLM:
+    """An LM that answers from a script. Its name is new each time, so that no cached answer reaches it."""
+    lm = LedgerLM(
+        f"scripted/{next(_numbers)}",
+        ledger=Ledger(),
+        price=Price(0.0, 0.0),
+        engine=ScriptedEngine(answers),
+        temperature=0.0,
+        num_retries=0,
+    )
+    adapters = {"json": adapter_for(True), "chat": adapter_for(False)}
+    return OpenLM(lm, adapters[adapter], "scripted", None, threads)
+
+
+def requests(lm: OpenLM) -> list[Request]:
+    """What the LM was asked so far."""
+    asked: list[Request] = lm.lm.engine.requests
+    return asked
+
+
+def question(request: Request) -> str:
+    """The last message of a request: the record that is asked about, without the demos."""
+    return request.messages[-1].text or ""
+
+
+def wording(request: Request) -> str:
+    """The whole prompt of a request."""
+    return "\n".join([str(request.system), *(f"{message.role}: {message.text}" for message in request.messages)])
+
+
+def has_demos(request: Request) -> bool:
+    return len(request.messages) > 1
+
+
+def field(prompt: str, name: str) -> str | None:
+    """The value of an input field in a message of DSPy's adapters."""
+    found = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
+    return found[1] if found else None
+
+
+def written(prompt: str, fields: dict[str, Any]) -> str:
+    """The answer in the form that the prompt asks for: JSON, or DSPy's marked fields."""
+    if "Respond with a JSON object" in prompt:
+        return json.dumps(fields)
+    said = {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields.items()}
+    return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in said.items()) + "\n\n[[ ## completed ## ]]"
+
+
+def claim(*labels: str, number: int = 1) -> ClaimRecord:
+    """A paragraph whose sentences say which label is right."""
+    sentences = [f"Row {number}.{k} is {label}." for k, label in enumerate(labels, start=1)]
+    return ClaimRecord.model_validate(
+        {
+            "id": f"track1-{number:06d}",
+            "claim_text": " ".join(sentences),
+            "evidence_bundle": [{"type": "text", "text": f"Row {number} is what it is."}],
+            "sentence_label": [{"sentence": s, "types": [label]} for s, label in zip(sentences, labels, strict=True)],
+        }
+    )
+
+
+def citation(label: str, *evidence: str, number: int = 1, paragraphs: int = 4) -> CitationRecord:
+    """A claim that says which label is right, about a paper whose paragraphs P1, P2, … all mention it."""
+    return CitationRecord.model_validate(
+        {
+            "id": f"track2-{number:06d}",
+            "claim_text": f"Model {number} is {label} by {' and '.join(evidence) or 'nothing'}.",
+            "cited_paper_full_text": [{f"P{k}": f"Model {number}, part {k}."} for k in range(1, paragraphs + 1)],
+            "label": label,
+            "evidence_para_ids": list(evidence),
+        }
+    )
+
+
+def right(request: Request) -> str:
+    """The right answer to a question about a record of `claim` or `citation`."""
+    prompt = question(request)
+    if (sentences := field(prompt, "sentences")) is not None:
+        return written(prompt, {"sentence_labels": re.findall(r" is ([^.]*)\.", sentences)})
+    if (sentence := field(prompt, "sentence")) is not None:
+        return written(prompt, {"sentence_label": re.findall(r" is ([^.]*)\.", sentence)[0]})
+    said = field(prompt, "claim") or ""
+    label, by = re.findall(r" is (.*) by (.*)\.", said)[0]
+    return written(prompt, {"label": label, "evidence_ids": re.findall(r"P\d+", by)})
+
+
+def said(answer: Any) -> list[str]:
+    """The labels of an answer to either track."""
+    return [answer.label] if isinstance(answer, Citation) else list(answer)
+
+
+def flat(request: Request) -> str:
+    """Supported, whatever is asked."""
+    prompt = question(request)
+    if (sentences := field(prompt, "sentences")) is not None:
+        return written(prompt, {"sentence_labels": ["Supported"] * len(json.loads(sentences))})
+    if field(prompt, "sentence") is not None:
+        return written(prompt, {"sentence_label": "Supported"})
+    return written(prompt, {"label": "Supported", "evidence_ids": []})
+
+
+def corpus(task: Task) -> list[Any]:
+    """Twelve labelled records of a task with all its labels."""
+    if task.name == "track1":
+        labels = task.labelled.labels
+        return [claim(labels[k % 5], labels[(k + 2) % 5], "Supported", number=k + 1) for k in range(12)]
+    return [
+        citation(
+            task.labelled.labels[k % 4], *(["P2"] if task.labelled.labels[k % 4] != "Irrelevant" else []), number=k + 1
+        )
+        for k in range(12)
+    ]
+
+
+def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
+    return [program.prepare(record) for record in corpus(task)]
+
+
+TRACKS = [pytest.param(task, id=task.name) for task in TASKS.values()]

@@ -1,0 +1,183 @@
+"""`aisr check-text`: a draft of one's own, judged by the same program as anything else."""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimize.artifact import folder as artifact_folder
+from optimize.artifact.program_file import program_text
+from optimize.base import digests
+from optimize.tasks.all import TASKS
+from optimize.tasks.drafts import citation_record, claim_record
+from programs.decision.cues import nearest_line, signs
+from programs.text.sentences import sentences
+from support.corpora import write
+from support.loopback import Loopback
+
+Aisr = Callable[..., Any]
+
+DRAFT = """SlackFirst improves utilisation on TramLog-5 (Fig. 3).
+It wins on all 7 workloads because of its queue, e.g. BurstKit."""
+RESULTS = """# Results
+
+On TramLog-5, SlackFirst improves utilisation from 67.5% to 76.8% (Fig. 3).
+
+![Figure 3: utilisation of SlackFirst](images/three.png)
+"""
+PAPER = """# Gantry
+
+Gantry was trained on 12 corpora.
+
+It is faster than Halyard on one of them.
+"""
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> dict[str, Path]:
+    """The uncompiled program of each task, as a folder."""
+    folders = {}
+    for name, task in TASKS.items():
+        text = program_text(task, task.build({}))
+        folders[name] = tmp_path / name
+        artifact_folder.save(
+            folders[name], {"program.json": text, "manifest.json": f'{{"digest": "{digests.of_text(text)}"}}'}
+        )
+    return folders
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    made = {"draft.md": DRAFT, "results.md": RESULTS, "claim.txt": "Gantry beats Halyard", "paper.md": PAPER}
+    for name, text in made.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return {name: tmp_path / name for name in made}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("As Fig. 3 shows, F1 is 0.81. It rose.", ["As Fig. 3 shows, F1 is 0.81.", "It rose."]),
+        ("Li et al. (2020) say so, cf. Table 2. We agree.", ["Li et al. (2020) say so, cf. Table 2.", "We agree."]),
+        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ("no end", ["no end"]),
+        ("  \n ", []),
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(text: str, found: list[str]) -> None:
+    assert sentences(text) == found
+
+
+def test_a_long_text_is_split_in_no_time() -> None:
+    assert len(sentences("A. " * 20_000)) == 1
+    assert len(sentences("Word word word. " * 20_000)) == 20_000
+
+
+def test_files_become_a_record(files: dict[str, Path]) -> None:
+    record = claim_record(DRAFT, [files["results.md"]])
+    assert record.sentences == [
+        "SlackFirst improves utilisation on TramLog-5 (Fig. 3).",
+        "It wins on all 7 workloads because of its queue, e.g. BurstKit.",
+    ]
+    assert [item.type for item in record.evidence_bundle] == ["text", "text", "image"]
+    assert record.evidence_bundle[2].caption == "Figure 3: utilisation of SlackFirst"
+    assert record.gold is None
+    paper = citation_record(" Gantry\n beats Halyard ", files["paper.md"])
+    assert paper.claim_text == "Gantry beats Halyard"
+    assert paper.paragraphs["P3"] == "It is faster than Halyard on one of them."
+
+
+def test_signs_are_the_words_that_the_cues_count() -> None:
+    said = signs("It wins on all 7 workloads because of BurstKit in Figure 4.", "Figure 3: workloads.")
+    assert said == {
+        "names that the evidence lacks": ["BurstKit"],
+        "numbers that the evidence lacks": ["7", "4"],
+        "figures that the evidence lacks": ["Figure 4"],
+        "quantifiers": ["all"],
+        "causal words": ["because"],
+    }
+    assert signs("Plain words.", "Plain words.") == {}
+    assert nearest_line("Pears ripen.", "[text 1] Apples.\n[text 2] A ripening pear.") == "[text 2] A ripening pear."
+    assert nearest_line("Pears ripen.", "[text 1] Apples.") == ""
+
+
+def test_a_paragraph_is_judged_sentence_by_sentence(
+    aisr: Aisr, programs: dict[str, Path], files: dict[str, Path], loopback: Loopback
+) -> None:
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    words = ["--program", programs["track1"], "--evidence", files["results.md"]]
+    finished = aisr("check-text", files["draft.md"], *words, *lm)
+    assert finished.code == 0, finished.err
+    out = " ".join(finished.out.split())
+    assert "✓ 1. Supported the evidence adequately supports the sentence" in out
+    assert "✗ 2. Unsupported Causal Mechanistic adds a cause or mechanism" in out
+    assert "names that the evidence lacks: BurstKit" in out
+    assert "nearest evidence: [text 2] On TramLog-5, SlackFirst improves" in out
+    assert "1 of 2 not called Supported" in out
+    assert len(loopback.asked) == 1
+
+
+def test_a_claim_is_judged_against_a_paper_and_its_paragraphs_are_quoted(
+    aisr: Aisr, programs: dict[str, Path], files: dict[str, Path], loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(files["claim.txt"].read_text()))
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    finished = aisr("check-text", "-", "--program", programs["track2"], "--paper", files["paper.md"], *lm)
+    assert finished.code == 0, finished.err
+    out = " ".join(finished.out.split())
+    assert "Gantry beats Halyard" in out
+    assert "evidence 1: [P1] # Gantry" in out
+    assert "evidence 2: [P3] It is faster than Halyard" in out
+
+
+def test_markup_in_a_draft_is_text(
+    aisr: Aisr, programs: dict[str, Path], files: dict[str, Path], loopback: Loopback
+) -> None:
+    draft = files["draft.md"]
+    draft.write_text("[bold]Shown[/bold] as [/red] it is.", encoding="utf-8")
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    finished = aisr("check-text", draft, "--program", programs["track1"], "--evidence", draft, *lm)
+    assert finished.code == 0, finished.err
+    assert "[bold]Shown[/bold] as [/red] it is." in finished.out
+
+
+def test_what_cannot_be_judged_exits_with_1(
+    aisr: Aisr, programs: dict[str, Path], files: dict[str, Path], loopback: Loopback
+) -> None:
+    loopback.reply = lambda asked: "garbage"
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    finished = aisr(
+        "check-text", files["draft.md"], "--program", programs["track1"], "--evidence", files["results.md"], *lm
+    )
+    assert finished.code == 1
+    assert "not judged: UnusableAnswer" in finished.out
+
+
+def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path], files: dict[str, Path]) -> None:
+    pdf, empty = files["paper.md"].with_name("paper.pdf"), files["paper.md"].with_name("empty.md")
+    pdf.write_bytes(b"%PDF-1.7\n\xff\xfe\x00")
+    empty.write_text("\n \n")
+    draft, at = files["draft.md"], ["--program", programs["track1"]]
+    for words, said in (
+        ([draft, *at], "give --evidence FILE"),
+        ([draft, *at, "--evidence", draft, "--paper", draft], "give --evidence FILE"),
+        ([draft, *at, "--evidence", pdf], "not UTF-8"),
+        ([draft, *at, "--evidence", empty], "no text in there"),
+        ([empty, *at, "--evidence", draft], "no text in there"),
+        ([draft, *at, "--paper", draft], "a paragraph is judged against its evidence"),
+    ):
+        finished = aisr("check-text", *words)
+        assert finished.code == 2, words
+        assert said in finished.err
+
+
+def test_the_record_is_the_one_that_a_file_would_give(files: dict[str, Path], tmp_path: Path) -> None:
+    """The draft goes the way of any record: written down and read back, it is the same."""
+    from programs.records import ClaimRecord, read
+
+    record = claim_record(DRAFT, [files["results.md"]])
+    assert list(read(write(tmp_path / "one.jsonl", [record.model_dump_json()]), ClaimRecord)) == [record]

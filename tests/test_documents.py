@@ -1,0 +1,175 @@
+"""The documents agree with the code: what they tell a reader to type, open or follow is there."""
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import typer
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from optimize.cli.__main__ import app
+
+ROOT = Path(__file__).parents[1]
+HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        ROOT / "data" / "sample" / "README.md",
+        ROOT / "artifacts" / "README.md",
+    ]
+)
+PRESENT = [page for page in PAGES if page != HISTORY]
+# Named by CONTRIBUTING and still under way. Remove what has arrived.
+COMING: set[str] = set()
+OURS = re.compile(r"(?:programs|metrics|optimize|tests|tools|docs|benchmarks|data/sample)/[\w./-]*")
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+by_page = pytest.mark.parametrize("page", PRESENT, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+@cache
+def tokens(page: Path) -> list[Token]:
+    """All tokens of a page, those inside of lines as well."""
+    parsed = MarkdownIt("commonmark").enable("table").parse(page.read_text(encoding="utf-8"))
+    return [each for token in parsed for each in (token, *(token.children or ()))]
+
+
+def code(page: Path) -> Iterator[str]:
+    """What stands in a page as code: each span, and each line of a block, continued lines as one, without comments."""
+    for token in tokens(page):
+        if token.type == "code_inline":
+            yield token.content
+        elif token.type == "fence":
+            for line in token.content.replace("\\\n", " ").splitlines():
+                yield re.sub(r"(^|\s)#.*", "", line)
+
+
+def options_of(command: str) -> set[str]:
+    found = COMMANDS[command].params
+    return {"--help", *(name for option in found for name in (*option.opts, *option.secondary_opts))}
+
+
+def named_options(text: str) -> list[str]:
+    return re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub links to them."""
+    every = tokens(page)
+    titles = [after.content for token, after in pairwise(every) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
+
+
+@by_page
+def test_prose_is_wrapped(page: Path) -> None:
+    block = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+        block ^= line.startswith("```")
+        assert len(line) <= 120 or block or line.startswith(("|", "![")), f"{page.name}:{number}: {len(line)} columns"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    for token in tokens(page):
+        target = token.attrGet("href") or token.attrGet("src")
+        if target is None or str(target).startswith(("http://", "https://")):
+            continue
+        file, _, anchor = str(target).partition("#")
+        found = (page.parent / file).resolve() if file else page
+        assert found.exists(), f"{page.name} links to {target}, which is not there"
+        assert not anchor or anchor in anchors(found), f"{page.name} links to {target}: no such heading"
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    linked = {str(token.attrGet("href")) for token in tokens(ROOT / "README.md") if token.type == "link_open"}
+    assert {page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md")} <= linked
+
+
+def test_the_readme_lists_every_command() -> None:
+    listed = {found[1] for text in code(ROOT / "README.md") if (found := re.match(r"aisr ([a-z-]+)", text))}
+    assert set(COMMANDS) <= listed
+
+
+@by_page
+def test_commands_and_their_options_exist(page: Path) -> None:
+    known = set().union(*map(options_of, COMMANDS))
+    for text in code(page):
+        said = re.search(r"(?:^|[\s/])aisr ([a-z][a-z-]*)(.*)", text)
+        if said:
+            assert said[1] in COMMANDS, f"{page.name}: {text!r}: no command {said[1]}"
+            assert set(named_options(said[2])) <= options_of(said[1]), f"{page.name}: {text!r}"
+        elif text.startswith("--"):
+            assert set(named_options(text)) <= known, f"{page.name}: {text!r}"
+
+
+def runnable(name: str) -> Path | None:
+    """The file that `python -m NAME` runs."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        return None
+    if spec is not None and spec.submodule_search_locations is not None:
+        spec = importlib.util.find_spec(f"{name}.__main__")
+    return Path(spec.origin) if spec is not None and spec.origin else None
+
+
+@by_page
+def test_modules_that_are_run_exist_and_know_their_options(page: Path) -> None:
+    for text in code(page):
+        for name, rest in re.findall(r"python -m ([\w.]+)(.*)", text):
+            file = runnable(name)
+            assert file is not None, f"{page.name}: {text!r}: no module {name}"
+            for option in named_options(rest):
+                assert f'"{option}"' in file.read_text(encoding="utf-8"), f"{page.name}: {text!r}: no {option}"
+
+
+def test_modules_that_sources_and_the_makefile_name_exist() -> None:
+    folders = ("programs", "metrics", "optimize", "tools", "benchmarks")
+    for file in [ROOT / "Makefile", *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]:
+        for name in re.findall(r"python -m ((?:\w+\.)+\w+)", file.read_text(encoding="utf-8")):
+            assert runnable(name) is not None, f"{file.relative_to(ROOT)}: python -m {name}: no such module"
+
+
+@by_page
+def test_tests_that_are_named_exist(page: Path) -> None:
+    for text in code(page):
+        if "pytest " not in text:
+            continue
+        files = [ROOT / name for name in re.findall(r"\btests/\S+\.py", text)]
+        for file in files:
+            assert file.exists(), f"{page.name}: {text!r}: no {file.name}"
+        chosen = re.search(r"-k (?:\"([^\"]+)\"|(\S+))", text)
+        if chosen:
+            sources = "".join(file.read_text(encoding="utf-8") for file in files or (ROOT / "tests").rglob("test_*.py"))
+            for word in (chosen[1] or chosen[2]).split(" or "):
+                assert re.search(rf"def test_\w*{word}", sources), f"{page.name}: {text!r}: no test of that name"
+
+
+@by_page
+def test_files_make_targets_and_variables_that_are_named_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "optimize").rglob("*.py"))
+    for text in code(page):
+        if OURS.fullmatch(text) and text.rstrip("/") not in COMING:
+            assert (ROOT / text).exists(), f"{page.name}: {text}"
+        for target in re.findall(r"(?:^|\s)make ([a-z]+)", text):
+            assert target in targets, f"{page.name}: make {target}"
+        for variable in re.findall(r"\bAISR_[A-Z_]+", text):
+            assert variable in sources, f"{page.name}: {variable}"
+
+
+def test_the_fakes_that_contributing_lists_exist() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| fake |")[2].partition("\n\n")[0]
+    names = re.findall(r"^\| `(\w+\.py)` \|", table, re.MULTILINE)
+    assert len(names) > 3
+    for name in names:
+        assert list((ROOT / "tests").rglob(name)), f"CONTRIBUTING: no fake {name}"

@@ -1,0 +1,292 @@
+"""Evaluations as MLflow runs, and the error browser of a run that was logged."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser
+
+from optimize.base import digests
+from optimize.tracking import ui_views
+from optimize.tracking.store import open_store
+from support.commands import Aisr, Finished
+from support.compiled import FEW, KEY, TOKEN, Compiled
+from support.loopback import Loopback
+from support.paths import SAMPLE
+from support.servers import ui
+
+CHEAP = ("--candidates", 1, "--no-decide")
+TEST = SAMPLE / "track1" / "test.jsonl"
+
+
+class Logged(NamedTuple):
+    """A compile, and two evaluations of its program: by its folder, with --output, and by its registered name."""
+
+    root: Path
+    client: Any
+    runs: dict[str, Any]
+    printed: dict[str, Finished]
+
+    @property
+    def output(self) -> Path:
+        return self.root.parent / "scores.json"
+
+    def fetched(self, name: str, path: str, place: Path) -> Path:
+        return Path(self.client.download_artifacts(self.runs[name].info.run_id, path, str(place)))
+
+
+@pytest.fixture(scope="module")
+def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: Aisr) -> Logged:
+    made = compiled.copied(tmp_path_factory.mktemp("logged") / "artifacts")
+    root = made.root
+    judged = ["--task", "track1", "--data", TEST, "--limit", 6, "--program"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.chdir(root.parent)
+        written = ["--output", root.parent / "scores.json", "--ablate"]
+        printed = {
+            "compile": made.printed["track1"],
+            "folder": aisr("evaluate", *judged, made.folder(), *written, *made.lm),
+            "version": aisr("evaluate", *judged, "models:/aisr-track1@champion", *made.lm),
+        }
+    for one in printed.values():
+        assert one.code == 0, one.err
+    client = open_store(root).MlflowClient()
+    (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
+    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
+    return Logged(root, client, dict(zip(printed, runs, strict=True)), printed)
+
+
+def test_evaluations_stand_in_the_list_beside_compiles_and_can_be_told_from_them(logged: Logged) -> None:
+    (experiment,) = {run.info.experiment_id for run in logged.runs.values()}
+    for kind, names in (("compile", {"compile"}), ("evaluate", {"folder", "version"})):
+        found = {run.info.run_id for run in logged.client.search_runs([experiment], f'tags.aisr.kind = "{kind}"')}
+        assert found == {logged.runs[name].info.run_id for name in names}
+
+
+@pytest.mark.parametrize("name", ["folder", "version"])
+def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged, name: str) -> None:
+    run, printed = logged.runs[name], logged.printed[name].out
+    metrics = run.data.metrics
+    said = re.search(
+        r"ranking score (\S+)   95 % interval \[(\S+), (\S+)\]\n  macro-F1 (\S+)   paragraph exact match (\S+)\n",
+        printed,
+    )
+    assert said is not None
+    stored = [100 * metrics[part] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
+    assert stored == pytest.approx([*map(float, said.groups())], abs=0.056)  # a tenth, from a hundredth of a point
+    assert metrics["failed"] == 0
+    assert metrics["seconds"] >= 0
+    assert run.info.end_time - run.info.start_time >= 1000 * metrics["seconds"] - 100  # the work, not its logging
+    calls, cached = int(metrics["lm_calls"]), int(metrics["lm_cached_calls"])
+    assert f"{calls} LM calls (+{cached} from the cache), {int(metrics['prompt_tokens'])} prompt and " in printed
+    assert f"{metrics['usd']:.4f} USD" in printed
+
+
+def test_an_evaluation_reads_at_a_glance_and_names_the_version(logged: Logged) -> None:
+    manifest = json.loads((logged.root / "track1" / "first" / "manifest.json").read_text(encoding="utf-8"))
+    for name in ("folder", "version"):
+        tags = logged.runs[name].data.tags
+        who = "track1 · evaluate · aisr-track1 v1 · openai/gpt-4o-mini"
+        assert re.fullmatch(rf"{who} · \d{{4}}-\d\d-\d\d \d\d:\d\d", tags["mlflow.runName"])
+        assert tags["aisr.task"] == "track1"
+        assert tags["aisr.lm"] == "openai/gpt-4o-mini"
+        assert tags["aisr.digest"] == manifest["digest"]
+        assert tags["aisr.data"] == f"{digests.of_file(TEST)}/6"
+        assert tags["aisr.version"] == "aisr-track1/1"  # of the folder's program as well: it is the same
+        assert "aisr.champion" not in tags
+        (used,) = logged.client.get_run(logged.runs[name].info.run_id).inputs.model_inputs
+        assert f"models:/{used.model_id}" == logged.client.get_model_version("aisr-track1", "1").source
+
+
+def test_the_data_of_an_evaluation_is_known_by_digest_and_not_stored(logged: Logged) -> None:
+    (given,) = logged.runs["folder"].inputs.dataset_inputs
+    assert given.dataset.digest == digests.of_file(TEST)
+    assert given.tags[0].value == "evaluation"
+    assert "sentence_label" not in given.dataset.source + str(given.dataset.profile)
+
+
+@pytest.mark.parametrize("name", ["folder", "version"])
+def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, name: str, tmp_path: Path) -> None:
+    place = logged.fetched(name, "evaluation", tmp_path)
+    files = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
+    assert files == {
+        "report.json", "records.json", "report.html", "figures/confusion.png", "figures/reliability.png",
+    }  # fmt: skip
+    report = json.loads((place / "report.json").read_text(encoding="utf-8"))
+    assert round(report["score"], 4) == logged.runs[name].data.metrics["score"]
+    assert ("ablation" in report) == (name == "folder")
+    if name == "folder":
+        assert report == json.loads(logged.output.read_text(encoding="utf-8"))
+
+
+def test_the_description_says_how_it_did_and_by_which_command(logged: Logged) -> None:
+    said = logged.runs["folder"].data.tags["mlflow.note.content"]
+    score = re.search(r"ranking score (\S+)   95 % interval (\[.*?\])", logged.printed["folder"].out)
+    assert score is not None
+    assert f"**aisr-track1 v1** on 6 records of test.jsonl: **{score[1]} {score[2]}**" in said
+    assert "* Contradiction: F1 " in said
+    assert "* majority label: " in said
+    assert "    aisr evaluate --task track1 " in said
+    assert "--api-base …" in said
+
+
+def test_an_evaluation_leaves_no_key(logged: Logged) -> None:
+    for file in logged.root.parent.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert KEY.encode() not in content, file
+            assert TOKEN.encode() not in content, file
+
+
+@pytest.mark.parametrize(("name", "count"), [("compile", 6), ("folder", 6)])
+def test_the_page_of_a_logged_run_is_written_again(
+    logged: Logged, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, count: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = logged.runs[name].info.run_id
+    finished = aisr("report", run, "--artifacts", logged.root)
+    assert finished.code == 0, finished.err
+    page = tmp_path / f"report-{run[:8]}.html"
+    assert "data:image/webp;base64," in page.read_text(encoding="utf-8")
+    assert f"wrote {page.name}: {count} records" in finished.out
+    beside = logged.root / "track1" / "first" if name == "compile" else logged.root.parent / "scores-report"
+    assert aisr("report", beside, "--out", tmp_path / "again.html").code == 0
+    assert page.read_bytes() == (tmp_path / "again.html").read_bytes()
+
+
+def test_a_run_that_is_not_there_or_not_ours_has_no_page(
+    logged: Logged, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    foreign = logged.client.create_run("0").info.run_id
+    empty = logged.client.create_run("0", tags={"aisr.kind": "compile"}).info.run_id
+    for run, said in (
+        ("0" * 32, f"error: run {'0' * 32}: "),
+        (foreign, "is no compile or evaluation of `aisr`"),
+        (empty, "holds no artifact/records.json"),
+    ):
+        finished = aisr("report", run, "--artifacts", logged.root)
+        assert finished.code == 2
+        assert said in finished.err
+        assert "mlflow.db" in finished.err  # where it looked
+    assert not [*tmp_path.iterdir()]
+
+
+# --- what MLflow's UI shows
+
+
+@pytest.mark.slow
+def test_the_saved_views_show_the_scores_of_compiles_and_of_evaluations(logged: Logged, browser: Browser) -> None:
+    """In a real browser, for the UI says nowhere what a view is made of."""
+    with ui(logged.root) as (port, _), browser.new_context(viewport={"width": 2600, "height": 900}) as context:
+        address = ui_views.addresses(open_store(logged.root), f"http://127.0.0.1:{port}")["aisr track1"]
+        assert address.endswith("?viewStateShareKey=compiles")
+        page = context.new_page()
+        for view, shown, hidden, score in (
+            ("compiles", "labeled", "evaluate", "test_score"),
+            ("evaluations", "evaluate", "labeled", "score"),
+        ):
+            page.goto("about:blank")
+            page.goto(address.replace("compiles", view))
+            rows = page.locator("[role=row]")
+            rows.filter(has_text=f"track1 · {shown}").first.wait_for(timeout=60_000)
+            assert rows.filter(has_text=f"track1 · {hidden}").count() == 0
+            page.locator(f"[role=columnheader][col-id='metrics.`{score}`']").wait_for()
+            cell = page.locator(f"[role=gridcell][col-id='metrics.`{score}`']").last.inner_text()
+            name = "compile" if view == "compiles" else "folder"
+            assert float(cell) == logged.runs[name].data.metrics[score]
+        page.goto(address)
+        assert page.locator("[col-id='tags.`aisr.champion`'][role=gridcell]").inner_text() == "yes"
+
+
+# --- stores that are not there
+
+
+@pytest.mark.parametrize("address", ["http://me:sw0rdfish-9@127.0.0.1:9", "http://nosuch.invalid", "foo://x"])
+def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
+    logged: Logged, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--task", "track1"]
+    program = logged.root / "track1" / "first"
+    for words in (
+        ["compile", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "other", *FEW, *lm],
+        ["evaluate", "--program", program, "--data", TEST, "--limit", 2, *lm],
+    ):
+        finished = aisr(*words)
+        assert finished.code == 2
+        assert finished.err.startswith(f"error: MLFLOW_TRACKING_URI {address.replace('me:sw0rdfish-9@', '')}: ")
+        assert "sw0rdfish-9" not in finished.err
+        assert len(finished.err.splitlines()) == 1
+    assert not loopback.asked
+    assert aisr(*words, "--no-track").code == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (403, "Invalid Host header - possible DNS rebinding attack detected", "Invalid Host header"),
+        (401, "You are not authenticated", "401"),
+        (200, "<html>a portal</html>", "not in a valid JSON format"),
+    ],
+)
+def test_a_server_that_does_not_admit_us_shows_itself_before_anything_is_spent(
+    logged: Logged,
+    aisr: Aisr,
+    loopback: Loopback,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
+    body: str,
+    said: str,
+) -> None:
+    """A server that was not told of its host name, one that wants a password, and one that is no MLflow."""
+    loopback.reply = lambda asked: (status, body)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", loopback.url.removesuffix("/v1"))
+    program = ["--program", logged.root / "track1" / "first", "--lm", "openai/x", "--api-base", loopback.url]
+    finished = aisr("evaluate", "--task", "track1", "--data", TEST, "--limit", 2, *program, "--artifacts", logged.root)
+    assert finished.code == 2
+    assert re.search(said, finished.err), finished.err
+    assert len(finished.err.splitlines()) == 1
+    assert {asked.path.rpartition("/mlflow/")[2] for asked in loopback.asked} == {"experiments/search"}
+
+
+def gone(*args: object) -> None:
+    raise ConnectionResetError("the store went away")
+
+
+@pytest.mark.parametrize("command", ["compile", "evaluate"])
+def test_a_store_that_goes_away_takes_no_result_with_it(
+    logged: Logged,
+    aisr: Aisr,
+    loopback: Loopback,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    command: str,
+) -> None:
+    """The scores are printed and the artifact is whole; the same command logs it without another call."""
+    from optimize.tracking import runs
+
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--task", "track1"]
+    words: list[object] = {
+        "compile": ["--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "late", *FEW, *CHEAP],
+        "evaluate": ["--program", logged.root / "track1" / "first", "--data", TEST, "--limit", 3],
+    }[command]
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "experiment", gone)
+        finished = aisr(command, *words, *lm)
+    assert finished.code == 1
+    assert "the store went away; the same command " in finished.err
+    assert {"compile": "on test, which chose nothing", "evaluate": "ranking score"}[command] in finished.out
+    if command == "compile":
+        assert {"program.json", "manifest.json", "report.html"} <= {
+            file.name for file in (logged.root / "track1" / "late").iterdir()
+        }
+    sent = len(loopback.asked)
+    again = aisr(command, *words, *lm)
+    assert again.code == 0, again.err
+    assert re.search(r"\brun [0-9a-f]{32}", again.out)
+    assert len(loopback.asked) == sent

@@ -1,0 +1,151 @@
+"""A tracking server: everything that is logged and registered goes through HTTP, as it does for a team."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from optimize.tracking.store import open_store
+from support.commands import Aisr
+from support.loopback import Asked, Loopback, judged, serve
+from support.paths import SAMPLE
+from support.servers import Store, tracking_server
+
+KEY, TOKEN, PASSWORD = "sk-planted-c07d1e", "planted-t0ken-a4", "planted-passw0rd"
+FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)
+
+
+class Team(NamedTuple):
+    """What two people did through one server: `mine` compiled twice, evaluated and promoted, `other` has the address
+    alone. printed: what each command said, by its name."""
+
+    place: Path
+    server: Store
+    language: Loopback
+    lm: list[object]
+    printed: dict[str, str]
+
+    def run(self, aisr: Aisr, name: str, *words: object) -> str:
+        finished = aisr(*words)
+        assert finished.code == 0, finished.err
+        self.printed[name] = finished.out + finished.err
+        return str(finished.out)
+
+    @property
+    def client(self) -> Any:
+        return open_store(self.place / "mine").MlflowClient()
+
+    @property
+    def runs(self) -> list[Any]:
+        (experiment,) = [e for e in self.client.search_experiments() if e.name == "aisr track1"]
+        return list(self.client.search_runs([experiment.experiment_id], order_by=["start_time"]))
+
+    def traces(self, run: Any) -> list[Any]:
+        chosen = f"request_metadata.`mlflow.sourceRun` = '{run.info.run_id}'"
+        return list(self.client.search_traces([run.info.experiment_id], filter_string=chosen))
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Aisr) -> Iterator[Team]:
+    place = tmp_path_factory.mktemp("team")
+    fresh_store(place / "server").joinpath(".mlflow", "mlflow.db").rename(place / "server" / "mlflow.db")
+    with serve() as language, tracking_server(place / "server") as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.setenv("MLFLOW_TRACKING_URI", f"http://me:{PASSWORD}@127.0.0.1:{server.port}")
+        patch.chdir(place)
+        lm: list[object] = ["--lm", "openai/gpt-4o-mini", "--api-base", language.url.replace("/v1", f"/{TOKEN}/v1")]
+        made = Team(place, server, language, lm, {})
+        mine = ["--artifacts", place / "mine"]
+        search = ["--task", "track1", "--data", SAMPLE / "track1", "--candidates", 1, *FEW, *lm, *mine]
+        made.run(aisr, "first", "compile", "--optimizer", "labeled", "--name", "first", *search)
+        made.run(aisr, "second", "compile", "--optimizer", "labeled", "--demos", 1, "--name", "second", *search)
+        made.run(aisr, "promote", "promote", "models:/aisr-track1/2", "--anyway", *mine)
+        data = ["--data", SAMPLE / "track1" / "test.jsonl", "--limit", 3]
+        made.run(aisr, "evaluate", "evaluate", *champion(place), *data, *lm)
+        yield made
+
+
+def champion(place: Path) -> list[object]:
+    return ["--program", "models:/aisr-track1@champion", "--task", "track1", "--artifacts", place / "other"]
+
+
+@pytest.mark.slow
+def test_all_runs_of_a_team_are_on_the_server_and_are_named_with_its_address(team: Team) -> None:
+    runs = team.runs
+    assert [run.data.tags["aisr.kind"] for run in runs] == ["compile", "compile", "evaluate"]
+    assert [run.data.tags.get("aisr.champion") for run in runs] == ["no", "yes", None]
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    assert all(run.info.artifact_uri.startswith("mlflow-artifacts:/") for run in runs)
+    page = f"http://127.0.0.1:{team.server.port}/#/experiments/{runs[0].info.experiment_id}/runs"
+    for run, name in zip(runs, ("first", "second", "evaluate"), strict=True):
+        assert f"run {run.info.run_id} · {page}/{run.info.run_id}" in team.printed[name]
+    assert {"program.json", "manifest.json", "records.json", "report.html", "confusion.png"} <= team.server.files()
+    assert not (team.place / "mine" / ".mlflow").exists()
+    assert not (team.place / "mlruns").exists()
+
+
+@pytest.mark.slow
+def test_traces_are_on_the_server(team: Team) -> None:
+    found = {run.info.run_id: team.traces(run) for run in team.runs}
+    assert [len(traces) for traces in found.values()] == [4, 4, 3]  # of all records of dev, and of those evaluated
+    for trace in (trace for traces in found.values() for trace in traces):
+        assert len(trace.data.spans) > 1
+        assert {part.name for part in trace.info.assessments} == {"gold", "right"}
+
+
+@pytest.mark.slow
+def test_versions_and_aliases_are_on_the_server(team: Team) -> None:
+    assert "registered models:/aisr-track1@champion (version 1)" in team.printed["first"]
+    for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
+        found = team.client.get_model_version_by_alias("aisr-track1", alias)
+        assert (found.version, found.tags["aisr.artifact"]) == (version, name)
+    assert team.runs[2].data.tags["aisr.version"] == "aisr-track1/2"
+
+
+@pytest.mark.slow
+def test_another_predicts_and_reads_with_nothing_but_the_address(team: Team, aisr: Aisr) -> None:
+    inputs, out = team.place / "inputs.jsonl", team.place / "out.jsonl"
+    lines = (SAMPLE / "track1" / "test-inputs.jsonl").read_bytes().splitlines(keepends=True)
+    inputs.write_bytes(b"".join(lines[:3]))
+    other = champion(team.place)
+    team.run(aisr, "predict", "predict", *other, "--data", inputs, "--out", out, *team.lm)
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 3
+    assert "Decision layer" in team.run(aisr, "inspect", "inspect", *other)
+    written = ["--out", team.place / "technical", *other[2:]]
+    team.run(aisr, "techreport", "techreport", "models:/aisr-track1/1", *written)
+    for run in team.runs[1:]:
+        team.run(aisr, run.info.run_id, "report", run.info.run_id, *other[4:], "--out", team.place / "page.html")
+        assert (team.place / "page.html").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_a_server_that_goes_away_takes_no_result_with_it(team: Team, aisr: Aisr) -> None:
+    """It ends while the LM is asked. Then nothing is asked any more."""
+    other = ["--task", "track1", "--program", team.place / "mine" / "track1" / "second", *team.lm]
+    data = ["--data", SAMPLE / "track1" / "dev.jsonl", "--limit", 8]
+
+    def answer(asked: Asked) -> str:
+        team.server.stop()
+        return judged(asked)
+
+    team.language.reply = answer
+    lost = aisr("evaluate", *other, *data)
+    assert lost.code == 1
+    assert "ranking score" in lost.out
+    assert lost.err.startswith("error: not logged to MLflow: MLFLOW_TRACKING_URI http://127.0.0.1:")
+    sent = len(team.language.asked)
+    refused = aisr("evaluate", *other, *data[:2])
+    assert refused.code == 2
+    assert "Connection refused; expected a store that answers" in refused.err
+    assert len(team.language.asked) == sent
+    team.printed["lost"] = lost.out + lost.err + refused.out + refused.err
+
+
+@pytest.mark.slow
+def test_no_secret_is_printed_or_stored(team: Team) -> None:
+    files = [file for file in team.place.rglob("*") if file.is_file()]
+    assert {"mlflow.db", "log", "manifest.json"} <= {file.name for file in files}
+    for secret in (KEY, TOKEN, PASSWORD):
+        assert not [name for name, said in team.printed.items() if secret in said]
+        assert not [file for file in files if secret.encode() in file.read_bytes()]

@@ -1,0 +1,504 @@
+"""The registered model behind `mlflow.pyfunc.load_model` and `mlflow models serve`: typed, clear about bad input."""
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, NamedTuple, get_args
+from urllib.error import HTTPError
+
+import pytest
+from pydantic import BaseModel, Field
+
+import aisr
+from aisr import BadProgram, LMUnavailable, serving
+from aisr.signature import record_form
+from optimize.artifact.program_file import program_text
+from optimize.base import digests
+from optimize.tasks.track1 import TRACK1
+from optimize.tracking.store import open_store
+from programs.decision.layer import LM as MODEL
+from programs.decision.layer import pooled
+from programs.labels import ClaimLabel
+from programs.records import Record
+from support.loopback import Loopback, serve
+from support.paths import SAMPLE
+from support.processes import happens
+from support.servers import free_port
+
+ROOT = Path(__file__).parents[1]
+KEY = "sk-planted-91c4d2"
+FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2)
+
+
+class Registered(NamedTuple):
+    """An artifacts folder with a champion of each track, and the LM that they were compiled with."""
+
+    root: Path
+    server: Loopback
+
+
+@pytest.fixture(scope="module")
+def registered(
+    tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: Callable[..., Any]
+) -> Iterator[Registered]:
+    root = fresh_store(tmp_path_factory.mktemp("serving") / "artifacts")
+    with serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root.parent)
+        lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", root]
+        for task in ("track1", "track2"):
+            words = ["compile", "--task", task, "--data", SAMPLE / task, "--optimizer", "labeled", "--name", "mine"]
+            finished = aisr(*words, *FEW, *lm)
+            assert finished.code == 0, finished.err
+        yield Registered(root, server)
+
+
+def records(task: str, count: int = 2) -> list[dict[str, Any]]:
+    lines = (SAMPLE / task / "test-inputs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines[:count]]
+
+
+@pytest.fixture
+def model(registered: Registered, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Loads the champion of a task, as a user of MLflow does."""
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    mlflow = open_store(registered.root)
+    return lambda task: mlflow.pyfunc.load_model(f"models:/aisr-{task}@champion")
+
+
+def predicted(aisr: Any, registered: Registered, task: str, folder: Path) -> list[dict[str, Any]]:
+    """What `aisr predict` says of the same records."""
+    data, out = folder / "inputs.jsonl", folder / "out.jsonl"
+    data.write_text("".join(json.dumps(record) + "\n" for record in records(task)), encoding="utf-8")
+    words = ["predict", "--task", task, "--program", f"models:/aisr-{task}@champion", "--data", data, "--out", out]
+    lm = ["--lm", "openai/local", "--api-base", registered.server.url, "--artifacts", registered.root]
+    assert aisr(*words, *lm).code == 0
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("task", ["track1", "track2"])
+def test_a_loaded_model_says_what_the_command_says(
+    task: str, registered: Registered, model: Callable[[str], Any], aisr: Any, tmp_path: Path
+) -> None:
+    assert model(task).predict(records(task)) == predicted(aisr, registered, task, tmp_path)
+
+
+def test_the_signature_has_the_fields_of_the_task(model: Callable[[str], Any]) -> None:
+    (claims,) = model("track1").metadata.signature.inputs.to_dict()
+    assert claims["type"] == "object"
+    fields = claims["properties"]
+    assert {name for name, field in fields.items() if field["required"]} == {
+        "claim_text",
+        "evidence_bundle",
+        "sentence_label",
+    }
+    sentence = fields["sentence_label"]["items"]["properties"]
+    assert (sentence["sentence"]["required"], sentence["types"]["required"]) == (True, False)
+    said = model("track1").metadata.signature.outputs.to_dict()[0]["properties"]
+    assert set(said) == {"id", "labels", "failed"}
+    (citations,) = model("track2").metadata.signature.inputs.to_dict()
+    needed = {name for name, field in citations["properties"].items() if field["required"]}
+    assert needed == {"claim_text", "cited_paper_full_text"}
+    assert citations["properties"]["label"] == {"type": "string", "required": False}  # a labelled record will do
+    assert set(model("track2").metadata.signature.outputs.to_dict()[0]["properties"]) == {
+        "id",
+        "label",
+        "evidence_para_ids",
+        "failed",
+    }
+
+
+class Point(BaseModel):
+    place: Annotated[tuple[float, float], Field(description="x and y")]
+    kind: Literal["dot", "cross"] = "dot"
+
+
+class FigureRecord(Record):
+    """Of a task that is none of ours."""
+
+    points: Sequence[Point]
+    labels: dict[str, ClaimLabel]
+    size: int | None = None
+    scales: Mapping[str, list[float]] = {}
+    odd: int | str = 0
+
+
+def test_a_new_task_needs_no_types_of_its_own_for_mlflow() -> None:
+    """Those that MLflow takes for a signature; what need not be given may be None."""
+    form = record_form(FigureRecord)
+    fields = {name: info.annotation for name, info in form.model_fields.items()}
+    (point,) = get_args(fields.pop("points"))
+    assert fields == {
+        "id": str | None,  # it is given one where it has none
+        "labels": dict[str, str],
+        "size": int | None,
+        "scales": dict[str, list[float]] | None,
+        "odd": Any | None,
+    }
+    assert {name: info.annotation for name, info in point.model_fields.items()} == {"place": Any, "kind": str | None}
+    assert not any(info.is_required() for info in form.model_fields.values())
+    assert form.model_validate({"points": "none", "size": "huge"}, strict=True)  # what is wrong, the task's model says
+
+
+def without(task: str, field: str) -> list[dict[str, Any]]:
+    (record,) = records(task, 1)
+    return [*records(task), {name: value for name, value in record.items() if name != field}]
+
+
+def having(task: str, **fields: Any) -> list[dict[str, Any]]:
+    return [{**records(task, 1)[0], **fields}]
+
+
+BAD = [
+    pytest.param("track1", without("track1", "sentence_label"), "inputs[2]: sentence_label: Field", id="missing field"),
+    pytest.param("track1", having("track1", claim_text=3), "inputs[0]: claim_text: Input should be", id="wrong type"),
+    pytest.param("track1", having("track1", sentence_label=[]), "inputs[0]: sentence_label: List", id="no sentence"),
+    pytest.param(
+        "track1",
+        having("track1", evidence_bundle=[{"type": "video"}]),
+        "inputs[0]: evidence_bundle[0].type: Input should be 'text', 'table' or 'image'",
+        id="unknown kind",
+    ),
+    pytest.param("track2", having("track2", cited_paper_full_text={}), "inputs[0]: cited_paper", id="no paper"),
+    pytest.param(
+        "track2", having("track2", cited_paper_full_text=[{"P1": "a"}, {"P1": "b"}]), "more than once", id="id twice"
+    ),
+]
+
+
+@pytest.mark.parametrize(("task", "given", "said"), BAD)
+def test_a_bad_record_is_named_with_its_field_and_not_repeated(
+    task: str, given: Any, said: str, model: Callable[[str], Any]
+) -> None:
+    import mlflow
+
+    loaded = model(task)
+    with pytest.raises(mlflow.MlflowException) as refused:
+        loaded.predict(given)
+    assert said in refused.value.message
+    assert refused.value.get_http_status_code() == 400
+    assert len(refused.value.message) < 300
+
+
+def test_an_optional_field_may_be_missing_and_an_id_is_given(model: Callable[[str], Any]) -> None:
+    given = [{k: v for k, v in record.items() if k not in ("id", "types")} for record in records("track1")]
+    assert [row["id"] for row in model("track1").predict(given)] == ["track1-000001", "track1-000002"]
+
+
+def test_a_record_that_fails_says_so_and_the_others_are_judged(
+    registered: Registered, model: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = records("track2")
+    first["claim_text"] = "a claim that the model refuses to judge"
+    usual = registered.server.reply
+    monkeypatch.setattr(
+        registered.server, "reply", lambda asked: "I refuse." if "refuses" in asked.question else usual(asked)
+    )
+    failed, fine = model("track2").predict([first, second])
+    assert failed["id"] == first["id"]
+    assert "I refuse." in failed["failed"]
+    assert fine["label"]
+
+
+def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
+    registered: Registered, model: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    error = json.dumps({"error": {"message": f"wrong key {KEY} at {registered.server.url}", "type": "auth"}})
+    monkeypatch.setattr(registered.server, "reply", lambda asked: (401, error))
+    given = having("track1", claim_text="never asked before", evidence_bundle=[])
+    loaded = model("track1")
+    with pytest.raises(mlflow.MlflowException) as refused:
+        loaded.predict(given)
+    assert refused.value.get_http_status_code() == 503
+    assert "wrong key <OPENAI_API_KEY> at <address>" in refused.value.message
+
+
+def test_pictures_are_where_the_service_is_told(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that shows pictures needs to know; a record without any does not."""
+    import mlflow
+
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    file = tmp_path / "program.json"
+    text = program_text(TRACK1, TRACK1.build({"evidence": "image"}))
+    file.write_text(text, encoding="utf-8")
+    model = serving.model({"task": "track1", "digest": digests.of_text(text)})
+    model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
+    with pytest.raises(mlflow.MlflowException, match=r"inputs\[0\]: .*where the pictures are") as refused:
+        model.predict(records("track1", 1))
+    assert refused.value.get_http_status_code() == 400
+    monkeypatch.setenv("AISR_IMAGE_ROOT", str(SAMPLE))
+    model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
+    (record,) = records("track1", 1)
+    labels = ["Supported"] * len(record["sentence_label"])
+    monkeypatch.setattr(registered.server, "reply", lambda asked: json.dumps({"sentence_labels": labels}))
+    assert model.predict([record]) == [{"id": record["id"], "labels": labels}]
+    assert "data:image/jpeg;base64" in json.dumps(registered.server.asked[-1].body)
+
+
+def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where the process has MLflow look at another store."""
+    import dspy
+    import mlflow
+
+    def state() -> list[Any]:
+        levels = [logging.getLogger(name).level for name in ("mlflow", "alembic", "dspy", "LiteLLM")]
+        return [dict(os.environ), mlflow.get_tracking_uri(), mlflow.get_registry_uri(), dspy.settings.lm, levels]
+
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    usual = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'other.db'}")
+    mlflow.set_registry_uri(f"sqlite:///{tmp_path / 'other.db'}")
+    for name in ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):  # MLflow has set them
+        monkeypatch.delenv(name, raising=False)
+    before = state()
+    try:
+        lm = aisr.open_lm("openai/local", api_base=registered.server.url)
+        for task in ("track1", "track2"):
+            program = aisr.load(f"models:/aisr-{task}@champion", artifacts=registered.root)
+            assert [one.failure for one in program.judge_all(records(task), lm)] == [None, None]
+        assert state() == before
+    finally:
+        mlflow.set_tracking_uri(usual)
+        mlflow.set_registry_uri(usual)
+        for name in ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):  # or every later test would log there
+            os.environ.pop(name, None)
+    assert [file.name for file in tmp_path.rglob("*")] == ["here"]
+
+
+def stored(registered: Registered, folder: Path) -> tuple[Any, Path]:
+    """A copy of the artifacts folder's champion of Track 1 as MLflow stores it."""
+    mlflow = open_store(registered.root)
+    return mlflow, Path(mlflow.artifacts.download_artifacts("models:/aisr-track1@champion", dst_path=str(folder)))
+
+
+def test_without_an_lm_only_the_built_in_one_is_taken_and_only_where_it_was_compiled_with(
+    registered: Registered, tmp_path: Path
+) -> None:
+    mlflow, folder = stored(registered, tmp_path)
+    with pytest.raises(
+        LMUnavailable, match="compiled with openai/local: set AISR_LM to that, or to another on purpose"
+    ):
+        mlflow.pyfunc.load_model(str(folder))
+    text = program_text(TRACK1, TRACK1.build({}))
+    (tmp_path / "program.json").write_text(text, encoding="utf-8")
+    context = SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")})
+    served = serving.model({"task": "track1", "digest": digests.of_text(text), "lm": "embedded"})
+    served.load_context(context)
+    assert served.lm.spec == "embedded"
+    with pytest.raises(LMUnavailable, match="an unknown LM"):
+        serving.model({"task": "track1", "digest": digests.of_text(text)}).load_context(context)
+
+
+def test_an_lm_that_the_layer_was_not_fitted_on_is_taken_with_a_warning(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = TRACK1.build({})
+    program.decision = pooled([MODEL], TRACK1.labelled.labels).model_copy(update={"fitted_on": "openai/other"})
+    text = program_text(TRACK1, program)
+    (tmp_path / "program.json").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    served = serving.model({"task": "track1", "digest": digests.of_text(text), "lm": "openai/other"})
+    with pytest.warns(UserWarning, match="the decision layer was fitted on openai/other, and this is "):
+        served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
+
+
+def test_the_lm_is_asked_in_the_form_that_the_program_was_compiled_with(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = program_text(TRACK1, TRACK1.build({}))
+    (tmp_path / "program.json").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    for schema, logprobs in ((True, False), (False, True)):
+        config = {"task": "track1", "digest": digests.of_text(text), "schema": schema, "logprobs": logprobs}
+        served = serving.model(config)
+        served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
+        assert served.predict(having("track1", id=f"{schema}"))[0]["labels"]
+        body = registered.server.asked[-1].body
+        assert ("response_format" in body, bool(body.get("logprobs"))) == (schema, logprobs)
+
+
+def test_a_program_that_was_replaced_is_not_loaded(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AISR_LM", "openai/local")
+    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
+    mlflow, folder = stored(registered, tmp_path)
+    assert mlflow.pyfunc.load_model(str(folder)).predict(records("track1", 1))[0]["labels"]
+    (folder / "artifacts" / "program.json").write_text(
+        program_text(TRACK1, TRACK1.build({"unit": "sentence"})), "utf-8"
+    )
+    with pytest.raises(BadProgram, match=r"digest [0-9a-f]{16}, and [0-9a-f]{16} was registered: .* changed since"):
+        mlflow.pyfunc.load_model(str(folder))
+
+
+def test_the_stored_file_says_what_to_install(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mlflow, folder = stored(registered, tmp_path)
+    needed = (folder / "requirements.txt").read_text(encoding="utf-8").split()
+    for name in ("aisr", "dspy", "litellm", "mlflow", "pydantic"):
+        assert f"{name}=={version(name)}" in needed
+    monkeypatch.setitem(sys.modules, "aisr", None)  # as if it were not installed
+    with pytest.raises(mlflow.MlflowException, match=r"needs the package aisr .*: `pip install` the wheel"):
+        mlflow.pyfunc.load_model(str(folder))
+
+
+# How the file began that versions were registered with before.
+FORMER = (
+    "from optimize.artifact import parse\nfrom optimize.judging import judge_all\nfrom optimize.lm import open_lm\n"
+)
+
+
+def test_a_version_with_a_former_model_file_is_predicted_from_its_json_all_the_same(
+    registered: Registered, model: Callable[[str], Any], aisr: Any, tmp_path: Path
+) -> None:
+    root = tmp_path / "artifacts"
+    shutil.copytree(registered.root, root)  # whose store still names the files of the first one
+    expected = predicted(aisr, registered, "track2", tmp_path)
+    client = open_store(root).MlflowClient()
+    version = client.get_model_version_by_alias("aisr-track2", "champion")
+    client.delete_model_version_tag("aisr-track2", version.version, "aisr.lm")
+    (file,) = {found for found in registered.root.rglob("stored_model.py") if "track2" in config_of(found)}
+    now = file.read_text(encoding="utf-8")
+    file.write_text(FORMER, encoding="utf-8")
+    try:
+        with pytest.raises(Exception, match="Failed to import code model"):
+            model("track2")
+        (tmp_path / "out.jsonl").unlink()
+        assert predicted(aisr, registered._replace(root=root), "track2", tmp_path) == expected
+        refused = aisr("serve", "models:/aisr-track2@champion", "--artifacts", root)
+        assert refused.code == 2
+        assert "registered with a model file that this version of aisr cannot run" in refused.err
+    finally:
+        file.write_text(now, encoding="utf-8")
+
+
+def config_of(file: Path) -> str:
+    """What a stored model was configured with."""
+    return (file.parent / "MLmodel").read_text(encoding="utf-8").partition("config:")[2].partition("loader")[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["artifacts/track1/mine"], "expected models:/aisr-TASK@champion or models:/aisr-TASK/VERSION"),
+        (["models:/aisr-track1@nobody"], "models:/aisr-track1@nobody: "),
+        (["models:/aisr-track1@champion"], "was compiled with openai/local; give --lm, that one or another on purpose"),
+        (["models:/aisr-track1@champion", "--lm", "openai/gpt-4o-mini"], "needs OPENAI_API_KEY"),
+        (["models:/aisr-track1@champion", "--lm", "nonsense"], "expected `embedded` or PROVIDER/MODEL"),
+    ],
+)
+def test_serve_says_in_a_line_what_is_missing_and_starts_nothing(
+    words: list[Any], said: str, registered: Registered, aisr: Any
+) -> None:
+    refused = aisr("serve", *words, "--artifacts", registered.root)
+    assert refused.code == 2
+    assert said in refused.err
+    assert refused.err.count("\n") == 1
+    assert refused.out == ""
+
+
+def by_aisr(task: str, port: int, registered: Registered) -> tuple[list[Any], dict[str, str]]:
+    """The command, in an environment where nothing of it is set and the virtual one is not active."""
+    lm = ["--lm", "openai/local", "--api-base", registered.server.url]
+    words = ["serve", f"models:/aisr-{task}@champion", "--port", port, "--artifacts", registered.root, *lm]
+    return [sys.executable, "-m", "optimize.cli", *words], {"PATH": os.defpath}
+
+
+def by_mlflow(task: str, port: int, registered: Registered) -> tuple[list[Any], dict[str, str]]:
+    """MLflow's own, with what the README says must be set."""
+    serve = ["models", "serve", "-m", f"models:/aisr-{task}@champion", "--env-manager", "local", "--port", port]
+    return [sys.executable, "-m", "mlflow", *serve, "--host", "127.0.0.1"], {
+        "MLFLOW_TRACKING_URI": f"sqlite:///{registered.root / '.mlflow' / 'mlflow.db'}",
+        "AISR_LM": "openai/local",
+        "AISR_API_BASE": registered.server.url,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "command"), [("track1", by_aisr), ("track2", by_mlflow)])
+def test_over_http(task: str, command: Any, registered: Registered, aisr: Any, tmp_path: Path) -> None:
+    port, home, here = free_port(), tmp_path / "home", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    shutil.rmtree(registered.root / ".cache", ignore_errors=True)
+    words, told = command(task, port, registered)
+    unset = ("DSPY_", "MLFLOW_", "AISR_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [str(word) for word in words],
+            cwd=here,
+            env={**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), **told},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        assert happens(lambda: alive(port), process, 120), (tmp_path / "log").read_text(encoding="utf-8")
+        status, said = post(port, {"inputs": records(task)})
+        assert status == 200
+        assert said["predictions"] == predicted(aisr, registered, task, tmp_path)
+        for of_task, given, message in (case.values for case in BAD):
+            if of_task == task:
+                status, said = post(port, {"inputs": given})
+                assert (status, message in said["message"]) == (400, True)
+                assert "Traceback" not in json.dumps(said)
+        bad: list[Any] = [{}, {"inputs": 3}, {"inputs": [3]}, {"dataframe_split": {}}, []]
+        for body in bad:
+            assert post(port, body)[0] == 400
+        process.terminate()
+        process.wait(30)
+        assert any(not alive(port) or threading.Event().wait(0.1) for _ in range(300)), (
+            "the server outlived the command"
+        )
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+    assert list((registered.root / ".cache").rglob("cache.db")), "the answers are not where the command keeps them"
+    assert not [place for place in (home / ".dspy_cache", here / "mlflow.db", here / "mlruns") if place.exists()]
+    assert list(here.iterdir()) == []
+
+
+def alive(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def post(port: int, body: Any) -> tuple[int, Any]:
+    sent = urllib.request.Request(
+        f"http://127.0.0.1:{port}/invocations", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    try:
+        with urllib.request.urlopen(sent, timeout=60) as answer:
+            return answer.status, json.loads(answer.read())
+    except HTTPError as error:
+        with error:
+            return error.code, json.loads(error.read())

@@ -1,0 +1,272 @@
+"""Traces of a few records in MLflow: which are taken, what they hold, and what they leave behind."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from optimize.datasets.images import hang
+from optimize.inference.judge import judge_all
+from optimize.inference.replay import FORGOTTEN, Replayed, replay
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from optimize.tracking import traces
+from optimize.tracking.store import open_store
+from programs.records import ClaimRecord
+from programs.vision.images import Gallery
+from support.loopback import Loopback
+from support.paths import SAMPLE
+from support.scripted import TRACKS, citation, claim, corpus, field, flat, question, scripted, written
+
+KEY = "sk-planted-c41f88"
+FEW = ("--limit-train", 4, "--limit-dev", 4, "--limit-test", 2)
+
+
+def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[Replayed]:
+    """The records as a program judged them, told again."""
+    lm, program = scripted(answer), program or task.build({})
+    judge_all(task, program, [program.prepare(record) for record in records], lm)
+    path = folder / "records.jsonl"
+    path.write_text("".join(record.model_dump_json() + "\n" for record in records), encoding="utf-8")
+    return replay(task, program, path, lm)
+
+
+def mixed(folder: Path) -> list[Replayed]:
+    """Twenty right records, then six wrong ones, then two failed ones."""
+
+    def answer(request: Any) -> str:
+        return "no idea" if "Contradiction" in str(field(question(request), "sentences")) else flat(request)
+
+    labels = ["Supported"] * 20 + ["Unsupported Entity"] * 6 + ["Contradiction"] * 2
+    return told(TRACK1, [claim(label, number=k) for k, label in enumerate(labels, start=1)], folder, answer)
+
+
+@pytest.fixture
+def run(artifacts: Path) -> Any:
+    """An MLflow run that has ended."""
+    mlflow = open_store(artifacts)
+    with mlflow.start_run(experiment_id=mlflow.create_experiment("x")) as run:
+        pass
+    return run
+
+
+def logged(run: Any) -> list[Any]:
+    """The traces of a run as MLflow finds them, in the order of its UI."""
+    import mlflow
+
+    return list(
+        mlflow.search_traces(
+            locations=[run.info.experiment_id], run_id=run.info.run_id, return_type="list", order_by=["timestamp DESC"]
+        )
+    )
+
+
+# --- which records
+
+
+def test_each_outcome_is_seen_as_long_as_there_are_some(tmp_path: Path) -> None:
+    records = mixed(tmp_path)
+    ids = [one.record.id for one in records]
+    for count, wanted in ((1, (0, 0, 1)), (3, (1, 1, 1)), (5, (1, 2, 2)), (8, (3, 3, 2)), (28, (20, 6, 2))):
+        chosen = [ids.index(one.record.id) for one in traces.sample(TRACK1, records, count, seed=0)]
+        assert chosen == sorted(chosen)
+        parts = (range(20), range(20, 26), range(26, 28))
+        assert tuple(sum(place in part for place in chosen) for part in parts) == wanted
+
+
+def test_the_seed_draws_the_records(tmp_path: Path) -> None:
+    records = mixed(tmp_path)
+    drawn = {seed: [one.record.id for one in traces.sample(TRACK1, records, 5, seed)] for seed in range(6)}
+    assert drawn[3] == [one.record.id for one in traces.sample(TRACK1, records, 5, 3)]
+    assert len({tuple(ids) for ids in drawn.values()}) > 1
+
+
+def test_what_the_cache_forgot_is_no_failed_record(tmp_path: Path) -> None:
+    program, path = TRACK1.build({}), tmp_path / "records.jsonl"
+    path.write_text(claim("Supported").model_dump_json() + "\n", encoding="utf-8")
+    (forgotten,) = replay(TRACK1, program, path, scripted(flat))
+    assert forgotten.outcome.failure == FORGOTTEN
+    assert traces.sample(TRACK1, [forgotten], 5, seed=0) == []
+
+
+# --- what a trace holds
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_a_trace_has_record_prediction_gold_and_every_call(
+    task: Task, run: Any, artifacts: Path, tmp_path: Path
+) -> None:
+    records = told(task, corpus(task), tmp_path)
+    before = threading.enumerate()
+    assert traces.log(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
+    found = {trace.info.tags["aisr.record"]: trace for trace in logged(run)}
+    assert list(found) == [one.record.id for one in traces.sample(task, records, 4, seed=0)]
+    for one in records:
+        if one.record.id not in found:
+            continue
+        trace = found[one.record.id]
+        root, *calls = trace.data.spans
+        assert root.name == one.record.id
+        assert root.inputs["record"]["id"] == one.record.id
+        assert all(text in root.inputs["record"]["statements"] for text in task.labelled.statements(one.example))
+        assert root.outputs == {"prediction": task.line(one.outcome.answer)}
+        assert root.attributes["gold"] == task.line(one.example.gold)
+        right = bool(task.score([one.example.gold], [one.outcome.answer]).right()[0])
+        assert root.attributes["right"] is right
+        assert [span.parent_id for span in calls] == [root.span_id] * len(one.calls)
+        (heard,) = one.calls
+        (call,) = calls
+        assert call.inputs == {"messages": [{role: text} for role, text in heard.messages]}
+        assert call.outputs == {"answer": [heard.answer]}
+        assessed = {part.name: part for part in trace.info.assessments}
+        assert assessed["right"].value is right
+        assert assessed["right"].rationale == task.feedback(one.example.gold, one.outcome.answer)
+        assert assessed["gold"].expectation.value.startswith(("all ", *task.labelled.labels, "1", "2", "3"))
+    assert set(threading.enumerate()) <= set(before)  # no queue that waits, nothing that goes on tracing
+
+
+@pytest.mark.parametrize(
+    ("task", "record", "said", "gold"),
+    [
+        (TRACK1, ("Supported", "Supported"), "all Supported", "all Supported"),
+        (
+            TRACK1,
+            ("Supported", "Contradiction", "Supported", "Contradiction", "Supported"),
+            "all Supported",
+            "2, 4 Con",
+        ),
+        (TRACK1, ("Unsupported Entity",), "Supported", "Unsupported Entity"),
+        (TRACK2, ("Overstate", "P2"), "Supported", "Overstate · P2"),
+        (TRACK2, ("Irrelevant",), "Supported", "Irrelevant"),
+    ],
+)
+def test_the_list_says_prediction_and_gold_in_short(
+    task: Task, record: tuple[str, ...], said: str, gold: str, run: Any, artifacts: Path, tmp_path: Path
+) -> None:
+    one = claim(*record) if task is TRACK1 else citation(*record)
+    traces.log(open_store(artifacts), run.info.run_id, task, told(task, [one], tmp_path), 1, seed=0)
+    (trace,) = logged(run)
+    assert trace.info.request_preview.startswith(f"{one.id} · {one.claim_text}")
+    assert trace.info.response_preview.startswith(said)
+    assert trace.info.assessments[0].expectation.value.startswith(gold)
+
+
+def test_several_gold_labels_are_all_named(run: Any, artifacts: Path, tmp_path: Path) -> None:
+    row = claim("Supported", "Contradiction", "Supported").model_dump(mode="json")
+    row["sentence_label"][1]["types"] = ["Scope Overgeneralization", "Unsupported Entity"]
+    record = ClaimRecord.model_validate(row)
+    traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path), 1, seed=0)
+    (trace,) = logged(run)
+    gold = trace.info.assessments[0].expectation.value
+    assert gold == "2 Scope Overgeneralization or Unsupported Entity, rest Supported"
+    assert "2 " not in trace.info.response_preview
+
+
+def test_a_failed_record_is_an_error_with_its_reason(run: Any, artifacts: Path, tmp_path: Path) -> None:
+    records = told(TRACK1, [claim("Supported", "Supported")], tmp_path, lambda request: "no idea")
+    traces.log(open_store(artifacts), run.info.run_id, TRACK1, records, 5, seed=0)
+    (trace,) = logged(run)
+    assert trace.info.state.value == "ERROR"
+    assert "unusable answer" in trace.data.spans[0].outputs["failed"][0]
+    assert trace.info.response_preview.startswith("failed: UnusableAnswer")
+    assert "prediction" not in trace.data.spans[0].outputs
+    assert [span.outputs["answer"] for span in trace.data.spans[1:]] == [["no idea"], ["no idea"]]
+    assert not {part.name: part for part in trace.info.assessments}["right"].value
+
+
+def test_long_and_odd_texts_are_kept(run: Any, artifacts: Path, tmp_path: Path) -> None:
+    odd = "\x1b[31m\x00 naïve – 中文 \u202e " + "x" * 20_000
+    record = claim("Supported").model_copy(update={"id": "i" * 5_000, "claim_text": odd})
+    sentence = record.sentence_label[0].model_copy(update={"sentence": odd})
+    record = record.model_copy(update={"sentence_label": [sentence]})
+    assert traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path), 1, seed=0) == 1
+    (trace,) = logged(run)
+    assert trace.data.spans[0].inputs["record"]["id"] == "i" * 5_000
+    assert "naïve – 中文" in trace.data.spans[0].inputs["record"]["statements"]
+    assert "\x1b" not in str(trace.to_dict())
+
+
+def test_no_key_and_no_address_is_in_a_trace(
+    run: Any, artifacts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever they were planted: in a claim, an id, the evidence, or by a server that repeats them in its answer."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    planted = f"{KEY} at http://127.0.0.1:9/planted-path"
+    records = [claim("Supported", number=k) for k in (1, 2)]
+    records = [
+        record.model_copy(
+            update={
+                "id": f"{record.id} {planted}",
+                "claim_text": f"{record.claim_text} {planted}",
+                "evidence_bundle": [record.evidence_bundle[0].model_copy(update={"text": planted})],
+                "sentence_label": [
+                    one.model_copy(update={"sentence": f"{one.sentence} {planted}"}) for one in record.sentence_label
+                ],
+            }
+        )
+        for record in records
+    ]
+
+    def answer(request: Any) -> str:
+        sure = "Row 1.1" in question(request)
+        return written(question(request), {"sentence_labels": ["Supported"], "note": planted}) if sure else planted
+
+    log = traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0)
+    assert log == 2
+    stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
+    assert b"<OPENAI_API_KEY> at <address>" in stored
+    assert KEY.encode() not in stored
+    assert b"planted-path" not in stored
+
+
+def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_path: Path) -> None:
+    Image.new("RGB", (40, 30), "white").save(tmp_path / "a.png")
+    record = claim("Supported")
+    picture = {"type": "image", "image_caption": ["Figure 1: a."], "img_path": "a.png"}
+    record = ClaimRecord.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
+    program = hang(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
+    traces.log(
+        open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path, program=program), 1, seed=0
+    )
+    (trace,) = logged(run)
+    prompt = str(trace.data.spans[1].inputs)
+    assert "[image_url]" in prompt
+    assert "base64" not in prompt
+
+
+# --- runs and stores
+
+
+def test_none_are_logged_where_none_are_wanted(run: Any, artifacts: Path, tmp_path: Path) -> None:
+    records = told(TRACK1, [claim("Supported")], tmp_path)
+    assert traces.log(open_store(artifacts), run.info.run_id, TRACK1, records, 0, seed=0) == 0
+    assert logged(run) == []
+
+
+def test_a_store_that_refuses_is_named(run: Any, artifacts: Path, tmp_path: Path) -> None:
+    mlflow = open_store(artifacts)
+    mlflow.delete_experiment(run.info.experiment_id)
+    records = told(TRACK1, [claim("Supported")], tmp_path)
+    with pytest.raises(traces.NotTraced, match=r"did not take the traces: .*--traces 0 leaves them out"):
+        traces.log(mlflow, run.info.run_id, TRACK1, records, 1, seed=0)
+
+
+def test_a_compile_goes_on_where_the_store_takes_no_traces(
+    artifacts: Path, aisr: Callable[..., Any], loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As before a server of MLflow 3.3, by what its client says then."""
+
+    def refuse(*_: object) -> None:
+        raise NotImplementedError("log_spans is not supported")
+
+    monkeypatch.setattr("mlflow.tracing.client.TracingClient.log_spans", refuse)
+    words = ["compile", "--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "mine"]
+    words += [*FEW, "--no-decide", "--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    finished = aisr(*words)
+    assert finished.code == 0, finished.err
+    assert "registered models:/aisr-track1@champion" in finished.out + finished.err
+    assert "no traces: the MLflow store did not take the traces: log_spans" in finished.out + finished.err

@@ -1,0 +1,375 @@
+"""Compiles as MLflow runs, champions as versions with an alias; no key and no pickle anywhere."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from optimize.artifact import folder as artifact_folder
+from optimize.base import digests
+from optimize.base.files import BadArtifact
+from optimize.cli.options import TRACES
+from optimize.tracking.registry import NotPromoted, load_registered, promote
+from optimize.tracking.store import open_store
+from support.commands import Aisr
+from support.compiled import FEW, KEY, TOKEN, Compiled, compile_words
+from support.loopback import Loopback
+from support.paths import SAMPLE
+from support.trap import is_pickle
+
+DATA = SAMPLE / "track1"
+
+
+class Logged(NamedTuple):
+    """An artifacts folder with two compiles of Track 1, `first` and `second`, logged one after the other."""
+
+    root: Path
+    client: Any
+    runs: dict[str, Any]  # artifact name -> MLflow run
+
+    def folder(self, name: str) -> Path:
+        return self.root / "track1" / name
+
+    def json(self, name: str, file: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder(name) / file).read_text(encoding="utf-8"))
+        return found
+
+
+@pytest.fixture(scope="module")
+def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: Aisr) -> Logged:
+    made = compiled.copied(tmp_path_factory.mktemp("logged") / "artifacts")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        patch.chdir(made.root.parent)
+        finished = aisr(*compile_words("track1", "second", "bootstrap", made.lm))
+        assert finished.code == 0, finished.err
+        promoted = aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", made.root)
+        assert promoted.code == 0, promoted.err
+    client = open_store(made.root).MlflowClient()
+    (experiment,) = [e for e in client.search_experiments() if e.name == "aisr track1"]
+    runs = client.search_runs([experiment.experiment_id], order_by=["start_time"])
+    return Logged(made.root, client, dict(zip(("first", "second"), runs, strict=True)))
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_a_run_has_the_parameters_of_its_compile(logged: Logged, name: str) -> None:
+    manifest, params = logged.json(name, "manifest.json"), logged.runs[name].data.params
+    assert params["optimizer"] == {"first": "labeled", "second": "bootstrap"}[name]
+    assert params["optimizer.seed"] == "0"
+    assert params["lm.spec"] == "openai/gpt-4o-mini"
+    assert params["lm.adapter"] == "JSONAdapter"
+    for split in ("train", "dev", "test"):
+        assert params[f"data.{split}"] == digests.of_file(DATA / f"{split}.jsonl")
+        assert manifest["data"][split]["digest"] == params[f"data.{split}"]
+
+
+def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> None:
+    manifest, metrics = logged.json("first", "manifest.json"), logged.runs["first"].data.metrics
+    for split in ("dev", "test", "baseline_dev"):
+        scores = manifest["scores"][split]
+        stored = [metrics[f"{split}_{part}"] for part in ("score", "score_low", "score_high", "macro_f1", "pem")]
+        exact = [scores["score"], *scores["interval"], scores["macro_f1"], scores["pem"]]
+        assert stored == [round(value, 4) for value in exact]  # a hundredth of a point, as a person reads it
+    assert metrics["lm_calls"] == manifest["spend"]["calls"] > 0
+    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"])
+    assert metrics["usd"] > 0
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_every_candidate_is_a_step(logged: Logged, name: str) -> None:
+    history = logged.client.get_metric_history(logged.runs[name].info.run_id, "candidates/dev_score")
+    candidates = logged.json(name, "report.json")["candidates"]
+    assert len(candidates) > 1
+    assert [point.step for point in sorted(history, key=lambda p: p.step)] == list(range(len(candidates)))
+    assert {p.step: p.value for p in history} == {
+        step: round(candidate["dev"]["score"], 4) for step, candidate in enumerate(candidates)
+    }
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_the_search_is_a_curve_by_lm_calls(logged: Logged, name: str) -> None:
+    run = logged.runs[name]
+    history = sorted(
+        logged.client.get_metric_history(run.info.run_id, "candidates/best_dev_score"), key=lambda p: p.step
+    )
+    report, metrics = logged.json(name, "report.json"), run.data.metrics
+    assert history[0].value <= history[-1].value == metrics["candidates/best_dev_score"] == metrics["dev_score"]
+    assert [p.value for p in history] == sorted(p.value for p in history)
+    assert 0 < history[0].step < history[-1].step <= metrics["lm_calls"] + metrics["lm_cached_calls"]
+    assert history[0].value == round(report["candidates"][0]["dev"]["score"], 4)  # of the uncompiled
+
+
+def test_a_run_reads_at_a_glance(logged: Logged) -> None:
+    first, second = logged.runs["first"].data.tags, logged.runs["second"].data.tags
+    assert re.fullmatch(r"track1 · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d", first["mlflow.runName"])
+    for tags, optimizer in ((first, "labeled"), (second, "bootstrap")):
+        assert tags["aisr.kind"] == "compile"
+        assert tags["aisr.task"] == "track1"
+        assert tags["aisr.lm"] == "openai/gpt-4o-mini"
+        assert tags["aisr.optimizer"] == optimizer
+        assert tags["mlflow.source.name"] == "aisr compile"
+    assert first["aisr.data"] == second["aisr.data"]
+    for name, tags in (("first", first), ("second", second)):
+        manifest = logged.json(name, "manifest.json")
+        assert tags["aisr.candidate"] == manifest["champion"]
+        assert tags["aisr.decision"] == (manifest["decision"]["kept"] or "none")
+
+
+def test_the_list_of_runs_holds_no_child_runs_and_can_be_filtered(logged: Logged) -> None:
+    (experiment,) = {run.info.experiment_id for run in logged.runs.values()}
+    assert logged.client.get_experiment(experiment).tags["mlflow.experimentKind"] == "custom_model_development"
+    assert not any("mlflow.parentRunId" in run.data.tags for run in logged.client.search_runs([experiment]))
+    assert len(logged.client.search_runs([experiment], 'tags.aisr.kind = "compile"')) == 2
+
+
+def test_the_description_says_what_won_and_how(logged: Logged) -> None:
+    said, manifest = logged.runs["first"].data.tags["mlflow.note.content"], logged.json("first", "manifest.json")
+    assert f"**{manifest['champion']}** of 5 candidates, chosen on dev: **" in said
+    assert re.search(r"On test, which chose nothing(, with its decision layer)?: \*\*", said)
+    assert "* candidate 0: uncompiled, " in said
+    assert "    aisr compile --task track1 " in said
+    assert "--api-base …" in said
+
+
+def test_the_datasets_are_known_by_digest_and_not_stored(logged: Logged) -> None:
+    inputs = logged.runs["first"].inputs.dataset_inputs
+    found = {i.tags[0].value: i.dataset.digest for i in inputs}
+    assert found == {split: digests.of_file(DATA / f"{split}.jsonl") for split in ("train", "dev", "test")}
+    assert "sentence_label" not in str([i.dataset.source + str(i.dataset.profile) for i in inputs])
+
+
+def test_a_run_has_some_dev_records_as_traces(logged: Logged) -> None:
+    for run in logged.runs.values():
+        found = logged.client.search_traces(
+            [run.info.experiment_id], filter_string=f"request_metadata.`mlflow.sourceRun` = '{run.info.run_id}'"
+        )
+        ids = sorted(trace.info.tags["aisr.record"] for trace in found)
+        assert len(ids) == TRACES
+        assert set(ids) <= {f"track1-{k:06d}" for k in range(1, FEW[3] + 1)}
+
+
+def test_the_run_holds_the_artifact_as_it_is(logged: Logged, tmp_path: Path) -> None:
+    names = {file.name for file in logged.folder("second").iterdir()}
+    assert {"program.json", "manifest.json", "report.json", "PROMPT.md"} <= names
+    run_id = logged.runs["second"].info.run_id
+    assert {Path(f.path).name for f in logged.client.list_artifacts(run_id, "artifact")} == names
+    fetched = Path(logged.client.download_artifacts(run_id, "artifact", str(tmp_path)))
+    files = [file for file in logged.folder("second").rglob("*") if file.is_file()]
+    for file in files:
+        assert (fetched / file.relative_to(logged.folder("second"))).read_bytes() == file.read_bytes()
+
+
+def test_versions_are_known_by_score_digest_and_data(logged: Logged) -> None:
+    for version, name in (("1", "first"), ("2", "second")):
+        tags = logged.client.get_model_version("aisr-track1", version).tags
+        test = logged.json(name, "manifest.json")["scores"]["test"]
+        stored = [float(tags[f"aisr.test_{part}"]) for part in ("score", "low", "high")]
+        assert stored == [test["score"], *test["interval"]]
+        assert tags["aisr.test_data"] == f"{digests.of_file(DATA / 'test.jsonl')}/4"
+
+
+def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
+    for alias, version, name in (("champion", "2", "second"), ("previous", "1", "first")):
+        found = logged.client.get_model_version_by_alias("aisr-track1", alias)
+        assert str(found.version) == version
+        assert found.tags["aisr.digest"] == logged.json(name, "manifest.json")["digest"]
+        assert found.tags["aisr.artifact"] == name
+        assert found.run_id == logged.runs[name].info.run_id
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        ("models:/aisr-track1@champion", "second"),
+        ("models:/aisr-track1@previous", "first"),
+        ("models:/aisr-track1/1", "first"),
+    ],
+)
+def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str, name: str) -> None:
+    registered, in_folder = load_registered(logged.root, uri), artifact_folder.load(logged.folder(name))
+    assert registered.digest == in_folder.digest
+    assert registered.task is in_folder.task
+    assert registered.program.dump_state() == in_folder.program.dump_state()
+
+
+def test_a_changed_stored_file_is_refused(logged: Logged) -> None:
+    stored = [file for file in (logged.root / ".mlflow" / "files").rglob("program.json") if "models" in file.parts]
+    assert len(stored) == 3
+    before = {file: file.read_text(encoding="utf-8") for file in stored}
+    try:
+        for file, text in before.items():
+            file.write_text(text.replace("Judge whether", "Say whether"), encoding="utf-8")
+        with pytest.raises(BadArtifact) as refused:
+            load_registered(logged.root, "models:/aisr-track1@champion")
+    finally:
+        for file, text in before.items():
+            file.write_text(text, encoding="utf-8")
+    assert logged.json("second", "manifest.json")["digest"] in str(refused.value)
+    assert "changed" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "models:/aisr-track3@champion",
+        "models:/aisr-track1@nosuch",
+        "models:/aisr-track1/99",
+        "models:/aisr-track1",
+        "models:/",
+    ],
+)
+def test_a_version_that_is_not_there_is_refused(logged: Logged, uri: str) -> None:
+    with pytest.raises(BadArtifact, match=r"expected models:/NAME@champion or models:/NAME/VERSION"):
+        load_registered(logged.root, uri)
+
+
+def test_nothing_is_written_outside_the_artifacts_folder(logged: Logged) -> None:
+    """Not even MLflow's own ./mlruns in the working folder."""
+    assert [entry.name for entry in logged.root.parent.iterdir()] == ["artifacts"]
+
+
+def test_a_store_of_ones_own_is_honoured(
+    logged: Logged, tmp_path: Path, fresh_store: Callable[[Path], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLFLOW_TRACKING_URI says where to look, whatever the artifacts folder holds."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{logged.root / '.mlflow' / 'mlflow.db'}")
+    empty = fresh_store(tmp_path / "artifacts")
+    assert load_registered(empty, "models:/aisr-track1@champion").digest == digests.of_file(
+        logged.folder("second") / "program.json"
+    )
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    with pytest.raises(BadArtifact):
+        load_registered(empty, "models:/aisr-track1@champion")
+
+
+def test_nothing_holds_the_key_or_a_pickle(logged: Logged) -> None:
+    files = [file for file in logged.root.rglob("*") if file.is_file()]
+    assert {"mlflow.db", "program.json", "manifest.json", "MLmodel"} <= {file.name for file in files}
+    for file in files:
+        content = file.read_bytes()
+        assert KEY.encode() not in content, file
+        assert TOKEN.encode() not in content, file
+        assert not is_pickle(file), file
+
+
+# --- what may be the champion
+
+
+def version(client: Any, **tags: object) -> str:
+    """A version of a model `x` with these scores."""
+    made = client.create_model_version("x", "file:///nowhere")
+    for name, value in tags.items():
+        client.set_model_version_tag("x", made.version, f"aisr.{name}", str(value))
+    return str(made.version)
+
+
+def scored(client: Any, score: float, data: str = "abc/100") -> str:
+    return version(client, test_score=score, test_low=score - 0.1, test_high=score + 0.1, test_data=data)
+
+
+@pytest.fixture
+def store(artifacts: Path) -> Any:
+    mlflow = open_store(artifacts)
+    mlflow.MlflowClient().create_registered_model("x")
+    return mlflow
+
+
+def champion(store: Any) -> str:
+    return str(store.MlflowClient().get_model_version_by_alias("x", "champion").version)
+
+
+def test_a_better_version_takes_over_and_a_worse_one_does_not(store: Any) -> None:
+    client = store.MlflowClient()
+    first, worse, better = scored(client, 0.5), scored(client, 0.5), scored(client, 0.6)
+    assert promote(store, "x", first) is None
+    with pytest.raises(NotPromoted, match=r"version 2 with 50.0 \[40.0, 60.0\] on test is no better than the champion"):
+        promote(store, "x", worse)
+    assert champion(store) == first
+    before = promote(store, "x", better)
+    assert before is not None
+    assert before.version == first
+    assert champion(store) == better
+    assert str(client.get_model_version_by_alias("x", "previous").version) == first
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (lambda client: scored(client, 0.9, "another/100"), "scores on different records tell nothing"),
+        (lambda client: scored(client, 0.9, "abc/50"), "scores on different records tell nothing"),
+        (version, "not scored on a test split; .* which is better is not known"),
+    ],
+)
+def test_a_version_that_cannot_be_compared_is_promoted_only_if_told(
+    store: Any, other: Callable[[Any], str], why: str
+) -> None:
+    client = store.MlflowClient()
+    promote(store, "x", scored(client, 0.5))
+    challenger = other(client)
+    with pytest.raises(NotPromoted, match=why):
+        promote(store, "x", challenger)
+    promote(store, "x", challenger, anyway=True)
+    assert champion(store) == challenger
+
+
+def test_the_champion_stays_itself(store: Any) -> None:
+    first = scored(store.MlflowClient(), 0.5)
+    promote(store, "x", first)
+    promote(store, "x", first)
+    assert "previous" not in store.MlflowClient().get_registered_model("x").aliases
+
+
+def test_the_tag_of_a_run_says_whether_it_is_the_champion_now(logged: Logged, aisr: Aisr) -> None:
+    def marked() -> dict[str, str]:
+        found = {name: logged.client.get_run(run.info.run_id) for name, run in logged.runs.items()}
+        return {name: run.data.tags["aisr.champion"] for name, run in found.items()}
+
+    assert marked() == {"first": "no", "second": "yes"}
+    promoted = [
+        aisr("promote", f"models:/aisr-track1/{version}", "--anyway", "--artifacts", logged.root) for version in (1, 1)
+    ]
+    assert [one.code for one in promoted] == [0, 0]
+    assert marked() == {"first": "yes", "second": "no"}
+    assert aisr("promote", "models:/aisr-track1/2", "--anyway", "--artifacts", logged.root).code == 0
+    assert marked() == {"first": "no", "second": "yes"}
+
+
+def test_a_deleted_run_keeps_no_version_from_being_promoted(store: Any) -> None:
+    client = store.MlflowClient()
+    run = client.create_run(client.create_experiment("aisr x"))
+    made = client.create_model_version("x", "file:///nowhere", run_id=run.info.run_id)
+    client.delete_run(run.info.run_id)
+    promote(store, "x", made.version)
+    assert champion(store) == str(made.version)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["models:/aisr-track1@champion"], "expected models:/aisr-TASK/VERSION"),
+        (["artifacts/track1/mine"], "expected models:/aisr-TASK/VERSION"),
+        (["models:/aisr-track1/99"], "aisr-track1"),
+    ],
+)
+def test_promote_refuses_what_is_no_version(logged: Logged, aisr: Aisr, words: list[Any], said: str) -> None:
+    finished = aisr("promote", *words, "--artifacts", logged.root)
+    assert finished.code == 2
+    assert said in finished.err
+
+
+def test_a_compile_says_whether_it_is_the_champion(logged: Logged, aisr: Aisr) -> None:
+    refused = aisr("promote", "models:/aisr-track1/1", "--artifacts", logged.root)
+    assert refused.code == 2
+    assert "--anyway promotes it all the same" in refused.err
+
+
+def test_two_programs_are_compared_on_the_same_records(logged: Logged, aisr: Aisr, loopback: Loopback) -> None:
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--limit", 6]
+    words = [logged.folder("first"), "models:/aisr-track1@champion", "--task", "track1", "--data", DATA / "dev.jsonl"]
+    finished = aisr("compare", *words, *lm)
+    assert finished.code == 0, finished.err
+    assert "difference, record by record: " in finished.out
+    assert f"is no better and no worse than {logged.folder('first')}" in finished.out

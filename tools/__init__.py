@@ -1,0 +1,1 @@
+"""What makes the pictures of the documents."""
