@@ -26,7 +26,7 @@ def several(commands: Sequence[Sequence[object]]) -> list[str]:
     """
     code = """
 import json, sys
-from optimize.cli import main
+from optimize.cli.__main__ import main
 codes = []
 for words in json.loads(sys.argv[1]):
     sys.argv = ["aisr", *words]

@@ -375,24 +375,20 @@ def test_a_version_with_a_former_model_file_is_predicted_from_its_json_all_the_s
     registered: Registered, model: Callable[[str], Any], aisr: Any, tmp_path: Path
 ) -> None:
     root = tmp_path / "artifacts"
-    shutil.copytree(registered.root, root)  # whose store still names the files of the first one
+    shutil.copytree(registered.root, root)
     expected = predicted(aisr, registered, "track2", tmp_path)
     client = open_store(root).MlflowClient()
     version = client.get_model_version_by_alias("aisr-track2", "champion")
     client.delete_model_version_tag("aisr-track2", version.version, "aisr.lm")
-    (file,) = {found for found in registered.root.rglob("stored_model.py") if "track2" in config_of(found)}
-    now = file.read_text(encoding="utf-8")
+    (file,) = {found for found in root.rglob("stored_model.py") if "track2" in config_of(found)}
     file.write_text(FORMER, encoding="utf-8")
-    try:
-        with pytest.raises(Exception, match="Failed to import code model"):
-            model("track2")
-        (tmp_path / "out.jsonl").unlink()
-        assert predicted(aisr, registered._replace(root=root), "track2", tmp_path) == expected
-        refused = aisr("serve", "models:/aisr-track2@champion", "--artifacts", root)
-        assert refused.code == 2
-        assert "registered with a model file that this version of aisr cannot run" in refused.err
-    finally:
-        file.write_text(now, encoding="utf-8")
+    with pytest.raises(Exception, match="Failed to import code model"):
+        model("track2")
+    (tmp_path / "out.jsonl").unlink()
+    assert predicted(aisr, registered._replace(root=root), "track2", tmp_path) == expected
+    refused = aisr("serve", "models:/aisr-track2@champion", "--artifacts", root)
+    assert refused.code == 2
+    assert "registered with a model file that this version of aisr cannot run" in refused.err
 
 
 def config_of(file: Path) -> str:
