@@ -172,7 +172,7 @@ def compile_(
         gallery=find_gallery(image_root, files["train"], artifacts),
     )
     if estimate:
-        display.say_estimate(estimated(plan, opened))
+        display.say_estimate(estimated(plan, opened, teacher))
         return
     display.note(
         f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "

@@ -99,10 +99,18 @@ def complain(text: str) -> None:
 
 def say_estimate(found: Any) -> None:
     """What a compile would come to."""
-    price = "price unknown (--price gives it)" if found.usd is None else f"{found.usd:.2f} USD"
     note(
-        f"at most {found.calls} LM calls, about {found.prompt_tokens} prompt and {found.completion_tokens} completion "
-        f"tokens, {price}; nothing was sent"
+        f"about {_spending(found.usual)}, where every answer can be used; at most {_spending(found.most)}, if each has "
+        "to be asked for twice and the cache keeps none (an answer as long as a labelled one; a model that reasons "
+        "first writes more). Nothing was sent"
+    )
+
+
+def _spending(part: Any) -> str:
+    price = "price unknown (--price gives it)" if part.usd is None else f"{part.usd:.2f} USD"
+    return (
+        f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt and {part.completion_tokens:,} completion tokens, "
+        f"{price}"
     )
 
 

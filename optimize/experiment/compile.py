@@ -31,7 +31,7 @@ from optimize.inference.judge import judge_all
 from optimize.lm.client import OpenLM
 from optimize.lm.embeddings import Embeds, UnsentEmbeddings
 from optimize.search.champion import Choice, Tested, choose
-from optimize.search.cost_estimate import Estimate, Sizes, estimate, total
+from optimize.search.cost_estimate import Bounds, bounds, total
 from optimize.search.objective import Objective, objective
 from optimize.search.optimizers import Candidate, Compilation, compile_candidates
 from programs.errors import UserError
@@ -292,23 +292,14 @@ def _claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
         raise
 
 
-def estimated(plan: Plan, lm: OpenLM) -> Estimate:
-    """What `compile_program` would come to, at most. Sends nothing."""
+def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
+    """What `compile_program` would come to. Sends nothing."""
     student = _student(plan, UnsentEmbeddings())
     splits = {name: examples(_read(plan, name, student)) for name in plan.data}
-    sizes = Sizes(*(len(splits.get(name, [])) for name in ("train", "dev", "test")))
-    found = [
-        estimate(
-            plan.optimizers,
-            plan.settings,
-            sizes,
-            [seen_by(name, example) for example in splits["train"][:50]],
-            model,
-            lm,
-            plan.decide,
-        )
-        for name, model in models(student).items()
-    ]
+    found = []
+    for name, model in models(student).items():
+        seen = {split: [seen_by(name, example) for example in rows] for split, rows in splits.items()}
+        found.append(bounds(plan.optimizers, plan.settings, seen, model, lm, teacher, plan.decide))
     return total(found)
 
 

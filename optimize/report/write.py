@@ -21,7 +21,7 @@ from optimize.report.figures import Tried
 from optimize.report.records import About
 from optimize.report.thumbnails import Thumbnails
 from optimize.search.champion import Contender
-from optimize.search.cost_estimate import tokens_a_record
+from optimize.search.record_cost import tokens_a_record
 from optimize.tasks.task import Task
 from programs.asking.label_probabilities import Judgement
 from programs.vision.images import Gallery

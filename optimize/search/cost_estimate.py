@@ -1,32 +1,25 @@
 """What a compile would come to, before anything is spent: calls, tokens and price, from real prompt renderings."""
 
-import json
-from collections.abc import Callable, Sequence
-from statistics import fmean
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from math import ceil
 
 import dspy
 
 from optimize.lm.client import OpenLM
+from optimize.search.demos import affordable
 from optimize.search.optimizers import Settings
-from programs.judges.ensemble import models, seen_by
-from programs.text.tokens import length, tokens
-from programs.vision.images import SHOWN_PIXELS
-
-# The most that a picture comes to by the rule that providers publish, a token for some 750 pixels.
-PICTURE_TOKENS = SHOWN_PIXELS // 750
-
-
-class Sizes(NamedTuple):
-    """Records of each split."""
-
-    train: int
-    dev: int
-    test: int
+from optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
+from optimize.search.record_cost import Cost, costs
+from optimize.search.searches import SEARCHES, Sizes, Step, around
+from programs.judges.contract import JudgeProgram
+from programs.text.tokens import length
 
 
-class Estimate(NamedTuple):
-    """At most so many LM calls, so many tokens in them, and US dollars (None where the price is unknown)."""
+@dataclass(frozen=True)
+class Estimate:
+    """LM calls, tokens in them, and US dollars (None where a price is unknown)."""
 
     calls: int
     prompt_tokens: int
@@ -34,142 +27,106 @@ class Estimate(NamedTuple):
     usd: float | None
 
 
-# Records that an optimizer judges, at most, beside the uncompiled program on dev, both it and the champion on test, and
-# the champion on train where a decision layer is fitted.
-# Repeats that the cache answers are counted as if they were sent. Each ends with the race of its candidates on dev.
-def _labeled(s: Settings, n: Sizes) -> int:
-    return s.candidates * n.dev
+@dataclass(frozen=True)
+class Bounds:
+    """usual: where every answer can be used, and the response cache answers what was asked before. most: where every
+    answer has to be asked for again, none brings log-probabilities and the cache keeps nothing.
+
+    Either way tokens are about four bytes each, an answer is as long as a labelled one, an instruction that an
+    optimizer has written has `proposals.WRITTEN` tokens at most and usually `USUAL`, and calls that fail are not
+    counted: providers do not charge for them.
+    """
+
+    usual: Estimate
+    most: Estimate
 
 
-def _knn(s: Settings, n: Sizes) -> int:
-    return n.dev
-
-
-def _bootstrap(s: Settings, n: Sizes) -> int:
-    return 2 * n.train + n.dev
-
-
-def _random_search(s: Settings, n: Sizes) -> int:
-    return (s.candidates + 2) * n.train + (s.candidates + 2) * n.dev
-
-
-def _mipro(s: Settings, n: Sizes) -> int:
-    batch = min(n.dev, 35)
-    full = 2 + 2 * s.candidates // 5
-    proposing = 10 + 4 * s.candidates
-    return (s.candidates + 1) * n.train + 2 * s.candidates * batch + full * n.dev + proposing
-
-
-def _simba(s: Settings, n: Sizes) -> int:
-    batch = min(32, n.train)
-    return n.train + 2 * s.candidates * s.candidates * batch + (s.candidates + 1) * (n.train + n.dev) + s.candidates**2
-
-
-def _gepa(s: Settings, n: Sizes) -> int:
-    return n.train + s.candidates * (n.dev + 20) + 2 * n.dev + s.candidates * 5
-
-
-RECORDS: dict[str, Callable[[Settings, Sizes], int]] = {
-    "labeled": _labeled,
-    "knn": _knn,
-    "bootstrap": _bootstrap,
-    "random-search": _random_search,
-    "mipro": _mipro,
-    "simba": _simba,
-    "gepa": _gepa,
-}
-
-
-def estimate(
+def bounds(
     optimizers: Sequence[str],
     settings: Settings,
-    sizes: Sizes,
-    sample: Sequence[dspy.Example],
-    program: Any,
+    splits: Mapping[str, Sequence[dspy.Example]],
+    program: JudgeProgram,
     lm: OpenLM,
+    teacher: OpenLM,
     decide: bool,
+) -> Bounds:
+    """What a compile of a program would come to. splits: its labelled examples of train, dev and maybe test."""
+    usual, most = (_spent(optimizers, settings, splits, program, lm, teacher, decide, most) for most in (False, True))
+    return Bounds(usual, most)
+
+
+def total(parts: Sequence[Bounds]) -> Bounds:
+    """Those of several programs together."""
+    return Bounds(_sum([part.usual for part in parts]), _sum([part.most for part in parts]))
+
+
+def _spent(
+    optimizers: Sequence[str],
+    settings: Settings,
+    splits: Mapping[str, Sequence[dspy.Example]],
+    program: JudgeProgram,
+    lm: OpenLM,
+    teacher: OpenLM,
+    decide: bool,
+    most: bool,
 ) -> Estimate:
-    """An upper bound for a compile. `sample`: labelled examples whose prompts are rendered to measure their length.
+    sizes = Sizes(*(len(splits.get(name, ())) for name in Sizes._fields))
+    steps = around(sizes, decide) + [step for name in optimizers for step in SEARCHES[name](settings, sizes)]
+    demos = _longest_demos(optimizers, settings, splits["train"], program)
+    written = (WRITTEN if most else USUAL) * len(PROPOSALS.keys() & {*optimizers})
+    judged = {
+        (name, asked.identity): costs(program, examples, asked, demos, written, most)
+        for asked in [lm, *([teacher] if teacher is not lm else [])]
+        for name, examples in splits.items()
+    }
+    by_lm, by_teacher = Cost(), Cost()
+    for step in steps:
+        if step.cached and not most:
+            continue
+        asked = teacher if step.taught else lm
+        cost = _of(step, judged.get((step.split, asked.identity), []))
+        by_teacher, by_lm = (by_teacher + cost, by_lm) if step.taught else (by_teacher, by_lm + cost)
+    given = material(program, splits["train"]) if written else None
+    if given:
+        for name in optimizers:
+            by_teacher += proposals(name, settings, sizes, given)
+    return _sum([_priced(by_lm, lm), _priced(by_teacher, teacher)])
 
-    Every prompt is counted as if it held all demos. Tokens are about four bytes each.
-    """
-    predictor = program.judging
-    rows = [row for example in sample for row in program.demo_rows(example)]
-    bare = fmean(tokens(_rendered(lm, predictor.signature, row)) for row in rows) + _pictures_a_prompt(program, sample)
-    shown = min(settings.demos, len(rows))
-    fields = list(predictor.signature.fields)
-    demos = min(settings.demo_tokens, shown * fmean(length(row, fields) for row in rows))
-    demos = max(demos, sum(length(demo, fields) for demo in predictor.demos))
-    full = bare + demos
-    answer = fmean(tokens(_answer(predictor.signature, row)) for row in rows)
-    before = _before(program, sample, lm)
-    records = (
-        sizes.dev
-        + 2 * sizes.test
-        + (sizes.train if decide else 0)
-        + sum(RECORDS[name](settings, sizes) for name in optimizers)
-    )
-    asked = len(rows) / len(sample) * (1 if lm.lm.gives_logprobs else program.samples)
-    calls = round(records * asked)
-    uncompiled = 0 if predictor.demos else min(calls, round(sizes.dev * asked))
-    prompt_tokens = round(uncompiled * bare + (calls - uncompiled) * full + records * before.prompt)
-    completion_tokens = round(calls * answer + records * before.completion)
-    calls += round(records * before.calls)
+
+def _of(step: Step, judged: Sequence[Cost]) -> Cost:
+    """What a step costs: of a part of a split, at most."""
+    if step.records is None or step.records >= len(judged):
+        return sum(judged, Cost()) * step.times
+    parts = ([cost.calls for cost in judged], [cost.prompt for cost in judged], [cost.completion for cost in judged])
+    return Cost(*(sum(nlargest(step.records, part)) for part in parts)) * step.times
+
+
+def _longest_demos(
+    optimizers: Sequence[str], settings: Settings, train: Sequence[dspy.Example], program: JudgeProgram
+) -> list[dspy.Example]:
+    """The longest demos that an optimizer may put into a prompt together."""
+    if not optimizers:
+        return []
+    fields = list(program.judging.signature.fields)
+    rows = [row for example in train for row in program.demo_rows(example)]
+    # SIMBA takes what it likes; the others take what leaves room for as many as there may be.
+    pool = rows if "simba" in optimizers else affordable(rows, fields, settings.demos, settings.demo_tokens)
+    return nlargest(settings.demos, pool, key=lambda row: length(row, fields))
+
+
+def _priced(cost: Cost, lm: OpenLM) -> Estimate:
     price = lm.lm.price
-    usd = None
-    if price is not None:
-        usd = (prompt_tokens * price.prompt + completion_tokens * price.completion) / 1e6
-    return Estimate(calls, prompt_tokens, completion_tokens, usd)
+    if not cost.calls:
+        return Estimate(0, 0, 0, 0.0)
+    usd = None if price is None else (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6
+    return Estimate(ceil(cost.calls), ceil(cost.prompt), ceil(cost.completion), usd)
 
 
-def tokens_a_record(program: Any, sample: Sequence[dspy.Example], lm: OpenLM) -> float:
-    """About how many prompt tokens a record costs a program, from real renderings of labelled examples."""
-    rendered = 0.0
-    for name, model in models(program).items():
-        seen = [seen_by(name, example) for example in sample]
-        demos = model.judging.demos[: model.options.get("nearest") or None]
-        rows = [row for example in seen for row in model.demo_rows(example)]
-        shown = _pictures_a_prompt(model, seen) * len(rows)
-        rendered += sum(tokens(_rendered(lm, model.judging.signature, row, demos)) for row in rows) + shown
-        rendered += _before(model, seen, lm).prompt * len(seen)
-    return rendered / len(sample)
-
-
-def total(parts: Sequence[Estimate]) -> Estimate:
+def _sum(parts: Sequence[Estimate]) -> Estimate:
     """Several estimates together; the price is unknown where one is."""
     prices = [part.usd for part in parts]
     usd = None if None in prices else sum(price for price in prices if price is not None)
-    calls, prompt, completion = (sum(column) for column in list(zip(*parts, strict=True))[:3])
+    calls, prompt, completion = (
+        sum(column) for column in zip(*((p.calls, p.prompt_tokens, p.completion_tokens) for p in parts), strict=True)
+    )
     return Estimate(calls, prompt, completion, usd)
-
-
-def _pictures_a_prompt(program: Any, sample: Sequence[dspy.Example]) -> float:
-    """About how many tokens the pictures in a judging prompt take."""
-    if program.options.get("evidence") != "image":
-        return 0.0
-    return PICTURE_TOKENS * fmean(len(example.pictures) for example in sample)
-
-
-class _Before(NamedTuple):
-    """What is asked before a record is judged, on average: calls, and the tokens of them together."""
-
-    calls: float
-    prompt: float
-    completion: float
-
-
-def _before(program: Any, sample: Sequence[dspy.Example], lm: OpenLM) -> _Before:
-    asked = [(one, row, example) for example in sample for one, row in program.rows_before(example)]
-    pictures = PICTURE_TOKENS * sum("pictures" in example for *_, example in asked)
-    prompt = sum(tokens(_rendered(lm, one.signature, row)) for one, row, _ in asked) + pictures
-    completion = sum(tokens(_answer(one.signature, row)) for one, row, _ in asked)
-    return _Before(len(asked) / len(sample), prompt / len(sample), completion / len(sample))
-
-
-def _answer(signature: Any, row: dspy.Example) -> str:
-    return json.dumps({name: row[name] for name in signature.output_fields})
-
-
-def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
-    messages = lm.adapter.format(signature, list(demos), {name: row[name] for name in signature.input_fields})
-    return "\n".join(str(message["content"]) for message in messages)

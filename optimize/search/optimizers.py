@@ -19,6 +19,10 @@ from optimize.search.objective import Objective
 from optimize.tasks.task import Task
 from programs.judges.contract import JudgeProgram, Program
 
+GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
+MIPRO_MINIBATCH = 35
+SIMBA_BATCH = 32
+
 
 class Candidate(NamedTuple):
     """A program that an optimizer left, and where it came from ("random-search 2")."""
@@ -147,7 +151,8 @@ def mipro(work: Compilation) -> list[JudgeProgram]:
         trainset=work.pool,
         valset=list(work.dev),
         num_trials=2 * work.settings.candidates,
-        minibatch=len(work.dev) > 35,
+        minibatch=len(work.dev) > MIPRO_MINIBATCH,
+        minibatch_size=MIPRO_MINIBATCH,
         seed=work.settings.seed,
     )
     tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
@@ -159,7 +164,7 @@ def simba(work: Compilation) -> list[JudgeProgram]:
     teacher = _teacher(work)
     optimizer = dspy.SIMBA(
         metric=work.objective,
-        bsize=min(32, len(work.train)),
+        bsize=min(SIMBA_BATCH, len(work.train)),
         num_candidates=work.settings.candidates,
         max_steps=work.settings.candidates,
         max_demos=work.settings.demos,
@@ -177,8 +182,8 @@ def gepa(work: Compilation) -> list[JudgeProgram]:
     pool = work.pool
     optimizer = dspy.GEPA(
         metric=work.objective.with_feedback,
-        max_metric_calls=work.settings.candidates * (len(work.dev) + 20),
-        reflection_minibatch_size=10,  # the default of 3 is noise
+        max_metric_calls=work.settings.candidates * (len(work.dev) + 2 * GEPA_MINIBATCH),
+        reflection_minibatch_size=GEPA_MINIBATCH,
         reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.longest),
         gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task, pool)},
         num_threads=work.lm.threads,

@@ -22,6 +22,8 @@ Check = Callable[[dspy.Prediction], str | None]
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 SAMPLING_TEMPERATURE = 0.7
 MOST_SAMPLES = 64
+MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
+CORRECTION_TOKENS = 400  # what a complaint adds to a prompt, at most, with the words around it
 
 
 class UnusableAnswer(ValueError):
@@ -42,7 +44,8 @@ def asking(
         raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
     if prediction is None:
         # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
-        correction = plain(f"Your previous answer could not be used: {complaint}. Answer again, in the form asked for.")
+        said = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]
+        correction = plain(f"{said}. Answer again, in the form asked for.")
         repair = predict.signature.append(
             "correction", dspy.InputField(desc="what was wrong with your previous answer"), str
         )

@@ -21,6 +21,7 @@ from programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from programs.retrieval.rerank import Reranker, check_depth
 from programs.retrieval.retrievers import DEFAULT, Matcher, embedding_model, matcher
 from programs.text.sanitize import item, plain
+from programs.text.tokens import tokens
 
 
 class JudgeCitation(dspy.Signature):
@@ -161,6 +162,11 @@ class CitationJudge(dspy.Module):
             ranked_ids=example.ranking[: self.rerank],
         )
         return [(self.reranker.order, row)]
+
+    def longer_by(self, example: dspy.Example) -> int:
+        """Tokens by which the judging prompt of an example may be longer than its demo row: reranked, other paragraphs
+        may fill the budget better, by one paragraph at most."""
+        return max(map(tokens, example.paper.values())) if self.rerank else 0
 
     def forward(
         self,

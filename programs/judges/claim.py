@@ -175,6 +175,11 @@ class ClaimJudge(dspy.Module):
             for picture in example.pictures
         ]
 
+    def longer_by(self, example: dspy.Example) -> int:
+        """Tokens by which the judging prompt of an example may be longer than its demo row, beside what the answers
+        before it add: none."""
+        return 0
+
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `programs.asking.label_probabilities`). Raises `UnusableAnswer`."""

@@ -71,6 +71,10 @@ class JudgeProgram(Program, Protocol):
     def rows_before(self, example: dspy.Example) -> list[tuple[Any, dspy.Example]]:
         """The calls that are made for an example before it is judged, with answers of the usual length."""
 
+    def longer_by(self, example: dspy.Example) -> int:
+        """Tokens by which the judging prompt of an example may be longer than its demo row, beside what the answers
+        before it add."""
+
 
 class LabelProgram(JudgeProgram, Protocol):
     """A judge of a task with labels: it can be a member of an ensemble."""

@@ -164,9 +164,9 @@ def test_an_estimate_counts_the_pictures(pictured: Path, artifacts: Path, loopba
     for form in ("caption", "image", "transcript"):
         finished = aisr("compile", *words, "--evidence", form)
         assert finished.code == 0, finished.err
-        said = re.search(r"at most (\d+) LM calls, about (\d+) prompt", finished.out)
+        said = re.search(r"about ([\d,]+) LM calls, ([\d,]+) prompt", finished.out)
         assert said is not None
-        calls[form], tokens[form] = map(int, said.groups())
+        calls[form], tokens[form] = (int(number.replace(",", "")) for number in said.groups())
     assert loopback.asked == []
     assert calls["caption"] == calls["image"] < calls["transcript"]
     assert tokens["caption"] + 1000 * calls["caption"] <= tokens["image"]

@@ -8,17 +8,13 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from optimize.artifact import folder as artifact_folder
-from optimize.experiment.compile import compile_program, estimated
+from optimize.experiment.compile import compile_program
 from optimize.lm.budget import Ledger, Limits
 from optimize.lm.client import OpenLM
-from optimize.lm.prices import Price
-from optimize.search.cost_estimate import RECORDS, Sizes, estimate
-from optimize.search.optimizers import OPTIMIZERS, Settings
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
+from optimize.search.optimizers import Settings
 from programs.judges.ensemble import single
 from support.plans import SILENT, plan
-from support.scripted import TRACKS, claim, examples, flat, has_demos, requests, right, scripted
+from support.scripted import claim, flat, has_demos, requests, right, scripted
 
 
 def limited(**limits: Any) -> OpenLM:
@@ -149,39 +145,3 @@ def test_a_chain_goes_on_from_the_champion_so_far(tmp_path: Path) -> None:
     assert names[:4] == ["uncompiled", "labeled 1", "labeled 2", "labeled 3"]
     assert len(set(names)) == len(names)
     assert made.manifest.optimizer == "labeled,bootstrap"
-
-
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("task", TRACKS)
-def test_an_estimate_sends_nothing_and_grows_with_the_data(task: Task, optimizer: str) -> None:
-    lm = scripted(right)
-    lm.lm.price = Price(1.0, 2.0)
-    program = task.build({})
-    small, large = (
-        estimate([optimizer], Settings(), Sizes(n, n, n), examples(task, program), program, lm, True) for n in (20, 200)
-    )
-    assert requests(lm) == []
-    assert 40 < small.calls < large.calls
-    assert large.usd == pytest.approx((large.prompt_tokens + 2 * large.completion_tokens) / 1e6)
-
-
-def test_answers_that_are_drawn_are_counted() -> None:
-    calls = []
-    for samples in (1, 5):
-        program, lm = TRACK1.build({"samples": samples}), scripted([])
-        sizes = Sizes(20, 20, 20)
-        calls.append(estimate(["labeled"], Settings(), sizes, examples(TRACK1, program), program, lm, True).calls)
-    assert calls[1] == 5 * calls[0]
-
-
-def test_every_optimizer_has_an_estimate() -> None:
-    assert list(RECORDS) == list(OPTIMIZERS)
-
-
-def test_an_estimate_is_an_upper_bound(tmp_path: Path) -> None:
-    for optimizer in ("labeled", "bootstrap", "random-search"):
-        lm = scripted(right)
-        given = plan(tmp_path / optimizer / "data", optimizers=[optimizer])
-        bound = estimated(given, lm).calls
-        compile_program(given, lm, lm, tmp_path / optimizer / "out", SILENT)
-        assert len(requests(lm)) <= bound

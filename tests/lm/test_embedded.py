@@ -189,8 +189,8 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
         root, words = tmp_path / run, []
         for task in TASKS:
             at = ["--task", task, "--artifacts", root]
-            small = [*SMALL, "--candidates", 1, "--data", data / task, "--no-track", "--name", "mine"]
-            words.append(["compile", *at, *small, "--optimizer", "random-search"])
+            small = [*SMALL, "--data", data / task, "--no-track", "--name", "mine"]
+            words.append(["compile", *at, *small, "--optimizer", "bootstrap"])
             inputs = ["--data", data / task / "dev.jsonl", "--out", root / f"{task}.jsonl"]
             words.append(["predict", *at, *inputs, "--program", root / task / "mine"])
         done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
@@ -206,14 +206,11 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("optimizer", ["mipro", "simba", "gepa"])
-def test_an_optimizer_that_has_the_model_write_runs_to_its_end(
-    data: Path, tmp_path: Path, aisr: Aisr, optimizer: str
-) -> None:
+def test_an_optimizer_that_has_the_model_write_runs_to_its_end(data: Path, tmp_path: Path, aisr: Aisr) -> None:
     """What so small a model writes of instructions is of no use; a program comes of it all the same."""
     at = ["--task", "track1", "--data", data / "track1", "--artifacts", tmp_path, "--no-track"]
-    finished = aisr("compile", *at, *SMALL, "--candidates", 2, "--optimizer", optimizer)
+    finished = aisr("compile", *at, *SMALL, "--candidates", 1, "--optimizer", "gepa")
     assert finished.code == 0, finished.err
-    report = json.loads((tmp_path / "track1" / optimizer / "report.json").read_text())
+    report = json.loads((tmp_path / "track1" / "gepa" / "report.json").read_text())
     assert report["candidates"][0]["name"] == "uncompiled"
     assert report["test"]["failures"] == {}

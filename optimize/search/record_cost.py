@@ -1,0 +1,119 @@
+"""What it costs to judge a record: LM calls and tokens, from real renderings of its prompts."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import dspy
+
+from optimize.lm.client import OpenLM
+from programs.asking.ask import CORRECTION_TOKENS
+from programs.judges.contract import JudgeProgram, Program
+from programs.judges.ensemble import models, seen_by
+from programs.text.tokens import length, tokens
+from programs.vision.images import SHOWN_PIXELS
+
+# The most that a picture comes to by the rule that providers publish, a token for some 750 pixels.
+PICTURE_TOKENS = SHOWN_PIXELS // 750
+
+
+@dataclass(frozen=True)
+class Cost:
+    """LM calls, and the tokens in all of them together."""
+
+    calls: float = 0
+    prompt: float = 0
+    completion: float = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(self.calls + other.calls, self.prompt + other.prompt, self.completion + other.completion)
+
+    def __mul__(self, times: float) -> "Cost":
+        return Cost(self.calls * times, self.prompt * times, self.completion * times)
+
+
+def costs(
+    program: JudgeProgram,
+    examples: Sequence[dspy.Example],
+    lm: OpenLM,
+    demos: Sequence[dspy.Example],
+    written: int,
+    most: bool,
+) -> list[Cost]:
+    """What each labelled example costs to judge once.
+
+    demos: those that a prompt holds; written: tokens by which an instruction that an optimizer wrote is longer than the
+    one at hand. most: as if every answer had to be asked for twice and the LM gave no log-probabilities; otherwise as
+    if every answer could be used. Answers count as long as the labelled ones.
+    """
+    questions = _Questions(program, lm, demos, written, most)
+    return [questions.of(example) for example in examples]
+
+
+class _Questions:
+    """What a program asks about a record."""
+
+    def __init__(
+        self, program: JudgeProgram, lm: OpenLM, demos: Sequence[dspy.Example], written: int, most: bool
+    ) -> None:
+        self.program = program
+        self.lm = lm
+        self.most = most
+        self.samples = program.samples if most or not lm.lm.gives_logprobs else 1
+        judging = program.judging
+        given = [demo for demo in judging.demos if all(name in demo for name in judging.signature.fields)]
+        shown = max((list(demos), given), key=lambda rows: sum(length(row, judging.signature.fields) for row in rows))
+        self.more = written + _demo_tokens(lm, judging.signature, shown)
+        self.written = written
+        self.demos = len(demos)
+        self.seeing = program.options.get("evidence") == "image"
+
+    def of(self, example: dspy.Example) -> Cost:
+        before = self.program.rows_before(example)
+        pictures = PICTURE_TOKENS if "pictures" in example else 0
+        cost = Cost()
+        for predictor, row in before:
+            # Demos of it are traces of it: as many as the judging predictor has, each about as long as this question.
+            more = self.written + self.demos * length(row, predictor.signature.fields)
+            cost += self._asked(predictor.signature, row, more + pictures, 1)
+        answered = sum(tokens(_answer(predictor.signature, row)) for predictor, row in before)
+        more = self.more + answered + self.program.longer_by(example)
+        more += PICTURE_TOKENS * len(example.pictures) if self.seeing else 0
+        for row in self.program.demo_rows(example):
+            cost += self._asked(self.program.judging.signature, row, more, self.samples)
+        return cost
+
+    def _asked(self, signature: Any, row: dspy.Example, more: float, samples: int) -> Cost:
+        once = Cost(1, tokens(_rendered(self.lm, signature, row)) + more, tokens(_answer(signature, row)))
+        repair = once + Cost(0, CORRECTION_TOKENS, 0) if self.most else Cost()
+        return (once + repair) * samples
+
+
+def tokens_a_record(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -> float:
+    """About how many prompt tokens a record costs a program, from real renderings of labelled examples."""
+    total = 0.0
+    for name, model in models(program).items():
+        seen = [seen_by(name, example) for example in sample]
+        complete = [demo for demo in model.judging.demos if all(key in demo for key in model.judging.signature.fields)]
+        demos = complete[: model.options.get("nearest") or None]
+        total += fmean(cost.prompt for cost in costs(model, seen, lm, demos, 0, most=False))
+    return total
+
+
+def _demo_tokens(lm: OpenLM, signature: Any, demos: Sequence[Any]) -> int:
+    """Tokens that demos add to a prompt, with the marks around them."""
+    if not demos:
+        return 0
+    row = demos[0]
+    return tokens(_rendered(lm, signature, row, demos)) - tokens(_rendered(lm, signature, row))
+
+
+def _answer(signature: Any, row: dspy.Example) -> str:
+    return json.dumps({name: row[name] for name in signature.output_fields})
+
+
+def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
+    messages = lm.adapter.format(signature, list(demos), {name: row[name] for name in signature.input_fields})
+    return "\n".join(str(message["content"]) for message in messages)

@@ -1,0 +1,141 @@
+"""The estimate is a bound: a server on the loopback address counts what compiles come to."""
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimize.experiment.compile import compile_program, estimated
+from optimize.experiment.plan import Plan
+from optimize.lm.client import OpenLM
+from optimize.lm.open import open_lm
+from optimize.lm.prices import Price
+from optimize.search.cost_estimate import Bounds
+from optimize.search.optimizers import OPTIMIZERS, Settings
+from optimize.search.searches import SEARCHES
+from optimize.tasks.all import TASKS
+from programs.text.tokens import tokens
+from support.loopback import Asked, Loopback, serve
+from support.paths import SAMPLE
+from support.plans import SILENT
+from support.scripted import field
+
+LIMITS: dict[str, int | None] = {"train": 8, "dev": 5, "test": 2}
+TRACK1_FORMS: list[dict[str, Any]] = [{}, {"unit": "sentence"}, {"checks": True}, {"unit": "sentence", "samples": 5}]
+TRACK2_FORMS: list[dict[str, Any]] = [{}, {"samples": 5}, {"rerank": 5, "quotes": True}, {"retriever": "dense"}]
+CASES = [
+    *(("track1", [optimizer], {}) for optimizer in OPTIMIZERS),
+    *(("track1", ["bootstrap", "knn"], form) for form in TRACK1_FORMS),
+    *(("track2", ["labeled"], form) for form in TRACK2_FORMS),
+    *(
+        pytest.param("track2", [optimizer], {"rerank": 5}, marks=pytest.mark.slow)
+        for optimizer in ("random-search", "mipro", "simba", "gepa")
+    ),
+]
+
+
+def drawn(schema: dict[str, Any], draw: random.Random, root: dict[str, Any], prompt: str, name: str = "") -> Any:
+    """A value of a JSON schema at random, as many in a list and ids of such paragraphs as the prompt asks for."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].rpartition("/")[2]]
+    if "enum" in schema:
+        return draw.choice(schema["enum"])
+    if schema["type"] == "array":
+        if name.endswith("_ids"):
+            return re.findall(r"^\[(\w+)\] ", prompt, re.MULTILINE)[: draw.randint(0, 3)]
+        count = len(json.loads(field(prompt, "sentences") or "[]")) if name.startswith("sentence_") else 1
+        return [drawn(schema["items"], draw, root, prompt) for _ in range(count)]
+    if schema["type"] == "object":
+        return {name: drawn(part, draw, root, prompt, name) for name, part in schema.get("properties", {}).items()}
+    return "as it stands there"
+
+
+class Erratic:
+    """Answers at random, now and then with what cannot be read, and never with log-probabilities."""
+
+    def __init__(self) -> None:
+        self.draw = random.Random(0)
+
+    def __call__(self, asked: Asked) -> str:
+        form = asked.body.get("response_format", {}).get("json_schema", {}).get("schema")
+        if self.draw.random() < 1 / 4:
+            return "I would rather not say."
+        if form is None:  # DSPy asks for free text without a schema
+            names = re.findall(r"`(\w+)`", asked.question.rpartition("Respond with a JSON object")[2])
+            return json.dumps(dict.fromkeys(names, "as it stands there"))
+        return json.dumps(drawn(form, self.draw, form, asked.question))
+
+
+def plan(task: str, optimizers: list[str], options: dict[str, Any], **changes: Any) -> Plan:
+    """A compile of a few records of the sample."""
+    return Plan(
+        task=TASKS[task],
+        name="x",
+        optimizers=optimizers,
+        settings=Settings(demos=2, candidates=3),
+        options=options,
+        data={name: SAMPLE / task / f"{name}.jsonl" for name in LIMITS},
+        limits=LIMITS,
+        command="aisr compile",
+        **changes,
+    )
+
+
+def opened(server: Loopback, price: tuple[float, float] = (1.0, 10.0)) -> OpenLM:
+    return open_lm("openai/erratic", api_base=server.url, price=Price(*price))
+
+
+def compiled(given: Plan, lm: OpenLM, teacher: OpenLM, root: Path) -> Bounds:
+    """What was foretold of a compile that then ran."""
+    bounds = estimated(given, lm, teacher)
+    compile_program(given, lm, teacher, root, SILENT)
+    return bounds
+
+
+def prompt_tokens(server: Loopback) -> int:
+    """Of all that a server was asked, by the rule that the estimate counts by."""
+    return sum(tokens(str(message["content"])) for asked in server.asked for message in asked.body["messages"])
+
+
+@pytest.mark.parametrize(("task", "optimizers", "options"), CASES, ids=str)
+def test_no_compile_asks_for_more_than_was_foretold(
+    task: str, optimizers: list[str], options: dict[str, Any], loopback: Loopback, tmp_path: Path
+) -> None:
+    loopback.reply = Erratic()
+    lm = opened(loopback)
+    most = compiled(
+        plan(task, optimizers, options, decide=task == "track1" and optimizers == ["labeled"]), lm, lm, tmp_path
+    ).most
+    assert len(loopback.asked) <= most.calls
+    assert prompt_tokens(loopback) <= most.prompt_tokens
+
+
+def test_what_the_teacher_is_asked_is_told_apart_by_its_price(loopback: Loopback, tmp_path: Path) -> None:
+    with serve() as school:
+        loopback.reply, school.reply = Erratic(), Erratic()
+        free, dear = opened(loopback, (0.0, 0.0)), opened(school, (1e6, 0.0))  # a dollar a prompt token
+        bounds = compiled(plan("track1", ["mipro"], {}, decide=False), free, dear, tmp_path)
+        assert bounds.most.usd is not None
+        assert 0 < prompt_tokens(school) <= bounds.most.usd < bounds.most.prompt_tokens
+
+
+def test_the_usual_is_what_a_server_that_answers_is_asked(loopback: Loopback, tmp_path: Path) -> None:
+    """Without a search there is nothing to guess, but for the test of a champion that is the uncompiled program."""
+    lm = opened(loopback)
+    usual = compiled(plan("track1", ["labeled"], {}), lm, lm, tmp_path).usual
+    assert usual.calls - (LIMITS["test"] or 0) - (LIMITS["train"] or 0) <= len(loopback.asked) <= usual.calls
+
+
+def test_an_estimate_sends_nothing(loopback: Loopback) -> None:
+    lm = opened(loopback)
+    small, large = (estimated(plan("track2", [*OPTIMIZERS], {"samples": samples}), lm, lm).most for samples in (1, 5))
+    assert loopback.asked == []
+    assert small.calls < large.calls
+    assert small.usd == pytest.approx((small.prompt_tokens + 10 * small.completion_tokens) / 1e6, rel=1e-3)
+
+
+def test_every_optimizer_has_an_estimate() -> None:
+    assert list(SEARCHES) == list(OPTIMIZERS)
