@@ -62,8 +62,9 @@ def _simba(s: Settings, n: Sizes, given: Material) -> Cost:
 
 
 def _gepa(s: Settings, n: Sizes, given: Material) -> Cost:
-    # What cannot be read is asked for once more.
-    return Cost(1, 2 * given.longest(GEPA_MINIBATCH) + WRITTEN + 2 * FORM, WRITTEN) * (2 * gepa_rounds(s, n))
+    # What cannot be read is asked for once more; what is too long is to be shortened.
+    once = Cost(1, 2 * given.longest(GEPA_MINIBATCH) + WRITTEN + 2 * FORM, WRITTEN) + Cost(1, 3 * WRITTEN, WRITTEN)
+    return once * (2 * gepa_rounds(s, n))
 
 
 PROPOSALS: dict[str, Callable[[Settings, Sizes, Material], Cost]] = {"mipro": _mipro, "simba": _simba, "gepa": _gepa}

@@ -38,6 +38,8 @@ class SharePrediction(Prediction):
 
 class ShareReader(dspy.Module):
     gallery, decision, samples, statement = None, None, 1, "sentence"
+    rows_before: Any = staticmethod(lambda example: [])
+    longer_by = staticmethod(lambda example: 0)
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,9 +54,6 @@ class ShareReader(dspy.Module):
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         return [example]
-
-    def rows_before(self, example: dspy.Example) -> list[tuple[Any, dspy.Example]]:
-        return []
 
     def forward(self, sentence: str) -> dspy.Prediction:
         outside = lambda said: None if 0 <= said.share <= 1 else f"{said.share} is no share"  # noqa: E731

@@ -43,7 +43,7 @@ def reader(asked: Asked) -> str:
     """Reads the words once a demo or a better instruction shows it how; says a half before."""
     prompt = asked.question
     if scripted.field(prompt, "current_instruction") is not None:  # GEPA asks for a better one
-        return scripted.written(prompt, {"improved_instruction": "READ THE WORDS that name the share."})
+        return scripted.written(prompt, {"new_instruction": "READ THE WORDS that name the share."})
     taught = asked.has_demos or "READ THE WORDS" in str(asked.body["messages"][0]["content"])
     (share,) = [share for share, words in WORDS.items() if f": {words} of" in prompt]
     return scripted.written(prompt, {"share": share if taught else 0.5})
@@ -67,7 +67,7 @@ def split(tmp_path: Path, aisr: Aisr) -> Path:
     return tmp_path / "split"
 
 
-@pytest.mark.parametrize("optimizer", ["random-search"])
+@pytest.mark.parametrize("optimizer", ["random-search", "gepa"])
 def test_the_walk(optimizer: str, split: Path, server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     at = ["--task", "shares"]
