@@ -17,6 +17,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from optimize.base.environment import environment
+
 CONTEXT_TOKENS = 8192  # what SmolLM2 was trained for
 PREFIX_MEMORY_MIB = 512  # prompt prefixes that are kept beside the active one
 OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
@@ -47,7 +49,10 @@ class Llama:
 
     @cached_property
     def _server(self) -> Any:
-        import xllamacpp
+        # OpenMP's threads wait busily for each other by default, and read how they shall when their library is loaded.
+        # Beside other busy processes generation then falls from 59 to a few tokens a second; asleep they keep most of it.
+        with environment(OMP_WAIT_POLICY="passive"):
+            import xllamacpp
 
         params = xllamacpp.CommonParams()
         params.model.path = str(self.model)
