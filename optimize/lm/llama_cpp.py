@@ -50,7 +50,7 @@ class Llama:
     @cached_property
     def _server(self) -> Any:
         # OpenMP's threads wait busily for each other by default, and read how they shall when their library is loaded.
-        # Beside other busy processes generation then falls from 59 to a few tokens a second; asleep they keep most of it.
+        # Beside other busy processes generation falls from 59 to a few tokens a second then; asleep they keep most.
         with environment(OMP_WAIT_POLICY="passive"):
             import xllamacpp
 
