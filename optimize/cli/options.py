@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from optimize.tasks.task import Task
 
 LMSpec = Annotated[
-    str, typer.Option("--lm", envvar="AISR_LM", help="`embedded`, or PROVIDER/MODEL such as openai/gpt-4o-mini.")
+    str,
+    typer.Option(
+        "--lm",
+        envvar="AISR_LM",
+        help="`embedded`, gguf:PATH of a model file, or PROVIDER/MODEL such as openai/gpt-4o-mini.",
+    ),
 ]
 ApiBase = Annotated[
     str | None,
@@ -21,7 +26,12 @@ Schema = Annotated[bool, typer.Option(help="Whether a server of your own takes a
 Logprobs = Annotated[
     bool, typer.Option(help="Whether to ask for log-probabilities, where the LM or server may give them.")
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="LM calls at a time. Default: 8; the embedded model takes 1.")]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="LM calls at a time. Default: 8; the embedded model takes 1; of gguf:PATH, its CPU threads."
+    ),
+]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")]
 MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")]
 MaxMinutes = Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")]

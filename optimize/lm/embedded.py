@@ -1,4 +1,5 @@
-"""The embedded model as a DSPy engine: answers under a JSON schema, with labels scored instead of generated.
+"""A model in this process as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
+labels scored instead of generated.
 
 An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
 of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature
@@ -25,13 +26,17 @@ from dspy.lm15 import (
 )
 
 from optimize.lm import llama_cpp
+from optimize.lm.gguf_file import ModelFile
 
 MAX_TOKENS = 512
 MAX_ITEMS = 8  # of a generated list of unknown length: greedy decoding can repeat an item for ever
 
 
 class EmbeddedEngine:
-    """What `dspy.LM(engine=...)` asks of an engine, for SmolLM2 inside this process."""
+    """What `dspy.LM(engine=...)` asks of an engine, for the built-in SmolLM2 or another model file.
+
+    file: the other one; threads: of the processor, all of them by default.
+    """
 
     supports_response_schema = True
     supports_function_calling = False
@@ -39,8 +44,11 @@ class EmbeddedEngine:
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
     takes_constraints = True  # programs.asking.ask: JSON schema fragments by output field, sent as metadata
 
-    def __init__(self) -> None:
-        self.model = llama_cpp.load(llama_cpp.model_file(), threads=os.cpu_count() or 1)
+    def __init__(self, file: ModelFile | None = None, threads: int | None = None) -> None:
+        threads = threads or os.cpu_count() or 1
+        self.file = file
+        path, context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
+        self.model = llama_cpp.load(path, threads, context)
         self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
@@ -54,11 +62,19 @@ class EmbeddedEngine:
         except RuntimeError as error:
             raise InvalidRequestError(f"embedded model: {error}") from error
 
+    def _chat_prompt(self, request: Request, file: ModelFile) -> str:
+        """The request in the chat format of a file, whose control tokens are broken up inside a message."""
+        broken = [
+            (role, file.control.sub(lambda token: f"{token[0][0]} {token[0][1:]}", text))
+            for role, text in _turns(request)
+        ]
+        return self.model.chat_prompt(broken)
+
     def close(self) -> None:
         """Nothing to close: the model stays for the life of the process."""
 
     def _complete(self, request: Request) -> Response:
-        prompt = chat_prompt(request)
+        prompt = chat_prompt(request) if self.file is None else self._chat_prompt(request, self.file)
         temperature = request.config.temperature or 0.0
         # The n-th draw from one prompt is the same in every run: sampling stays random and reproducible.
         if temperature:
@@ -163,13 +179,16 @@ def chat_prompt(request: Request) -> str:
 
     Control tokens inside a message are broken up: a paper that holds one must not open a message of its own.
     """
+    said = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in _turns(request))
+    return f"{said}<|im_start|>assistant\n"
+
+
+def _turns(request: Request) -> list[tuple[str, str]]:
     turns = []
     if request.system is not None:
         system = request.system if isinstance(request.system, str) else "".join(p.text for p in request.system)
         turns.append(("system", system))
-    turns += [(message.role, message.text or "") for message in request.messages]
-    said = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in turns)
-    return f"{said}<|im_start|>assistant\n"
+    return turns + [(message.role, message.text or "") for message in request.messages]
 
 
 def _resolved(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import threading
+import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -42,9 +43,10 @@ class Llama:
     two cores. Raises RuntimeError where a request is refused (for instance one that exceeds the context).
     """
 
-    def __init__(self, model: Path, threads: int) -> None:
+    def __init__(self, model: Path, threads: int, context: int) -> None:
         self.model = model
         self.threads = threads
+        self.context = context
         self.lock = threading.RLock()
 
     @cached_property
@@ -56,7 +58,7 @@ class Llama:
 
         params = xllamacpp.CommonParams()
         params.model.path = str(self.model)
-        params.n_ctx = CONTEXT_TOKENS
+        params.n_ctx = self.context
         params.n_parallel = 1
         params.cpuparams.n_threads = self.threads
         params.cpuparams_batch.n_threads = self.threads
@@ -123,16 +125,42 @@ class Llama:
         shares = [max(found.get(token, 0.0), 1e-12) for token in tokens]
         return [share / math.fsum(shares) for share in shares], _completion(answer)
 
+    def chat_prompt(self, turns: Sequence[tuple[str, str]]) -> str:
+        """Roles and texts in the chat template of the model's file, open for the assistant's answer. Raises
+        RuntimeError for turns that the template refuses, such as a system message in some."""
+        messages = [{"role": role, "content": text} for role, text in turns]
+        return str(self._asked("apply-template", {"messages": messages})["prompt"])
+
     @lru_cache(maxsize=1024)  # noqa: B019  there are two of these for the life of the process, see `load`
     def _tokens(self, text: str) -> list[tuple[int, str]]:
-        """Token ids and pieces of a text. xllamacpp offers this on the server's own loopback port only."""
+        """Token ids and pieces of a text that goes on from another."""
+        alone = self._pieces(text)
+        if "".join(piece for _, piece in alone) == text:
+            return alone
+        # Some vocabularies put a blank before a text's first word: not behind the quote that labels stand behind.
+        mark = self._pieces('"')
+        behind = self._pieces(f'"{text}')
+        if behind[: len(mark)] != mark:
+            raise RuntimeError("labels cannot be scored with the vocabulary of this file")
+        return behind[len(mark) :]
+
+    def _pieces(self, text: str) -> list[tuple[int, str]]:
+        tokens = self._asked("tokenize", {"content": text, "with_pieces": True})["tokens"]
+        return [(token["id"], token["piece"]) for token in tokens]
+
+    def _asked(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """What the server answers on its own loopback port; xllamacpp offers these questions nowhere else."""
         request = urllib.request.Request(
-            f"{self._server.listening_address}/tokenize",
-            data=json.dumps({"content": text, "with_pieces": True}).encode(),
+            f"{self._server.listening_address}/{path}",
+            data=json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return [(token["id"], token["piece"]) for token in json.load(answer)["tokens"]]
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                found: dict[str, Any] = json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.read().decode(errors='replace')[:300]}") from error
+        return found
 
     def _request(self, body: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = self._server.handle_completions({**body, "cache_prompt": True})
@@ -186,6 +214,6 @@ def model_file() -> Path:
 
 
 @lru_cache(maxsize=2)
-def load(model: Path, threads: int) -> Llama:
+def load(model: Path, threads: int, context: int) -> Llama:
     """The model, once a process: two llama.cpp servers side by side slow each other down a hundredfold."""
-    return Llama(model, threads)
+    return Llama(model, threads, context)

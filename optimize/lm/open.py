@@ -1,9 +1,11 @@
-"""One spec string, one language model: `embedded`, or a model string of DSPy and LiteLLM such as `openai/gpt-4o-mini`.
+"""One spec string, one language model: `embedded`, a model file as `gguf:PATH`, or a model string of DSPy and LiteLLM
+such as `openai/gpt-4o-mini`.
 
 Keys come from the environment only and are written nowhere.
 """
 
 import logging
+from pathlib import Path
 from typing import Any
 
 import dspy
@@ -17,11 +19,13 @@ from optimize.lm.client import THREADS, InThread, LedgerLM, OpenLM
 from optimize.lm.embedded import EmbeddedEngine
 from optimize.lm.embeddings import Embeddings
 from optimize.lm.endpoint import AsyncEndpoint, Endpoint
+from optimize.lm.gguf_file import model_file
 from optimize.lm.prices import Price, listed_price, listed_vision
 from optimize.lm.response_cache import tame
 from programs.errors import UserError
 
 EMBEDDED = "embedded"
+GGUF = "gguf:"  # before the path of a model file
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 TEMPERATURE = 0.0
 MAX_TOKENS = 1024
@@ -62,14 +66,20 @@ def open_lm(
     tame(dspy.cache)
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
-    if spec == EMBEDDED:
+    if spec == EMBEDDED or spec.startswith(GGUF):
         if timeout is not None:
-            raise LMUnavailable("--timeout goes with an LM that is reached over a network, not with --lm embedded")
-        return _open_embedded(api_base, ledger, role, embeddings)
+            raise LMUnavailable(f"--timeout goes with an LM that is reached over a network, not with --lm {spec}")
+        if api_base:
+            raise LMUnavailable(
+                f"--{role}api-base goes with a model string such as openai/MODEL, not with --{role}lm {spec}"
+            )
+        if spec == EMBEDDED:
+            return _open_embedded(ledger, embeddings)
+        return _open_file(Path(spec.removeprefix(GGUF)), threads, ledger, embeddings)
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--{role}lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or "
-            "ollama_chat/llama3.2"
+            "ollama_chat/llama3.2, or gguf:PATH for a model file"
         )
     price = price or listed_price(spec)
     if ledger.limits.usd is not None and price is None:
@@ -88,11 +98,7 @@ def open_lm(
     return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=listed_vision(spec), embeddings=embeddings)
 
 
-def _open_embedded(api_base: str | None, ledger: Ledger, role: str, embeddings: Embeddings) -> OpenLM:
-    if api_base:
-        raise LMUnavailable(
-            f"--{role}api-base goes with a model string such as openai/MODEL, not with --{role}lm embedded"
-        )
+def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
     try:
         file = llama_cpp.model_file()
         digest = digests.of_file(file)
@@ -102,7 +108,20 @@ def _open_embedded(api_base: str | None, ledger: Ledger, role: str, embeddings: 
         ) from error
     # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
     name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
-    engine = EmbeddedEngine()
+    return _in_process(name, EMBEDDED, EmbeddedEngine(), ledger, embeddings, longest=512)
+
+
+def _open_file(path: Path, threads: int | None, ledger: Ledger, embeddings: Embeddings) -> OpenLM:
+    file = model_file(path)
+    name = f"gguf/{path.stem}-{file.digest}"
+    engine = EmbeddedEngine(file, threads)
+    # Where the file lies is nobody's business but this machine's: manifests have its name.
+    return _in_process(name, f"{GGUF}{path.name}", engine, ledger, embeddings, longest=2048)
+
+
+def _in_process(
+    name: str, spec: str, engine: EmbeddedEngine, ledger: Ledger, embeddings: Embeddings, longest: int
+) -> OpenLM:
     lm = LedgerLM(
         name,
         ledger=ledger,
@@ -113,7 +132,7 @@ def _open_embedded(api_base: str | None, ledger: Ledger, role: str, embeddings: 
         async_engine=InThread(engine),
         temperature=TEMPERATURE,
     )
-    return OpenLM(lm, adapter_for(True), EMBEDDED, None, threads=1, longest=512, sees=False, embeddings=embeddings)
+    return OpenLM(lm, adapter_for(True), spec, None, threads=1, longest=longest, sees=False, embeddings=embeddings)
 
 
 def _open_endpoint(
