@@ -1,12 +1,15 @@
 """The `aisr` command. Everything heavy is imported inside the commands, so that `--help` answers at once."""
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 from optimize.base import redact
 from optimize.cli import compile as compile_commands
 from optimize.cli import data as data_commands
+from optimize.cli import doctor as doctor_commands
 from optimize.cli import program as program_commands
 from optimize.cli import prompt as prompt_commands
 from optimize.cli import registry as registry_commands
@@ -19,10 +22,7 @@ from programs.errors import UserError
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,  # with panels, help takes half a second on a slow machine
-    add_completion=False,
     pretty_exceptions_enable=False,
-    help="Judge whether AI-assisted scientific writing is faithful to its evidence (NLPCC 2026 Task 10): compile "
-    "prompt programs against the ranking score, version them, predict and submit.",
 )
 for _command in (
     data_commands.check,
@@ -44,8 +44,23 @@ for _command in (
     report_commands.check_text,
     serve_commands.serve,
     program_commands.ui,
+    doctor_commands.doctor,
 ):
     app.command(_command.__name__.strip("_").replace("_", "-"))(_command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"aisr {version('aisr')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    """Judge whether AI-assisted scientific writing is faithful to its evidence (NLPCC 2026 Task 10): compile prompt
+    programs against the ranking score, version them, predict and submit."""
 
 
 def main() -> None:

@@ -1,6 +1,8 @@
 """What the command shows while it works and when it is done."""
 
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +18,9 @@ from optimize.base.text import percent
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+
+
+SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
 
 class Calls(ProgressColumn):
@@ -35,18 +40,23 @@ class Live:
     """A line that says what is going on, below the lines already printed."""
 
     def __init__(self, progress: Progress) -> None:
+        self.now = "starting"
         self._progress = progress
-        self._task = progress.add_task("starting", total=None)
+        self._task = progress.add_task(self.now, total=None)
         self._records = 0
 
     def stage(self, text: str) -> None:
         self.say(f"  {text}")
         self._records = 0
-        self._progress.update(self._task, description=text)
+        self._describe(text)
 
     def judged(self) -> None:
         self._records += 1
-        self._progress.update(self._task, description=f"{self._records} records judged")
+        self._describe(f"{self._records} records judged")
+
+    def _describe(self, text: str) -> None:
+        self.now = text
+        self._progress.update(self._task, description=text)
 
     def say(self, text: str) -> None:
         self._progress.console.print(text, markup=False)
@@ -54,14 +64,28 @@ class Live:
 
 @contextmanager
 def live(ledger: Any) -> Iterator[Live]:
-    """Show progress on a terminal; elsewhere only the lines that `stage` and `say` print."""
+    """Show progress on a terminal; elsewhere what `stage` and `say` print, and a line every `SILENCE` seconds."""
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), Calls(ledger), TimeElapsedColumn())
     console.file = sys.stdout  # bound meanwhile: what DSPy prints is redirected while optimizers run, and this is not
+    ended = threading.Event()
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-            yield Live(progress)
+            shown = Live(progress)
+            if not console.is_terminal:
+                threading.Thread(target=_signs_of_life, args=(shown, ledger, ended), daemon=True).start()
+            yield shown
     finally:
+        ended.set()
         console.file = None  # type: ignore[assignment]  # rich: whatever sys.stdout is at the time
+
+
+def _signs_of_life(shown: Live, ledger: Any, ended: threading.Event) -> None:
+    began = time.monotonic()
+    while not ended.wait(SILENCE):
+        spend = ledger.spend
+        shown.say(
+            f"  … {time.monotonic() - began:.0f} s: {shown.now}; {spend.calls} LM calls, {spend.cached_calls} cached"
+        )
 
 
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -61,7 +61,7 @@ def opened_teacher(
     Raises UserError where the student is at a server of the user's own and nobody says where the teacher is: records
     would leave for a provider unasked.
     """
-    if api_base and own_base is None and spec != "embedded":
+    if api_base and own_base is None and spec != "embedded" and not spec.startswith("gguf:"):
         raise UserError(
             f"--teacher-lm {spec}: --api-base says where --lm is, not where its teacher is; give --teacher-api-base "
             f"ADDRESS, the same one if it serves both, or --teacher-api-base provider to send the records to "

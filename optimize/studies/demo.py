@@ -34,8 +34,6 @@ COMPILE: dict[str, list[str]] = {
     if (file := SAMPLE / task / "demo.json").exists()
 }
 STEPS = ("compile", "predict", "submit", "score")
-READ = 19_000  # prompt tokens that the model works on, about
-SIGN_OF_LIFE = 10.0  # seconds
 
 
 def main() -> int:
@@ -48,7 +46,7 @@ def main() -> int:
         rows = []
         for number, task in enumerate(COMPILE):
             seconds = time.monotonic()
-            zipped, report = _walk(task, root, Progress(count, number * len(STEPS)))
+            zipped, report = _walk(task, root, Progress(number * len(STEPS)))
             rows.append(_row(task, root, report, time.monotonic() - seconds))
             note(f"submission: {zipped}\n")
         read = llama_cpp.counted(count)
@@ -66,28 +64,19 @@ def main() -> int:
 
 
 class Progress:
-    """Which step of how many it is, and how much the model has read of what it is going to."""
+    """Which step of how many it is."""
 
-    def __init__(self, count: Path, done: int) -> None:
-        self._count = count
+    def __init__(self, done: int) -> None:
         self._done = done
 
     def aisr(self, *words: str) -> None:
-        """Run a command. Where no terminal shows what it does, a line now and then says that it is at work."""
+        """Run a command."""
         self._done += 1
         here = f"step {self._done} of {len(STEPS) * len(COMPILE)}"
         note(f"[{here}] $ aisr {shlex.join(words)}")
-        with subprocess.Popen([sys.executable, "-m", "optimize.cli", *words]) as process:
-            while True:
-                try:
-                    code = process.wait(None if console.is_terminal else SIGN_OF_LIFE)
-                    break
-                except subprocess.TimeoutExpired:
-                    note(
-                        f"  … {here}: {llama_cpp.counted(self._count).uncached:,} of about {READ:,} prompt tokens read"
-                    )
-        if code:
-            raise SystemExit(f"aisr {words[0]} ended with exit code {code}")
+        done = subprocess.run([sys.executable, "-m", "optimize.cli", *words], check=False)
+        if done.returncode:
+            raise SystemExit(f"aisr {words[0]} ended with exit code {done.returncode}")
 
 
 def shortest(source: Path, target: Path) -> None:
