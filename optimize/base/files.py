@@ -48,12 +48,13 @@ class CannotWrite(UserError):
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Say of a failure to write what it was and what helps. An error that names another file passes through."""
+def writing(path: Path, *beside: Path) -> Iterator[None]:
+    """Say of a failure to write a file, or what belongs `beside` it, what it was and what helps. An error that names
+    another file passes through."""
     try:
         yield
     except OSError as error:
-        if not _is_about(error, path):
+        if not any(_is_about(error, one) for one in (path, *beside)):
             raise
         raise CannotWrite(
             f"{path}: cannot be written ({error.strerror or error}); what was finished before is kept. Make room or "

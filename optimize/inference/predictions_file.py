@@ -2,8 +2,8 @@
 
 One line a record: the official fields, or `{"id", "failed"}` with the reason. Lines are appended as records finish, so
 that a kill loses what is in flight and nothing else; at the end they are put into the order of the input. Beside it,
-`<file>.run.json` says which program, LM and input made it, and `<file>.lock` keeps a second process out. In memory are
-the ids of the records and a number for each, never the lines.
+in the folder `.aisr`, `<file>.run.json` says which program, LM and input made it, and `<file>.lock` keeps a second
+process out. In memory are the ids of the records and a number for each, never the lines.
 """
 
 import json
@@ -24,6 +24,7 @@ from optimize.tasks.task import Task
 from programs.errors import UserError
 
 ABSENT = -1
+BESIDE = ".aisr"  # the folder of what belongs to the files beside it
 
 
 class CannotResume(UserError):
@@ -42,9 +43,10 @@ class Stored(NamedTuple):
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """Keep other processes from writing `out` for as long as the block lasts. Raises `CannotResume`, `CannotWrite`."""
-    with writing(out):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(f"{out}.lock", blocking=False)
+    place = lock_file(out)
+    with writing(out, place.parent, place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(place, blocking=False)
         try:
             lock.acquire()
         except Timeout as error:
@@ -71,8 +73,14 @@ def claim(out: Path, identity: Mapping[str, Any]) -> None:
 
 
 def run_file(out: Path) -> Path:
-    """Where it stands who made `out`."""
-    return Path(f"{out}.run.json")
+    """Where it stands who made `out`: in a folder beside it, or right beside it, where it stood before."""
+    former = Path(f"{out}.run.json")
+    return former if former.exists() else out.parent / BESIDE / former.name
+
+
+def lock_file(out: Path) -> Path:
+    """What a process holds while it writes `out`."""
+    return out.parent / BESIDE / f"{out.name}.lock"
 
 
 def lines(out: Path) -> Iterator[Stored]:

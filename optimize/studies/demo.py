@@ -96,8 +96,7 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
     shortest(SAMPLE / task, work)
     inputs, gold = work / "test-inputs.jsonl", work / "test.jsonl"
     predictions, report = work / "predictions.jsonl", work / "score.json"
-    for old in (predictions, Path(f"{predictions}.run.json")):
-        old.unlink(missing_ok=True)
+    predictions.unlink(missing_ok=True)
     shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
     progress.aisr("compile", *at, "--data", str(work), *COMPILE[task], "--name", NAME)

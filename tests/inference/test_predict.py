@@ -17,7 +17,7 @@ from optimize.artifact import folder as artifact_folder
 from optimize.artifact.program_file import program_text
 from optimize.base import digests
 from optimize.inference.predict import Summary, here, predict
-from optimize.inference.predictions_file import CannotResume
+from optimize.inference.predictions_file import CannotResume, lock_file, run_file
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
@@ -179,9 +179,20 @@ def test_a_removed_file_is_begun_anew(tmp_path: Path) -> None:
     assert summary == Summary(12, 12)
 
 
+def test_what_an_earlier_version_began_is_gone_on_with(tmp_path: Path) -> None:
+    """It put what says whose the predictions are right beside them."""
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    run_file(out).rename(f"{out}.run.json")
+    run(data, out, [])
+    with pytest.raises(CannotResume, match="begun with another lm"):
+        run(data, out, [], identity={**IDENTITY, "lm": "another"})
+
+
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-    with FileLock(f"{out}.lock"), pytest.raises(CannotResume, match="another process is writing it"):
+    lock_file(out).parent.mkdir()
+    with FileLock(lock_file(out)), pytest.raises(CannotResume, match="another process is writing it"):
         run(data, out, [])
     assert not out.exists()
 

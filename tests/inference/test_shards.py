@@ -11,7 +11,7 @@ from optimize.artifact.folder import save
 from optimize.artifact.program_file import program_text
 from optimize.inference.merge import CannotMerge, Merged, merge
 from optimize.inference.predict import here, predict
-from optimize.inference.predictions_file import CannotResume
+from optimize.inference.predictions_file import CannotResume, lock_file, run_file
 from optimize.inference.shards import Shard
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
@@ -51,7 +51,7 @@ def test_merged_shards_are_what_one_run_writes(task: Task, of: int, tmp_path: Pa
     run(data, whole, task=task)
     assert merge(out, shards(data, tmp_path, of, task), data) == Merged(12, 0)
     assert out.read_bytes() == whole.read_bytes()
-    assert Path(f"{out}.run.json").read_bytes() == Path(f"{whole}.run.json").read_bytes()
+    assert run_file(out).read_bytes() == run_file(whole).read_bytes()
 
 
 def test_a_shard_holds_every_nth_record(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def lose_a_label(files: list[Path]) -> None:
 
 
 def forget_who(files: list[Path]) -> None:
-    Path(f"{files[0]}.run.json").unlink()
+    run_file(files[0]).unlink()
 
 
 def leave_one_out(files: list[Path]) -> None:
@@ -175,7 +175,7 @@ def test_another_input_is_refused(tmp_path: Path) -> None:
 def test_a_shard_that_is_being_written_is_refused(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     files = shards(data, tmp_path)
-    with FileLock(f"{files[0]}.lock"), pytest.raises(CannotResume, match="another process is writing it"):
+    with FileLock(lock_file(files[0])), pytest.raises(CannotResume, match="another process is writing it"):
         merge(out, files, data)
 
 
