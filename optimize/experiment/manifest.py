@@ -2,9 +2,10 @@
 
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from optimize.artifact.manifest import Data, Layer, Manifest, Score, Spent, UsedLM
@@ -63,8 +64,17 @@ def manifest(
         spend=Spent.model_validate(lm.ledger.spend.as_dict()),
         stopped_early=lm.ledger.stopped,
         seconds=round(seconds, 1),
-        versions={"python": platform.python_version(), **{name: version(name) for name in ("aisr", *PACKAGES)}},
+        versions={"python": platform.python_version(), **_versions()},
     )
+
+
+def _versions() -> dict[str, str]:
+    """Of the packages that are installed: what local models need may not be."""
+    found = {}
+    for name in ("aisr", *PACKAGES):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 def report(choice: Choice, test: Tested | None) -> dict[str, Any]:

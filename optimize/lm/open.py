@@ -5,6 +5,7 @@ Keys come from the environment only and are written nowhere.
 """
 
 import logging
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,7 @@ def open_lm(
 
 
 def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
+    _require_llama_cpp(EMBEDDED)
     try:
         file = llama_cpp.model_file()
         digest = digests.of_file(file)
@@ -112,11 +114,19 @@ def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
 
 
 def _open_file(path: Path, threads: int | None, ledger: Ledger, embeddings: Embeddings) -> OpenLM:
+    _require_llama_cpp(f"{GGUF}{path.name}")
     file = model_file(path)
     name = f"gguf/{path.stem}-{file.digest}"
     engine = EmbeddedEngine(file, threads)
     # Where the file lies is nobody's business but this machine's: manifests have its name.
     return _in_process(name, f"{GGUF}{path.name}", engine, ledger, embeddings, longest=2048)
+
+
+def _require_llama_cpp(spec: str) -> None:
+    if find_spec("xllamacpp") is None:
+        raise LMUnavailable(
+            f"--lm {spec} runs a model in this process by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
+        )
 
 
 def _in_process(

@@ -7,7 +7,7 @@ file, so that a picture is read once.
 import json
 import threading
 from functools import lru_cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import diskcache
 import numpy as np
 
+from programs.errors import UserError
 from programs.vision.images import BadPicture, decode, digest
 
 SURE = 0.5  # of 1: what the reader is less sure of is left out
@@ -36,7 +37,10 @@ class Reader:
 
     def __init__(self, cache: Path) -> None:
         self.kept = diskcache.Cache(str(cache))
-        self.name = f"rapidocr {version('rapidocr')}"
+        try:
+            self.name = f"rapidocr {version('rapidocr')}"
+        except PackageNotFoundError as error:
+            raise UserError("reading text in pictures needs RapidOCR; `pip install 'aisr[ocr]'` brings it") from error
 
     def __call__(self, file: str) -> list[str]:
         """The rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between them.
@@ -82,8 +86,6 @@ def rows(found: list[Piece]) -> list[str]:
 @lru_cache(maxsize=1)
 def _engine() -> Any:
     """The reader, opened once a process."""
-    try:
-        from rapidocr import RapidOCR
-    except ImportError as error:
-        raise BadPicture("reading text in pictures needs the package rapidocr") from error
+    from rapidocr import RapidOCR
+
     return RapidOCR(params={"Global.log_level": "critical", "Global.use_cls": False})
