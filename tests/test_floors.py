@@ -20,6 +20,7 @@ FLOORS = [
     ["programs.judges"],
     ["metrics"],
     ["metrics.studies"],
+    ["optimize.compat"],
     ["optimize.base"],
     ["optimize.lm"],
     ["optimize.tasks"],
@@ -35,7 +36,7 @@ FLOORS = [
     ["aisr"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-GROUND = ("optimize.base", "optimize.lm")  # these know nothing of programs and scores either
+GROUND = ("optimize.compat", "optimize.base", "optimize.lm")  # these know nothing of programs and scores either
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 # Of this one MLflow keeps copies, which run outside of the house and know its front door alone.
 STORED = Path("optimize/tracking/stored_model.py")
