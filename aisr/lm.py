@@ -55,10 +55,10 @@ def open_lm(
 
     api_base: address of an OpenAI-compatible server for `openai/MODEL`; schema: whether that server takes a JSON
     schema; logprobs: whether to ask for log-probabilities, where it may give them; threads: calls at a time (default 8;
-    the embedded model takes 1); timeout: seconds without a byte until a call is given up (default: ten minutes); price:
-    USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls, max_minutes:
-    nothing more is sent once so much is spent, or after so long; embedding_api_base and embedding_price: where the
-    embedding model of a retriever is asked, if not at `api_base`, and USD a million of its tokens.
+    the embedded model takes 1); timeout: seconds until an answer that is not complete is given up (default: 600);
+    price: USD a million prompt and completion tokens, where LiteLLM's list lacks the model; max_usd, max_calls,
+    max_minutes: nothing more is sent once so much is spent, or after so long; embedding_api_base and embedding_price:
+    where the embedding model of a retriever is asked, if not at `api_base`, and USD a million of its tokens.
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
     home folder, or as `dspy.configure_cache` has it. It is held to a bounded memory, as for the commands; to share

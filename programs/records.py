@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from programs.errors import UserError
 from programs.labels import CitationLabel, ClaimLabel
+from programs.strict_json import RepeatedKey, loads
 
 
 def _as_captions(value: Any) -> Any:
@@ -234,7 +235,7 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
     seen: dict[str, int] = {}
     count = 0
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        reader = jsonlines.Reader(file)
+        reader = jsonlines.Reader(file, loads=loads)
         for number in itertools.count(1):
             try:
                 raw = reader.read(allow_none=True)
@@ -244,6 +245,9 @@ def scan(path: str | PathLike[str], model: type[RecordT], prefix: str | None = N
                 if not error.line.strip():
                     continue
                 count += 1
+                if isinstance(error.__cause__, RepeatedKey):
+                    yield Line(number, None, f"{path}:{number}: {error.__cause__}")
+                    continue
                 yield Line(number, None, f"{path}:{number}: not JSON ({_first_line(error)}); one JSON object a line")
                 continue
             count += 1

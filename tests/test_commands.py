@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -17,7 +18,7 @@ from support.commands import Aisr
 from support.compiled import FEW, Compiled
 from support.corpora import beginning, read_rows, write
 from support.loopback import Loopback
-from support.paths import SAMPLE
+from support.paths import ROOT, SAMPLE
 
 TRACK = pytest.mark.parametrize("track", list(TASKS))
 
@@ -459,6 +460,7 @@ for words in ([], *([command.name] for command in app.registered_commands)):
 REGISTERED = "models:/aisr-track1@champion"
 LM_WITHOUT_KEY = ["--lm", "openai/gpt-4o-mini"]  # opened before the program, it would be complained of first
 GOLD = SAMPLE / "track1" / "test.jsonl"
+COMPILE = ["compile", "--task", "track1", "--data", SAMPLE / "track1"]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +471,7 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
         ["compare", REGISTERED, REGISTERED, "--task", "track1", "--data", GOLD, *LM_WITHOUT_KEY],
         ["retrieval", SAMPLE / "track2" / "test.jsonl", "--program", REGISTERED, *LM_WITHOUT_KEY],
         ["check-text", GOLD, "--program", REGISTERED, "--evidence", GOLD, *LM_WITHOUT_KEY],
-        ["compile", "--task", "track1", "--ensemble", f"{REGISTERED},models:/aisr-track1/1", *LM_WITHOUT_KEY],
+        [*COMPILE, "--ensemble", f"{REGISTERED},models:/aisr-track1/1", *LM_WITHOUT_KEY],
         ["inspect", "--program", REGISTERED, "--task", "track1"],
         ["diff", REGISTERED, REGISTERED, "--task", "track1"],
         ["techreport", REGISTERED, "--task", "track1"],
@@ -487,3 +489,20 @@ def test_from_another_folder_what_is_registered_is_not_found_and_nothing_is_made
     assert refused.code == 2
     assert f"no MLflow store in {tmp_path / 'artifacts'}; expected the artifacts folder of a compile" in refused.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], r"no data/sample/ in .*: the sample is in the folder of the project; .* give --data FOLDER .*"),
+        (["--data", "mine"], "--data mine: no such folder; expected one with train.jsonl and dev.jsonl"),
+    ],
+)
+def test_a_compile_without_records_says_so_and_makes_nothing(words: list[str], said: str, tmp_path: Path) -> None:
+    command = processes.aisr("compile", "--task", "track1", *words)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    env.pop("DSPY_CACHEDIR")
+    finished = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert finished.returncode == 2
+    assert re.fullmatch(f"error: {said}\n", finished.stderr)
+    assert not list(tmp_path.iterdir())

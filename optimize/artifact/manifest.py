@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from optimize.base.files import BadArtifact
+from optimize.base.files import BadArtifact, checked_json
 from optimize.base.text import with_interval
 from programs.records import explain
 
@@ -135,7 +135,9 @@ def evaluated(path: Path) -> Evaluated:
 
 def _parsed(path: Path, model: type[PartT], expected: str) -> PartT:
     try:
-        return model.model_validate_json(path.read_bytes())
+        text = path.read_bytes()
+        checked_json(text, str(path))
+        return model.model_validate_json(text)
     except OSError as error:
         raise BadArtifact(f"{path}: {error.strerror}; expected {expected}") from error
     except ValidationError as error:

@@ -21,7 +21,7 @@ import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from optimize.base import digests
-from optimize.base.files import BadArtifact
+from optimize.base.files import BadArtifact, checked_json
 from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from programs.decision.layer import CUES, LM, WORDING, Decision
@@ -29,6 +29,7 @@ from programs.errors import UserError
 from programs.judges.contract import Program
 from programs.judges.ensemble import Ensemble
 from programs.records import explain
+from programs.vision.content_parts import is_harmless
 
 FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -92,11 +93,7 @@ def program_text(task: Task, program: Program) -> str:
 
 def parse(text: str, source: str) -> Loaded:
     """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadArtifact(f"{source}: not JSON ({error})") from error
-    file = _validated(content, source)
+    file = _validated(checked_json(text, source), source)
     task = TASKS[file.task]
     try:
         members = {check_name(name): task.build(options) for name, options in file.members.items()}
@@ -106,6 +103,7 @@ def parse(text: str, source: str) -> Loaded:
             raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
         for name, predictor in program.named_predictors():
             _check_fields(predictor, file.state[name], name)
+            _check_demos(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
         if file.decision is not None:
             _check_decision(task, file.decision, set(members) or {LM})
@@ -127,6 +125,15 @@ def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) ->
     wanted = len(predictor.signature.fields)
     if len(state.signature.fields) != wanted:
         raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+
+
+def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
+    for number, demo in enumerate(state.demos):
+        if not is_harmless({field: demo[field] for field in predictor.signature.fields if field in demo}):
+            raise UserError(
+                f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text, "
+                "and pictures as they are compiled"
+            )
 
 
 def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:

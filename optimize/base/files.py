@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from programs.errors import UserError
+from programs.strict_json import RepeatedKey, loads
 
 
 class BadArtifact(UserError):
@@ -35,12 +36,22 @@ def as_json(content: dict[str, Any]) -> str:
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises `BadArtifact` where there is none."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
+        content = checked_json(path.read_bytes(), str(path))
+    except OSError as error:
         raise BadArtifact(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(content, dict):
         raise BadArtifact(f"{path}: a {type(content).__name__}; expected a JSON object")
     return content
+
+
+def checked_json(text: str | bytes, source: str) -> Any:
+    """The value that a JSON text is of. Raises `BadArtifact`, naming `source` and, for a repeated key, its line."""
+    try:
+        return loads(text)
+    except RepeatedKey as error:
+        raise BadArtifact(f"{source}:{error.line}: {error}") from error
+    except ValueError as error:
+        raise BadArtifact(f"{source}: not JSON ({error})") from error
 
 
 class CannotWrite(UserError):

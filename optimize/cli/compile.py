@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from optimize.tasks.task import Task
 
 
+SAMPLE = Path("data/sample")
+
+
 def compile_(
     task: TaskName,
     data: Annotated[
@@ -107,6 +110,7 @@ def compile_(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
+    _check_folder(data)
     prepare(artifacts)
     from optimize.artifact.program_file import check_name
     from optimize.cli import display
@@ -139,7 +143,7 @@ def compile_(
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
         teacher = opened
-    folder = data or Path("data/sample") / chosen.name
+    folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
         del files["test"]
@@ -197,6 +201,17 @@ def compile_(
     logged = not track or _track(artifacts, plan, made, told, traces)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
     raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
+
+
+def _check_folder(data: Path | None) -> None:
+    """Raises UserError where the records cannot be there, before anything is made."""
+    if data is None and not SAMPLE.is_dir():
+        raise UserError(
+            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
+            "--data FOLDER with train.jsonl and dev.jsonl"
+        )
+    if data is not None and not data.is_dir():
+        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
 
 
 def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:

@@ -156,7 +156,10 @@ def predict(
     answers: BatchAnswers = None,
     image_root: ImageRoot = None,
     timeout: Annotated[
-        float | None, typer.Option(min=0.001, help="Seconds without a byte from the LM until a call is given up.")
+        float | None,
+        typer.Option(
+            min=0.001, help="Seconds until an answer of the LM that is not complete is given up. Default: 600."
+        ),
     ] = None,
     shard: Annotated[
         str, typer.Option(help="I/N: take only share I of N of the records; `aisr merge` joins the shards.")

@@ -26,7 +26,7 @@ from optimize.decision.fit import Fitted, fit
 from optimize.experiment.ensemble import beside_members, ensemble
 from optimize.experiment.manifest import manifest, report
 from optimize.experiment.plan import Plan, Watcher
-from optimize.inference.evaluate import Result, measure
+from optimize.inference.evaluate import Result, check_any, measure
 from optimize.inference.judge import judge_all
 from optimize.lm.client import OpenLM
 from optimize.lm.embeddings import Embeds, UnsentEmbeddings
@@ -148,8 +148,7 @@ def _check_alive(plan: Plan, student: Program, dev: Sequence[dspy.Example], lm: 
         if lm.ledger.spent_out() is None:
             raise
         raise UserError(f"{error}; not even the uncompiled program could be scored on dev, nothing is saved") from error
-    if len(found.failures) == len(dev):
-        raise UserError(f"every record of dev failed, the first with: {next(iter(found.failures.values()))}")
+    check_any(found, "dev")
 
 
 def _check_taught(teacher: OpenLM) -> None:

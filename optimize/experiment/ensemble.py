@@ -6,7 +6,7 @@ import dspy
 
 from metrics.confidence import difference_interval
 from optimize.artifact.program_file import Loaded
-from optimize.inference.evaluate import measure
+from optimize.inference.evaluate import check_any, measure
 from optimize.lm.client import OpenLM
 from optimize.search.champion import Choice, Contender
 from optimize.tasks.task import Task
@@ -26,10 +26,14 @@ def beside_members(
     lm: OpenLM,
     done: Callable[[Contender], None],
 ) -> Choice:
-    """The ensemble as the champion, before its layer is fitted, and its members with theirs, the best on dev first."""
+    """The ensemble as the champion, before its layer is fitted, and its members with theirs, the best on dev first.
+
+    Raises UserError where a member fails every record, as the ensemble then does too.
+    """
     results, calls = {}, {}
     for name, loaded in members.items():
         results[name] = measure(task, loaded.program, [seen_by(name, example) for example in dev], lm)
+        check_any(results[name], f"dev with {name}")
         calls[name] = lm.ledger.spend.asked
     order = sorted(results, key=lambda name: -results[name].score.score)
     best = results[order[0]]

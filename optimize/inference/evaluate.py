@@ -11,6 +11,7 @@ from metrics.scores import Report, Scores
 from optimize.inference.judge import Outcome, judge_all
 from optimize.lm.client import OpenLM
 from optimize.tasks.task import Task
+from programs.errors import UserError
 from programs.judges.contract import Program
 
 
@@ -42,6 +43,12 @@ def measure(
     """The official score of a program on labelled examples, with its interval and its failed records."""
     outcomes = judge_all(task, program, examples, lm, done)
     return result(task, examples, outcomes)
+
+
+def check_any(found: Result, split: str) -> None:
+    """Raises UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
+    if len(found.failures) == len(found.scores):
+        raise UserError(f"every record of {split} failed, the first with: {next(iter(found.failures.values()))}")
 
 
 def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:

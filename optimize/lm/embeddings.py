@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from optimize.base import digests, redact
 from optimize.lm.budget import Ledger
+from optimize.lm.endpoint import Endpoint
 from optimize.lm.prices import Price, listed_input_price, usd
 from optimize.lm.rate_limit import RAISED, RETRIES, Pace
 from programs.errors import NotEmbedded, UserError
@@ -49,9 +50,8 @@ class Embedder:
         self.ledger = ledger
         self.price = price
         self.pace = Pace(threads, RETRIES)
-        self.given: dict[str, Any] = {"timeout": timeout}
-        if address:
-            self.given |= {"api_base": address, "api_key": os.environ.get("OPENAI_API_KEY") or "none"}
+        self.timeout = timeout
+        self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":
         return self
@@ -98,36 +98,49 @@ class Embedder:
 
         litellm = get_litellm(feature="an embedding model")
         litellm.DEFAULT_MAX_RETRIES = 0  # the pace sees to them; asked for none, LiteLLM sends a failed request thrice
-        if self.address is None:
-            try:
-                litellm.get_llm_provider(self.model)
-            except litellm.exceptions.BadRequestError as error:
-                raise LMConfigurationError(f"no provider of embeddings is known by the name of {self.model}") from error
-            found = litellm.validate_environment(model=self.model)
-            if not found.get("keys_in_environment") and (missing := found.get("missing_keys")):
-                raise LMConfigurationError(
-                    f"the retriever embeds with {self.model}, which needs {' or '.join(missing)}; set it in the "
-                    f"environment (export {missing[0]}=…), or give --embedding-api-base for a server of your own"
-                )
+        try:
+            litellm.get_llm_provider(self.model)
+        except litellm.exceptions.BadRequestError as error:
+            raise LMConfigurationError(f"no provider of embeddings is known by the name of {self.model}") from error
+        found = litellm.validate_environment(model=self.model)
+        if not found.get("keys_in_environment") and (missing := found.get("missing_keys")):
+            raise LMConfigurationError(
+                f"the retriever embeds with {self.model}, which needs {' or '.join(missing)}; set it in the "
+                f"environment (export {missing[0]}=…), or give --embedding-api-base for a server of your own"
+            )
         return litellm
 
     def _sent(self, texts: list[str]) -> NDArray[np.float32]:
         """One request. Raises `LMError`."""
-        from dspy.clients.engines.litellm_errors import litellm_errors
         from dspy.clients.errors import error_boundary
 
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
-        litellm = self._litellm
+        litellm = None if self._server else self._litellm
         try:
-            with error_boundary(self.model, unexpected=True), litellm_errors(model=self.model):
-                answer = litellm.embedding(model=self.model, input=texts, encoding_format="float", **self.given)
+            with error_boundary(self.model, unexpected=True):
+                answer = self._from_provider(litellm, texts) if litellm else self._from_server(texts)
         except LMError:
             self.ledger.sent({}, 0.0)
             raise
-        usage = {"prompt_tokens": getattr(answer.usage, "prompt_tokens", None)}
-        self.ledger.sent(usage, usd(self.price, usage) if usage["prompt_tokens"] is not None else None)
-        return self._rows(answer.data, len(texts))
+        said = answer.get("usage")
+        tokens = said.get("prompt_tokens") if isinstance(said, dict) else None
+        usage = {"prompt_tokens": tokens} if isinstance(tokens, int) else {}
+        self.ledger.sent(usage, usd(self.price, usage) if usage else None)
+        return self._rows(answer.get("data"), len(texts))
+
+    def _from_server(self, texts: list[str]) -> dict[str, Any]:
+        assert self._server
+        asked = {"model": self.model.partition("/")[2], "input": texts, "encoding_format": "float"}
+        answer = self._server.post("/embeddings", asked)
+        return answer if isinstance(answer, dict) else {}
+
+    def _from_provider(self, litellm: Any, texts: list[str]) -> dict[str, Any]:
+        from dspy.clients.engines.litellm_errors import litellm_errors
+
+        given = {"encoding_format": "float", "timeout": self.timeout}
+        with litellm_errors(model=self.model):
+            return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())
 
     def _rows(self, data: Any, count: int) -> NDArray[np.float32]:
         try:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
-from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport
 from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine, timeouts_for
 from dspy.lm15 import (
     AccessPolicy,
@@ -29,6 +28,7 @@ from dspy.lm15 import (
 )
 
 from optimize.base import redact
+from optimize.compat.transport import BoundedAsyncTransport, BoundedTransport, posted
 
 PLAIN_PATH = "/v1"  # any other may hold a token
 ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
@@ -38,7 +38,8 @@ class Endpoint:
     """What `dspy.LM(engine=...)` asks of an engine.
 
     name: the provider that model strings and errors speak of; schema: whether the server takes a JSON schema; timeout:
-    seconds without a byte, None for ten minutes; threads: the most connections.
+    seconds for a whole answer, None for ten minutes; threads: the most connections. Of the size of an answer see
+    `optimize/compat/transport.py`.
     """
 
     supports_function_calling = False
@@ -55,6 +56,7 @@ class Endpoint:
         self.supported_params = frozenset(
             {"temperature", "max_tokens", "logprobs", "top_logprobs"} | ({"response_format"} if schema else set())
         )
+        self.name = name
         self.providers = (definition,)
         waits = RouterConfig(timeouts=timeouts_for(timeout), max_connections=max(threads, 8))
         # Left to itself, lm15 looks for proxies in the environment at each call.
@@ -63,7 +65,7 @@ class Endpoint:
         path = urlsplit(address).path.rstrip("/")
         if path not in ("", PLAIN_PATH):
             self.hidden.append(("address", path))
-        self._transport = StdlibTransport(**self.wire)
+        self._transport = BoundedTransport(**self.wire)
         self._engine = LM15Engine(self.over(self._transport))
 
     def over(self, transport: object) -> RouterConfig:
@@ -76,6 +78,10 @@ class Endpoint:
     def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors."""
         return without_secrets(self._engine.complete(request), request.model, self.hidden)
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """The answer, as JSON, to a request of another kind. Raises lm15's errors."""
+        return posted(self._engine, self.name, path, body)
 
     def close(self) -> None:
         """Close the connections, after which nothing more can be asked."""
@@ -97,7 +103,7 @@ class AsyncEndpoint:
         """One answer. Raises lm15's errors."""
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
-            transport = StdlibAsyncTransport(**self._endpoint.wire)
+            transport = BoundedAsyncTransport(**self._endpoint.wire)
             self._opened[loop] = AsyncLM15Engine(self._endpoint.over(transport)), transport
         engine, _ = self._opened[loop]
         return without_secrets(await engine.complete(request), request.model, self._endpoint.hidden)

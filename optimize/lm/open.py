@@ -13,6 +13,7 @@ import dspy
 
 from optimize.base import digests
 from optimize.base.environment import environment
+from optimize.compat.transport import bound_all
 from optimize.lm import llama_cpp
 from optimize.lm.adapters import adapter_for
 from optimize.lm.budget import Ledger
@@ -56,15 +57,17 @@ def open_lm(
     api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
     as response format (most do); without, answers are asked for in DSPy's marked fields. logprobs: whether to ask it
     for log-probabilities, where it is known to give them or is a server at `api_base`. ledger: where its calls are
-    entered, with what they may come to. price: where LiteLLM's list does not have it. timeout: seconds without a byte
-    from the server after which a call is given up (default: ten minutes). keyed: whether its key must be at hand; not
+    entered, with what they may come to. price: where LiteLLM's list does not have it. timeout: seconds after which
+    an answer that is not complete is given up (default: ten minutes). keyed: whether its key must be at hand; not
     where nothing is sent to it. role: what the names of its options begin with, such as `teacher-`, for errors.
     embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
     that the model string names).
-    Whoever opens one has DSPy's response cache tamed (`optimize/lm/response_cache.py`).
+    Whoever opens one has DSPy's response cache tamed (`optimize/lm/response_cache.py`) and its connections bounded
+    (`optimize/compat/transport.py`).
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     tame(dspy.cache)
+    bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
     if spec == EMBEDDED or spec.startswith(GGUF):

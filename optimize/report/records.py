@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from metrics.scores import value
-from optimize.base.files import write_whole
+from optimize.base.files import checked_json, write_whole
 from optimize.inference.replay import Replayed
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
@@ -166,7 +166,9 @@ def read(folder: Path) -> Records:
     if path.stat().st_size > MAX_BYTES:
         raise NoRecords(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
     try:
-        found = Records.model_validate_json(path.read_bytes())
+        text = path.read_bytes()
+        checked_json(text, str(path))
+        found = Records.model_validate_json(text)
     except ValidationError as error:
         raise NoRecords(f"{path}: {explain(error)}") from error
     known = range(len(found.texts))

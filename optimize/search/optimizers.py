@@ -19,6 +19,7 @@ from optimize.search.demos import affordable, balanced, within
 from optimize.search.objective import Objective
 from optimize.tasks.task import Task
 from programs.judges.contract import JudgeProgram, Program
+from programs.vision.content_parts import is_harmless
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35
@@ -235,16 +236,14 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
 
 
 def strip(program: Program) -> None:
-    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer, and of each the
-    fields that the signature has."""
+    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer and that can be
+    loaded again, and of each the fields that the signature has."""
     program.set_lm(None)
     for _, predictor in program.named_predictors():
         fields = {*predictor.signature.fields, "augmented"}
-        rows = [dict(demo) for demo in predictor.demos]
+        rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
         predictor.demos = [
-            {name: value for name, value in row.items() if name in fields}
-            for row in rows
-            if all(name in row for name in predictor.signature.output_fields)
+            row for row in rows if all(name in row for name in predictor.signature.output_fields) and is_harmless(row)
         ]
         predictor.traces, predictor.train = [], []
 

@@ -38,11 +38,12 @@ def tags(task: Task) -> dict[str, str]:
 
 
 def addresses(mlflow: Any, server: str) -> dict[str, str]:
-    """Where a server's UI shows the compiles of each experiment of ours, by the name of the experiment."""
+    """Where a server's UI shows the compiles and the evaluations of each experiment of ours, by the names of both."""
     return {
-        found.name: f"{server}/#/experiments/{found.experiment_id}/runs?viewStateShareKey={COMPILES}"
+        f"{found.name}, {view}": f"{server}/#/experiments/{found.experiment_id}/runs?viewStateShareKey={view}"
         for found in mlflow.search_experiments(order_by=["name"])
-        if TAG + COMPILES in found.tags
+        for view in (COMPILES, EVALUATIONS)
+        if TAG + view in found.tags
     }
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from programs.decision.text_prior import softmax
+from programs.decision.weight import Weight
 from programs.errors import UserError
 from programs.retrieval.bm25 import stemmer
 
@@ -133,9 +134,9 @@ def nearest_line(sentence: str, evidence: str) -> str:
 class CueWeights(BaseModel):
     """A logistic regression on the cues: for each cue, and for the intercept, a value a label."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    intercepts: list[float]
-    coefficients: dict[str, list[float]]
+    model_config = ConfigDict(extra="forbid")
+    intercepts: list[Weight]
+    coefficients: dict[str, list[Weight]]
 
     @model_validator(mode="after")
     def _complete(self) -> "CueWeights":

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from programs.asking.label_probabilities import Judgement
 from programs.decision.cues import CueWeights
 from programs.decision.text_prior import Wording, softmax
+from programs.decision.weight import Weight
 from programs.errors import UserError
 from programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
 
@@ -28,9 +29,9 @@ class Rule(BaseModel):
     votes: by label index, how many models must say a label for it to pass, whatever the sum; none for most.
     """
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    weights: dict[str, float]
-    offsets: list[float]
+    model_config = ConfigDict(extra="forbid")
+    weights: dict[str, Weight]
+    offsets: list[Weight]
     votes: dict[int, int] = {}
 
     def logits(self, opinions: Opinions) -> NDArray[np.float64]:

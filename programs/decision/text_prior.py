@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from programs.decision.weight import Weight
 from programs.errors import UserError
 
 # How a text becomes terms: words and pairs of words; three to five characters within a word.
@@ -24,15 +25,15 @@ FAMILIES = (WORDS, CHARACTERS)
 class Terms(BaseModel):
     """Terms of one family: for each its inverse document frequency, then its coefficient for each label."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    rows: dict[str, list[float]]
+    model_config = ConfigDict(extra="forbid")
+    rows: dict[str, list[Weight]]
 
 
 class Wording(BaseModel):
     """The fitted prior. Families stand in the order of `FAMILIES`; intercepts in that of the labels."""
 
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-    intercepts: list[float]
+    model_config = ConfigDict(extra="forbid")
+    intercepts: list[Weight]
     families: list[Terms]
 
     @model_validator(mode="after")

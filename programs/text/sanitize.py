@@ -22,8 +22,12 @@ MARKER = re.compile(
     r"\[(?=\[\s*+\#\#) | \#\#\s*+\](?=\])"  # DSPy's fields
     r"| <(?=<\s*+(?:/\s*+)?(?:CUSTOM-TYPE|SYS))"  # its content parts; Llama 2's system message
     r"| <(?=[|\uff5c]) | [|\uff5c](?=>)"  # <|im_start|> and its kind, in most chat formats
-    r"| <(?=/?(?:s|bos|eos|unk|pad|start_of_turn|end_of_turn|think|tool_call|tool_response|image|img|video|audio)>)"
-    r"| \[(?=/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|IMG)\])",  # Mistral's
+    r"| \[(?=\|) | \|(?=\])"  # [|system|], EXAONE's
+    r"| \](?=~!?b[\[\]]) | \[(?=e~\[)"  # ]~b] and [e~[, MiniMax's
+    r"| <(?=/?(?:s|bos|eos|unk|pad|sep|cls|mask|think|image|img|video|audio)>)"
+    r"| <(?=/?[a-z0-9]++[_:][a-z0-9_:]*+>)"  # <start_of_turn>, <start_of_image>, <tool_call>, <seed:bos>, <extra_id_0>
+    r"| \[(?=/?(?:INST|SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
+    r"|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|PREFIX|MIDDLE|SUFFIX)\])",  # Mistral's
     re.IGNORECASE | re.VERBOSE,
 )
 BRACKETED = re.compile(r"[\[\uff3b]([^\[\]\uff3b\uff3d\n]{1,82}+)[\]\uff3d]")

@@ -19,6 +19,7 @@ from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from programs.asking.label_probabilities import Judgement
 from programs.decision.layer import Decision, Rule
+from programs.errors import UserError
 from programs.judges.ensemble import Ensemble, in_prompt
 from programs.labels import CLAIM_LABELS
 from support import scripted
@@ -70,6 +71,14 @@ def test_two_members_that_see_different_things_see_both_together(tmp_path: Path)
     assert made.test.gain.low > 0
     assert made.manifest.baseline in members
     assert made.manifest.members == {name: loaded.digest for name, loaded in members.items()}
+
+
+def test_an_ensemble_of_which_nothing_is_answered_is_not_saved(tmp_path: Path) -> None:
+    members = {"a": member(TRACK1, "A"), "b": member(TRACK1, "B")}
+    lm = scripted.scripted(lambda request: "x" if "B. Judge." in scripted.wording(request) else blind(request))
+    with pytest.raises(UserError, match="every record of dev with b failed, the first with: UnusableAnswer"):
+        compile_program(plan(tmp_path / "data", members), lm, lm, tmp_path / "out", SILENT)
+    assert not list((tmp_path / "out").rglob("*.*"))
 
 
 @pytest.mark.parametrize("task", TRACKS)

@@ -30,7 +30,10 @@ from support.loopback import Asked, Loopback, judged, serve
 from support.paths import SAMPLE
 
 FIELD = re.compile(r"\[\[\s*##\s*(\w+)\s*##\s*\]\]")
-TOKENS = re.compile(r"<\||\|>|<｜|｜>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_turn>|<<CUSTOM-TYPE|<image>|\[IMG\]")
+TOKENS = re.compile(
+    r"<\||\|>|<｜|｜>|</?s>|\[/?INST\]|<</?SYS>>|<(?:start|end)_of_(?:turn|image)>|<<CUSTOM-TYPE|<image>|\[IMG\]"
+    r"|\[/?THINK\]|\[ARGS\]|</?seed:\w+>|\]~b\]|\]~!b\[|\[e~\[|\[\||\|\]|<(?:extra_id_\d|image_soft_token|SPECIAL_12)>"
+)
 HARMLESS = "Model A is better than model B."
 HOSTILE = [pytest.param(text, id=name) for name, text in INJECTIONS.items()]
 

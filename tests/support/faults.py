@@ -1,5 +1,6 @@
 """What can go wrong between a program and its LM, as a loopback server does it, by seed."""
 
+import gzip
 import json
 import random
 import resource
@@ -9,7 +10,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 
 from support.loopback import Asked, Reply, completion, judged
@@ -57,6 +58,44 @@ def cut_short(asked: Asked) -> Reply:
     return lambda handler: send(handler, 200, completion(asked, judged(asked)), {}, missing=40)
 
 
+def without_end(asked: Asked) -> Reply:
+    """An answer that goes on for as long as somebody reads it."""
+    return lambda handler: _go_on(handler, b" " * 2**16, 0.0)
+
+
+def dripping(asked: Asked) -> Reply:
+    """A byte now and then, never all of them."""
+    return lambda handler: _go_on(handler, b" ", 0.02)
+
+
+def _go_on(handler: BaseHTTPRequestHandler, piece: bytes, pause: float) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(2**40))
+    handler.end_headers()
+    with suppress(OSError):  # until the client is gone
+        while not threading.Event().wait(pause):
+            handler.wfile.write(piece)
+
+
+def bomb(*, layers: int, size: int) -> Callable[[Asked], Reply]:
+    """Blanks of that size in bytes, packed that many times."""
+    body = b" " * size
+    for _ in range(layers):
+        body = gzip.compress(body, 9)
+    headers = {"Content-Encoding": ", ".join(["gzip"] * layers), "Content-Length": str(len(body))}
+
+    def reply(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        with suppress(OSError):
+            handler.wfile.write(body)
+
+    return lambda asked: reply
+
+
 def answering(text: str) -> Callable[[Asked], Reply]:
     """A completion of that text."""
     return lambda asked: text
@@ -102,6 +141,7 @@ PASSING: dict[str, Callable[[Asked], Reply]] = {
     "502": refused(502, "bad gateway"),
     "503": refused(503, "overloaded"),
     "hang": hang,
+    "dripping": dripping,
     "closed connection": hang_up,
     "truncated body": cut_short,
 }

@@ -182,7 +182,7 @@ def test_a_run_that_is_not_there_or_not_ours_has_no_page(
 def test_the_saved_views_show_the_scores_of_compiles_and_of_evaluations(logged: Logged, browser: Browser) -> None:
     """In a real browser, for the UI says nowhere what a view is made of."""
     with ui(logged.root) as (port, _), browser.new_context(viewport={"width": 2600, "height": 900}) as context:
-        address = ui_views.addresses(open_store(logged.root), f"http://127.0.0.1:{port}")["aisr track1"]
+        address = ui_views.addresses(open_store(logged.root), f"http://127.0.0.1:{port}")["aisr track1, compiles"]
         assert address.endswith("?viewStateShareKey=compiles")
         page = context.new_page()
         for view, shown, hidden, score in (

@@ -4,10 +4,13 @@ import os
 import signal
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from optimize.cli.mlflow_ui import serve
+from optimize.tasks.track1 import TRACK1
+from optimize.tracking import ui_views
 from support.servers import get, listens, ui
 
 
@@ -25,6 +28,16 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(stop: str, 
             process.wait(30)
             assert held.recv(1) == b"", "the server outlived the command"
         assert not listens(port)
+
+
+def test_the_addresses_of_both_views_are_printed_for_each_task() -> None:
+    ours = SimpleNamespace(name="aisr track1", experiment_id="7", tags=ui_views.tags(TRACK1))
+    other = SimpleNamespace(name="Default", experiment_id="0", tags={})
+    mlflow = SimpleNamespace(search_experiments=lambda order_by: [other, ours])
+    assert ui_views.addresses(mlflow, "http://here") == {
+        "aisr track1, compiles": "http://here/#/experiments/7/runs?viewStateShareKey=compiles",
+        "aisr track1, evaluations": "http://here/#/experiments/7/runs?viewStateShareKey=evaluations",
+    }
 
 
 def test_a_remote_store_has_a_ui_of_its_own(artifacts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
