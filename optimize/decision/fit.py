@@ -23,8 +23,7 @@ SHARES = (0.5, 1.0)  # of the way from the model as it is to the fit
 ALONE = "LM alone"
 PRIOR, PRIORS = "wording alone", "wording + cues"
 WEIGHTS, BOTH, VOTES = "LM + weights", "LM + prior + weights", "LM + prior + weights + votes"
-WORDED, CUED = "LM + wording + weights", "LM + cues + weights"
-WAYS = (PRIOR, PRIORS, WEIGHTS, WORDED, CUED, BOTH, VOTES)
+WAYS = (PRIOR, PRIORS, WEIGHTS, BOTH, VOTES)
 
 
 class Fitted(NamedTuple):
@@ -103,8 +102,6 @@ def _ways(models: Sequence[str], evidence_too: bool) -> dict[str, "_Way"]:
         PRIOR: _Way([WORDING], (1.0,)),
         PRIORS: _Way([WORDING, CUES], (1.0,)),
         WEIGHTS: _Way([*models], shares),
-        WORDED: _Way([*models, WORDING], SHARES),
-        CUED: _Way([*models, CUES], SHARES),
         BOTH: _Way([*models, WORDING, CUES], SHARES),
     }
     return ways | ({VOTES: _Way([*models, WORDING, CUES], (1.0,))} if len(models) > 1 else {})
