@@ -28,7 +28,7 @@ class Interval(NamedTuple):
 
 def score_interval(scores: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The ranking score with its 95 % interval; the same in whatever order the records stand."""
-    return _interval(scores.ranking(_weights(scores.rows, resamples, seed)))
+    return _interval(scores.ranking(resampled(scores.rows, resamples, seed)))
 
 
 def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
@@ -39,11 +39,11 @@ def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAM
     """
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
-    weights = _weights(np.column_stack([scores.rows, baseline.rows]), resamples, seed)
+    weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed)
     return _interval(scores.ranking(weights) - baseline.ranking(weights))
 
 
-def _weights(rows: Floats, resamples: int, seed: int) -> Floats:
+def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
     """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
 
     Drawn for the records in the order of their rows: what order a file or a race has them in must not show.

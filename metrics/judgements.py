@@ -52,6 +52,38 @@ def ranking_score(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] 
     return float(ranking_value(f1_scores(counts), _exact(gold, hit, found).mean()))
 
 
+def raised(
+    gold: Gold,
+    before: NDArray[np.int64],
+    label: int,
+    moved: NDArray[np.bool_],
+    found: NDArray[np.bool_] | None,
+    doubt: float,
+) -> NDArray[np.float64]:
+    """The ranking score of several labellings at once, (labellings,): label indices `before` (judgements,), and `label`
+    instead where `moved` (labellings, judgements) says so.
+
+    doubt: misses that are added to those of each label, so that the F1 of one that was right once, and never wrong, is
+    not taken for 1.
+    """
+    labels = gold.allowed.shape[1]
+    hits = _hit(gold, before), gold.allowed[:, label]
+    one = np.eye(labels)
+    said = one[before], np.broadcast_to(one[label], (len(before), labels))
+    old, new = (
+        np.stack([which * hit[:, None], which * ~hit[:, None], one[gold.first] * ~hit[:, None]], axis=1)
+        for which, hit in zip(said, hits, strict=True)
+    )
+    counts = old.sum(axis=0) + np.tensordot(moved.astype(np.float64), new - old, axes=1)
+    counts[:, FN] += doubt
+    wrong = ~np.where(moved, hits[1], hits[0])
+    if found is not None:
+        wrong |= ~found
+    begins = np.flatnonzero(np.diff(gold.record, prepend=-1))
+    exact = (np.add.reduceat(wrong.astype(np.int64), begins, axis=1) == 0).mean(axis=1)
+    return np.asarray(ranking_value(f1_scores(counts), exact))
+
+
 def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, labels: Sequence[str]) -> Tally:
     """The counts of each record, as `metrics.official` has them."""
     hit = _hit(gold, said)

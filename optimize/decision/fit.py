@@ -1,7 +1,7 @@
 """Fitting the decision layer for the ranking score, on train and dev, from judgements that are there already.
 
-No LM call is made. What is kept is what cross-validation over group-disjoint folds found to be better than the model as
-it is, by a paired bootstrap; the test split and the records to be predicted are never seen.
+No LM call is made. What is kept is what repeated cross-validation over group-disjoint folds found to be better than the
+model as it is, by a paired bootstrap; the test split and the records to be predicted are never seen.
 """
 
 from collections import Counter
@@ -9,20 +9,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.confidence import Interval, difference_interval
-from metrics.judgements import ranking_score, tally
+from metrics.confidence import Interval
 from optimize.datasets.examples import Labelled
-from optimize.decision import rule as rule_fit
-from optimize.decision.folds import FILLS, FOLDS, NAMED_WEIGHTS, Judged, Material, gather, grouped
-from optimize.decision.rule import Blend, between
+from optimize.decision.folds import FOLDS, Judged, gather, grouped
+from optimize.decision.trial import Choosing, as_they_are, cross_validated, evidence
 from optimize.tasks.judgements import Judgements
-from programs.decision.layer import CUES, WORDING, Decision, Rule, as_it_is
+from programs.decision.layer import CUES, WORDING, Decision, as_it_is
 from programs.errors import UserError
-from programs.retrieval.evidence_list import DEFAULT, EvidencePolicy, Fill
 
-SHARES = (0.25, 0.5, 0.75, 1.0)  # of the way from the model as it is to the best fit
+SHARES = (0.5, 1.0)  # of the way from the model as it is to the fit
 # Ways to decide, from the least to the most. The first two do without the LM and are there to be compared with.
 ALONE = "LM alone"
 PRIOR, PRIORS = "wording alone", "wording + cues"
@@ -37,17 +33,6 @@ class Fitted(NamedTuple):
     decision: Decision
     gain: Interval | None
     report: dict[str, Any]
-
-
-class Tried(NamedTuple):
-    """One way to decide under cross-validation: how far from the models as they are it goes, its score, the label of
-    each judgement as said by the rule of the other folds, and whether the evidence that goes with it was right."""
-
-    way: str
-    share: float
-    score: float
-    said: NDArray[np.int64]
-    found: NDArray[np.bool_] | None
 
 
 def fit(
@@ -71,126 +56,57 @@ def fit(
         idle = Decision(labels=list(labelled.labels), majority=majority, kept=False, says=start, means=start)
         return Fitted(idle, None, {"kept": None, "why": why})
     material = gather(labelled, judged, planted, group, seed)
-    everyone = [*material.models, WORDING, CUES]
-    experts = {PRIOR: [WORDING], PRIORS: [WORDING, CUES], WEIGHTS: material.models, BOTH: everyone}
-    if len(material.models) > 1:
-        experts[VOTES] = everyone
-    alone = _as_they_are(labelled, material)
-    tried = [one for way, names in experts.items() for one in _cross_validated(labelled, material, way, names, start)]
-    best_of = {way: max((one for one in tried if one.way == way), key=lambda one: one.score) for way in experts}
-    best = max((best_of[way] for way in experts if way not in (PRIOR, PRIORS)), key=lambda one: one.score)
-    gain = _gain(labelled, material, alone, [one for one in tried if one.way not in (PRIOR, PRIORS)])
+    trials = {
+        way: cross_validated(labelled, material, way, names, start, shares, votes=way == VOTES)
+        for way, (names, shares) in _ways(material.models, evidence_too=bool(material.found)).items()
+    }
+    alone = as_they_are(labelled, material, ALONE, start)
+    offered = [one for way, trial in trials.items() if way not in (PRIOR, PRIORS) for one in trial.tried]
+    choosing = Choosing(alone, offered)
+    best = offered[int(choosing.sure_gains().argmax())]
+    gain = choosing.honest()
+    kept = gain.low > 0 and choosing.best() is best
+    of_way = {way: Choosing(alone, trial.tried).best() for way, trial in trials.items()}
+    of_way |= {way: trials[way].tried[-1] for way in (PRIOR, PRIORS)}
     everything = np.ones(len(material.fold), dtype=np.bool_)
-    blends = {way: _fit(labelled, material, way, names, start, everything) for way, names in experts.items()}
-    rules = {way: between(start, blends[way].says, best_of[way].share) for way in experts}
     wording, cues = material.texts.fit(np.ones(len(material.texts.fold), dtype=np.bool_))
-    kept = gain.low > 0 and best.score > alone.score
     decision = Decision(
         labels=list(labelled.labels),
         majority=majority,
         fitted_on=fitted_on,
         kept=kept,
-        says=rules[best.way],
-        means=blends[best.way].means,
-        ablations=rules,
+        says=best.rule,
+        means=trials[best.way].blend.means,
+        ablations={way: one.rule for way, one in of_way.items()},
         wording=wording,
         cues=cues,
-        evidence=_evidence(labelled, material, everything),
+        evidence=evidence(labelled, material, everything),
     )
     judgements = [one for row in judged for outcome in row.outcomes.values() for one in outcome.judgements]
     report = {
         "kept": best.way if kept else None,
         "share": best.share,
         "gain": list(gain),
-        "cross_validated": {ALONE: alone.score, **{way: one.score for way, one in best_of.items()}},
+        "cross_validated": {ALONE: alone.score, **{way: one.score for way, one in of_way.items()}},
         "records": len(judged),
         "sources": dict(Counter(one.source for one in judgements)),
     }
     return Fitted(decision, gain, report)
 
 
-def _as_they_are(labelled: Judgements, material: Material) -> Tried:
-    """The models without a layer: what a single one says, or the most likely label of several together."""
-    several = as_it_is(material.models, len(labelled.labels))
-    said = material.said if material.said is not None else several.labels(material.opinions)
-    found = material.found_under(DEFAULT, labelled.labels)
-    return Tried(ALONE, 0.0, ranking_score(material.gold, said, found), said, found)
+def _ways(models: Sequence[str], evidence_too: bool) -> dict[str, "_Way"]:
+    """The experts of each way, and the shares at which it is tried: where evidence is named as well, also the models as
+    they are with a policy for that."""
+    shares = (0.0, *SHARES) if evidence_too else SHARES
+    ways = {
+        PRIOR: _Way([WORDING], (1.0,)),
+        PRIORS: _Way([WORDING, CUES], (1.0,)),
+        WEIGHTS: _Way([*models], shares),
+        BOTH: _Way([*models, WORDING, CUES], SHARES),
+    }
+    return ways | ({VOTES: _Way([*models, WORDING, CUES], (1.0,))} if len(models) > 1 else {})
 
 
-def _cross_validated(
-    labelled: Judgements, material: Material, way: str, names: Sequence[str], start: Rule
-) -> list[Tried]:
-    """What rules over these experts say of the records of each fold when fitted on the others, for each share.
-
-    The priors' opinions of the other folds come from priors that saw this one: a second-order effect that refitting
-    them within each fold would remove, at five times the time. The test split is untouched by it.
-    """
-    shares = SHARES if way in (WEIGHTS, BOTH) else (1.0,)
-    said = {share: np.empty(len(material.fold), dtype=np.int64) for share in shares}
-    found = material.found_under(DEFAULT, labelled.labels)
-    for part in range(FOLDS):
-        others, here = material.fold != part, material.fold == part
-        fitted = _fit(labelled, material, way, names, start, others)
-        for share in shares:
-            said[share][here] = between(start, fitted.says, share).labels(material.opinions)[here]
-        if found is not None:
-            under = material.found_under(_evidence(labelled, material, others) or DEFAULT, labelled.labels)
-            found[here] = under[here] if under is not None else False
-    return [Tried(way, share, ranking_score(material.gold, said[share], found), said[share], found) for share in shares]
-
-
-def _gain(labelled: Judgements, material: Material, alone: Tried, tried: Sequence[Tried]) -> Interval:
-    """The gain of choosing the best of what was tried, the choice made for each fold on the others alone: the best of
-    nine scores is too good to be tested as if it were the only one."""
-    said = alone.said.copy()
-    found = None if alone.found is None else alone.found.copy()
-    for part in range(FOLDS):
-        others, here = material.fold != part, material.fold == part
-        gold = material.gold[others]
-        best = max(
-            (alone, *tried),
-            key=lambda one: ranking_score(gold, one.said[others], None if one.found is None else one.found[others]),
-        )
-        said[here] = best.said[here]
-        if found is not None and best.found is not None:
-            found[here] = best.found[here]
-    chosen, before = (
-        tally(material.gold, said, found, labelled.labels),
-        tally(material.gold, alone.said, alone.found, labelled.labels),
-    )
-    return difference_interval(chosen, before)
-
-
-def _fit(
-    labelled: Judgements, material: Material, way: str, names: Sequence[str], start: Rule, kept: NDArray[np.bool_]
-) -> Blend:
-    """The rule over some experts, from the judgements that a mask keeps."""
-    found = material.found_under(_evidence(labelled, material, kept) or DEFAULT, labelled.labels)
-    opinions = {name: material.opinions[name][kept] for name in names}
-    origin = Rule(weights={name: start.weights.get(name, 0.0) for name in names}, offsets=start.offsets)
-    gold, found = material.gold[kept], None if found is None else found[kept]
-    fitted = rule_fit.fit(opinions, gold, found, origin)
-    if way != VOTES:
-        return fitted
-    common = np.bincount(gold.first, minlength=len(labelled.labels)).argmax()
-    minority = [k for k in range(len(labelled.labels)) if k != common]
-    return fitted._replace(says=rule_fit.with_votes(fitted.says, opinions, gold, found, len(material.models), minority))
-
-
-def _evidence(labelled: Judgements, material: Material, kept: NDArray[np.bool_]) -> EvidencePolicy | None:
-    """The policy that is right for most of the records whose label was right; of equals the default."""
-    if not material.found:
-        return None
-    best, most = DEFAULT, -1
-    for weight in NAMED_WEIGHTS:
-        fill: dict[str, Fill] = {}
-        right = 0
-        for k, label in enumerate(labelled.labels):
-            rows = kept & (material.gold.first == k)
-            usual = DEFAULT.fill.get(label, "three")
-            counts = {way: int(material.found[weight, way][rows].sum()) for way in FILLS}
-            fill[label] = max(FILLS, key=lambda way: (counts[way], way == usual))
-            right += counts[fill[label]]
-        if right > most:
-            best, most = EvidencePolicy(named_weight=weight, fill=fill), right
-    return best
+class _Way(NamedTuple):
+    experts: Sequence[str]
+    shares: Sequence[float]

@@ -20,6 +20,7 @@ from programs.decision.text_prior import Wording
 from programs.retrieval.evidence_list import EvidencePolicy, Fill, complete
 
 FOLDS = 5
+REPEATS = 10  # other folds each time: what a single division finds swings with its seed
 NAMED_WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
 FILLS: tuple[Fill, ...] = get_args(Fill)
 
@@ -55,9 +56,9 @@ class Material:
     """Judged records as arrays, a row a judgement.
 
     opinions: log-probabilities (judgements, labels) of each model, and of priors that did not see the record's fold;
-    said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,); found: for
-    Track 2, whether the evidence that goes with the gold label is right, bool (judgements,), for each way (named
-    weight, fill) to name it.
+    said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,), that of the
+    priors; folds: for each repetition the fold of each record, int (REPEATS, records); found: for Track 2, whether the
+    evidence that goes with the gold label is right, bool (judgements,), for each way (named weight, fill) to name it.
     """
 
     models: list[str]
@@ -65,6 +66,7 @@ class Material:
     said: NDArray[np.int64] | None
     gold: Gold
     fold: NDArray[np.int64]
+    folds: NDArray[np.int64]
     found: dict[tuple[float, Fill], NDArray[np.bool_]]
     texts: Texts
 
@@ -101,7 +103,8 @@ def gather(
     gold = Gold.of([labelled.allowed(example.gold) for example in real], labelled.labels)
     everything = {**opinions, WORDING: wording, CUES: cues}
     said = _said(labelled, judged, models[0]) if len(models) == 1 else None
-    return Material(models, everything, said, gold, fold, _found(labelled, judged), texts)
+    folds = _repeated(labelled, rows[: len(judged)], group, seed)
+    return Material(models, everything, said, gold, fold, folds, _found(labelled, judged), texts)
 
 
 def _folds(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:
@@ -110,6 +113,12 @@ def _folds(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int],
     fold = fold_of(strata[:real], group[:real], FOLDS, seed)
     of_group = dict(zip(group, fold.tolist(), strict=False))
     return [of_group.get(key, 0) for key in group]
+
+
+def _repeated(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], seed: int) -> NDArray[np.int64]:
+    strata = [labelled.fault(row.example.gold) for row in rows]
+    seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
+    return np.array([fold_of(strata, group[: len(rows)], FOLDS, one) for one in seeds])
 
 
 def _texts(labelled: Judgements, rows: Sequence[Labelled], folds: Sequence[int]) -> Texts:

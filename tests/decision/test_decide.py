@@ -15,7 +15,7 @@ from optimize.cli.session import warn_of_another_lm
 from optimize.datasets.examples import Labelled, row_of
 from optimize.decision import rule as rule_fit
 from optimize.decision.collect import opinions
-from optimize.decision.fit import BOTH, WEIGHTS, fit
+from optimize.decision.fit import ALONE, BOTH, WEIGHTS, fit
 from optimize.decision.folds import Judged, Material, gather, grouped
 from optimize.decision.priors import count, fit_cues, fit_wording
 from optimize.inference.judge import Outcome, judge_all
@@ -242,6 +242,25 @@ def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
     assert fitted.gain.value < 0.1
 
 
+def test_what_is_kept_does_not_hang_on_the_seed_and_a_prior_that_knows_nothing_falls_out() -> None:
+    """The model says Scope too rarely; the wording has nothing to do with the labels."""
+    rows = []
+    for row, outcomes in judged_claims(40, texts=False):
+        thoughts = [
+            judged._replace(label=S, chances=[0.5, 0.05, 0.05, 0.35, 0.05]) if judged.label == SCOPE else judged
+            for judged in outcomes[LM].judgements
+        ]
+        rows.append(Judged(row, {LM: Outcome(None, None, thoughts)}))
+    reports = [fit(TRACK1.labelled, rows, [], seed).report for seed in range(3)]
+    assert [report["kept"] for report in reports] == [WEIGHTS] * 3
+    assert len({round(report["gain"][0], 2) for report in reports}) == 1
+
+
+def test_a_way_that_gains_nothing_surely_is_shown_as_the_model_alone() -> None:
+    found = fit(TRACK1.labelled, judged_claims(40, texts=False), [], seed=0).report["cross_validated"]
+    assert found[WEIGHTS] == found[BOTH] == found[ALONE]
+
+
 def test_records_like_a_demo_are_not_asked_about() -> None:
     program = TRACK1.build({})
     parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
@@ -322,6 +341,11 @@ def test_a_layer_is_not_warned_of_where_its_lm_only_moved(capsys: pytest.Capture
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, open_lm("openai/other", api_base="http://127.0.0.1:8000/v1"))
     assert "fitted on openai/local " in capsys.readouterr().out
+
+
+def test_the_mean_of_rules_is_a_rule_of_their_means() -> None:
+    one, other = as_it_is([LM], 2), Rule(weights={LM: 0.5}, offsets=[1.0, -1.0])
+    assert rule_fit.averaged([one, other]) == Rule(weights={LM: 0.75}, offsets=[0.5, -0.5])
 
 
 def test_half_way_is_half_way() -> None:

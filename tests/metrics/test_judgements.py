@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from metrics.calibration import calibration_error
-from metrics.judgements import Gold, ranking_score, tally
+from metrics.judgements import Gold, raised, ranking_score, tally
 from metrics.official import evidence_found, tally_citations, tally_claims
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
 from programs.records import Citation
@@ -56,3 +56,16 @@ def test_calibration_error_is_the_distance_between_sureness_and_rightness() -> N
     assert calibration_error([1.0, 0.05], [True, False]) == pytest.approx(0.025)
     with pytest.raises(ValueError, match="no judgements"):
         calibration_error([], [])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_several_labellings_at_once_score_as_each_alone(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    records = [[["A"], ["B", "A"]], [["C"]], [["B"], ["B"], ["A", "C"]]] * 5
+    gold = Gold.of(records, ["A", "B", "C"])
+    said = draw.integers(3, size=len(gold.first))
+    moved = draw.random((4, len(said))) < 0.4
+    for found in (None, draw.random(len(said)) < 0.7):
+        wanted = [ranking_score(gold, np.where(row, 1, said), found) for row in moved]
+        assert raised(gold, said, 1, moved, found, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
+        assert (raised(gold, said, 1, moved, found, doubt=1.0) < wanted).all()
