@@ -27,8 +27,9 @@ from optimize.tasks.task import Task
 from programs.decision.layer import CUES, LM, WORDING, Decision
 from programs.errors import UserError
 from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble
+from programs.judges.ensemble import Ensemble, by_name
 from programs.records import explain
+from programs.retrieval.evidence_ranker import EvidenceRanker
 
 FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -63,6 +64,7 @@ class _ProgramFile(BaseModel):
     options: _Options
     members: dict[str, _Options] = {}
     state: dict[str, _PredictorState]
+    rankers: dict[str, EvidenceRanker] = {}  # of each model of the program that has one
     decision: Decision | None = None
 
 
@@ -83,6 +85,7 @@ def program_text(task: Task, program: Program) -> str:
         "options": program.options,
         "members": {name: member.options for name, member in members.items()},
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
+        "rankers": {name: model.ranker.model_dump() for name, model in by_name(program).items() if model.ranker},
         "decision": program.decision.model_dump() if program.decision else None,
     }
     _validated(content, "the program to save")
@@ -107,6 +110,7 @@ def parse(text: str, source: str) -> Loaded:
         for name, predictor in program.named_predictors():
             _check_fields(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
+        _rank_by(task, program, file.rankers)
         if file.decision is not None:
             _check_decision(task, file.decision, set(members) or {LM})
             program.decision = file.decision
@@ -127,6 +131,14 @@ def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) ->
     wanted = len(predictor.signature.fields)
     if len(state.signature.fields) != wanted:
         raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+
+
+def _rank_by(task: Task, program: Program, rankers: dict[str, EvidenceRanker]) -> None:
+    models = by_name(program)
+    for name, ranker in rankers.items():
+        if task.searched is None or name not in models:
+            raise UserError(f"rankers: {name!r} is no model of this program that looks for evidence")
+        models[name].ranker = ranker
 
 
 def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:

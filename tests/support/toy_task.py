@@ -37,7 +37,7 @@ class SharePrediction(Prediction):
 
 
 class ShareReader(dspy.Module):
-    gallery, decision, samples, statement = None, None, 1, "sentence"
+    gallery, decision, ranker, samples, statement = None, None, None, 1, "sentence"
 
     def __init__(self) -> None:
         super().__init__()
