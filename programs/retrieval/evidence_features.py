@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from programs.retrieval.bm25 import best_sentence, bm25, split_sentences, words
+from programs.retrieval.content import CAPTION
 from programs.retrieval.embeddings import Embed, built_in, dense, embedded, normed
 
 Values = NDArray[np.float64]
@@ -64,11 +65,6 @@ FEATURES = (
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 NAME = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[\w-]{2,}")  # ACE2, GWAS, SARS-CoV-2: a capital, and one more or a digit
-CAPTION = re.compile(
-    r"\s*(?:(?:supplementary|supplemental|extended data)\s+)?(?:fig(?:ure)?s?|tables?|scheme|box|movie|video)"
-    r"\s*\.?\s*[A-Z]?\d",
-    re.IGNORECASE,
-)
 REFERENCE = re.compile(
     r"\(\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\)|\[\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\]|\bet al\b"
     r"|\([^()]{1,60}\b(?:19|20)\d\d[a-z]?\)"
