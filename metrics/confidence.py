@@ -5,6 +5,7 @@ sentences of one paragraph are not independent (Efron & Tibshirani 1993, ch. 13;
 Koehn 2004, "Statistical significance tests for machine translation evaluation").
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,22 @@ def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAM
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
     weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed)
     return _interval(scores.ranking(weights) - baseline.ranking(weights))
+
+
+def mean_interval(
+    values: Sequence[float] | Floats, group: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED
+) -> Interval:
+    """The mean of some values, of which those of one group are not independent: whole groups are resampled.
+
+    Raises ValueError where there are no values.
+    """
+    if not len(values):
+        raise ValueError("no values: nothing has no mean")
+    _, place = np.unique(np.asarray(group), return_inverse=True)
+    sums, sizes = np.bincount(place, weights=np.asarray(values, dtype=np.float64)), np.bincount(place)
+    weights = np.ones((resamples + 1, len(sizes)))
+    weights[1:] = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), resamples)
+    return _interval(weights @ sums / (weights @ sizes))
 
 
 def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:

@@ -27,6 +27,7 @@ FLOORS = [
     ["optimize.artifact"],
     ["optimize.datasets"],
     ["optimize.inference"],
+    ["optimize.evidence"],
     ["optimize.search", "optimize.decision"],
     ["optimize.experiment"],
     ["optimize.report"],

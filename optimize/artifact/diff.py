@@ -8,7 +8,7 @@ from optimize.artifact.prompt_page import changed_lines, fenced
 from programs.decision.layer import Decision
 from programs.errors import UserError
 from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble
+from programs.judges.ensemble import Ensemble, by_name
 from programs.retrieval.knn_demos import wording
 
 SHOWN = 100  # characters of a demo
@@ -30,6 +30,7 @@ def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
     first, second = (dict(loaded.program.named_predictors()) for loaded in (a, b))
     for name in dict.fromkeys([*first, *second]):
         parts += _predictor(name, first.get(name), second.get(name))
+    parts += _table("Evidence ranker", _ranked(a.program), _ranked(b.program))
     parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
     return "\n\n".join(parts) + "\n"
 
@@ -40,6 +41,16 @@ def _options(program: Program) -> dict[str, str]:
         f"{member} {option}".strip(): str(value)
         for member, one in members.items()
         for option, value in one.options.items()
+    }
+
+
+def _ranked(program: Program) -> dict[str, str]:
+    """The weights of the evidence rankers by what they weigh."""
+    return {
+        f"{model}: {name}": f"{weight:+.2f}"
+        for model, one in by_name(program).items()
+        if one.ranker
+        for name, weight in one.ranker.by_weight()
     }
 
 

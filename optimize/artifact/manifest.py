@@ -79,6 +79,19 @@ class Layer(_Part):
     gain: Gain | None = None
 
 
+class Ranked(_Part):
+    """What became of the evidence ranker (see `optimize.evidence.rank_fit.RankFitted`). kept: whether it ranks in the
+    retriever's place; before, after: Hit@k by the retriever, and by rankers of other groups; gain: in mean reciprocal
+    rank; why: what kept it from being fitted."""
+
+    model_config = ConfigDict(extra="allow")
+    kept: bool = False
+    gain: Gain | None = None
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    why: str | None = None
+
+
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`, and `baseline_dev`, `baseline_test` of the program that the
     champion is compared with. What a file from before lacks has a default."""
@@ -97,6 +110,7 @@ class Manifest(_Part):
     champion: str | None = None
     baseline: str | None = None
     decision: Layer | None = None
+    ranker: Ranked | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     gain_on_dev: Gain | None = None

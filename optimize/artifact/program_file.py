@@ -27,8 +27,9 @@ from optimize.tasks.task import Task
 from programs.decision.layer import CUES, LM, WORDING, Decision
 from programs.errors import UserError
 from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble
+from programs.judges.ensemble import Ensemble, by_name
 from programs.records import explain
+from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.vision.content_parts import is_harmless
 
 FORMAT = 1
@@ -64,6 +65,7 @@ class _ProgramFile(BaseModel):
     options: _Options
     members: dict[str, _Options] = {}
     state: dict[str, _PredictorState]
+    rankers: dict[str, EvidenceRanker] = {}  # of each model of the program that has one
     decision: Decision | None = None
 
 
@@ -84,6 +86,7 @@ def program_text(task: Task, program: Program) -> str:
         "options": program.options,
         "members": {name: member.options for name, member in members.items()},
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
+        "rankers": {name: model.ranker.model_dump() for name, model in by_name(program).items() if model.ranker},
         "decision": program.decision.model_dump() if program.decision else None,
     }
     _validated(content, "the program to save")
@@ -105,6 +108,7 @@ def parse(text: str, source: str) -> Loaded:
             _check_fields(predictor, file.state[name], name)
             _check_demos(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
+        _rank_by(task, program, file.rankers)
         if file.decision is not None:
             _check_decision(task, file.decision, set(members) or {LM})
             program.decision = file.decision
@@ -134,6 +138,14 @@ def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> 
                 f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text, "
                 "and pictures as they are compiled"
             )
+
+
+def _rank_by(task: Task, program: Program, rankers: dict[str, EvidenceRanker]) -> None:
+    models = by_name(program)
+    for name, ranker in rankers.items():
+        if task.searched is None or name not in models:
+            raise UserError(f"rankers: {name!r} is no model of this program that looks for evidence")
+        models[name].ranker = ranker
 
 
 def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:

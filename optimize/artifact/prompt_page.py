@@ -9,7 +9,8 @@ from optimize.tasks.task import Task
 from programs.decision.cues import CUES
 from programs.decision.layer import Decision
 from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble
+from programs.judges.ensemble import Ensemble, by_name
+from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.text.sentences import sentences
 from programs.text.tokens import length, tokens
 
@@ -27,6 +28,7 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
         parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
         parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
         parts += _demos(predictor, program.options.get("nearest"))
+    parts += [_ranker(name, model.ranker) for name, model in by_name(program).items() if model.ranker]
     if program.decision is not None:
         parts.append(_decision(program.decision))
     return "\n\n".join(parts) + "\n"
@@ -95,6 +97,16 @@ def _demos(predictor: Any, few: int | None) -> list[str]:
     if len(predictor.demos) > MOST_DEMOS:
         parts.append(f"… and {len(predictor.demos) - MOST_DEMOS} more in program.json")
     return parts
+
+
+def _ranker(model: str, ranker: EvidenceRanker) -> str:
+    """The weights of an evidence ranker, the heaviest first."""
+    said = (
+        "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on "
+        "the gold evidence of train. A weight is what one standard deviation more of it adds."
+    )
+    rows = [f"| {name} | {weight:+.2f} |" for name, weight in ranker.by_weight()]
+    return "\n\n".join([f"## Evidence ranker of {model}", said, "\n".join(["| | weight |", "|---|---|", *rows])])
 
 
 def _decision(decision: Decision) -> str:

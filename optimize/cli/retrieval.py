@@ -1,5 +1,6 @@
 """The command that scores retrieval."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,8 @@ from optimize.cli.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chose
 from optimize.cli.session import embedding_address, load, opened_lm, prepare
 from optimize.cli.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
 
-SEED = "rank_bm25"
+SEED, FITTED = "rank_bm25", "fitted"
+WEIGHTS = 5  # of a fitted ranker that are shown, the heaviest
 
 
 def retrieval(
@@ -21,6 +23,12 @@ def retrieval(
     ] = f"{SEED},bm25,hierarchical,neighbours,variants,dense,hybrid,round-robin",
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose own retrieval to score as well, reranking and all.")
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(
+            help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated."
+        ),
     ] = None,
     rerank: Annotated[
         int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
@@ -57,6 +65,8 @@ def retrieval(
             rankers[f"bm25, {rerank} reranked"] = _of_program(chosen.build({"rerank": rerank}), opened)
         if program:
             rankers[program] = _of_program(compiled, opened)
+    if fit is not None:
+        rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
     found = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
     display.table(
@@ -74,6 +84,8 @@ def retrieval(
             for row in found
         ],
     )
+    if fit is not None:
+        _say_gain(found, records)
     if figure is not None:
         from optimize.report import figures
 
@@ -82,6 +94,45 @@ def retrieval(
         display.note(f"wrote {figure / 'recall.png'}")
     if program or rerank or embeddings.ledger.spend.asked:
         display.say_spend(embeddings.ledger.spend, len(records))
+
+
+def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
+    """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
+    claim like it."""
+    from optimize.cli import display
+    from optimize.evidence.rank_fit import fit_ranker, looked
+    from optimize.inference.retrieval_eval import by
+    from programs.records import read
+    from programs.retrieval.bm25 import bm25
+    from programs.retrieval.embeddings import built_in
+
+    given = looked(task, list(read(train, task.record, task.name)))
+    made = fit_ranker(given, bm25, built_in, seed=0)
+    display.note(f"fitted on {len(given.claims)} claims with evidence, in {len(set(given.group))} groups")
+    for name, weight in made.ranker.by_weight()[:WEIGHTS]:
+        display.note(f"  {weight:+.2f}  {name}")
+    if train.resolve() == file.resolve():
+        unseen = {claim: by(ranker.matcher()) for claim, ranker in made.unseen.items()}
+        return lambda one: unseen[one.claim](one)
+    papers = {tuple(one.paragraphs.values()) for one in given.claims}
+    known = sum(tuple(one.paragraphs.values()) in papers for one in records)
+    if known:
+        display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their figures flatter it")
+    return by(made.ranker.matcher())
+
+
+def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
+    """What the fitted ranker gains over each other one."""
+    from optimize.cli import display
+    from optimize.inference.retrieval_eval import gains
+
+    fitted = next(row for row in found if row.name == FITTED)
+    others = {row.name: gains(fitted, row, records) for row in found if row is not fitted}
+    display.table(
+        "gain of the fitted ranker, in points, with 95 % intervals over papers",
+        ["over", *next(iter(others.values()))],
+        [[name, *map(str, gained.values())] for name, gained in others.items()],
+    )
 
 
 def _of_program(program: Any, lm: Any = None) -> Any:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from optimize.artifact.manifest import Data, Layer, Manifest, Score, Spent, UsedLM
+from optimize.artifact.manifest import Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
 from optimize.base import digests
 from optimize.decision.fit import Fitted
 from optimize.experiment.plan import Plan
@@ -31,8 +31,10 @@ def manifest(
     digest: str,
     sizes: Mapping[str, int],
     seconds: float,
+    ranked: Mapping[str, Any] | None = None,
 ) -> Manifest:
-    """The manifest of a compile. digest: that of program.json; sizes: records a split."""
+    """The manifest of a compile. digest: that of program.json; sizes: records a split; ranked: what became of the
+    evidence ranker."""
     results = {
         "dev": choice.champion.dev,
         "baseline_dev": choice.contenders[0].dev,
@@ -52,6 +54,7 @@ def manifest(
         champion=choice.champion.name,
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
+        ranker=Ranked.model_validate(ranked) if ranked else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={

@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from rank_bm25 import BM25Okapi
 
+from metrics.confidence import Interval, mean_interval
 from optimize.tasks.task import Searched, Task
 from programs.errors import UserError
 from programs.records import read
 from programs.retrieval.bm25 import indexed, split_sentences
 from programs.retrieval.embeddings import embedded
+from programs.retrieval.evidence_features import counted
 from programs.retrieval.passages import budget, chosen, rank, whole
 from programs.retrieval.retrievers import Matcher
 
@@ -40,7 +42,7 @@ class Found(NamedTuple):
 
 def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> Found:
     """Score a ranker on claims that have gold evidence. context_tokens: 0 for the default budget."""
-    for kept in (indexed, split_sentences, embedded):
+    for kept in (indexed, split_sentences, embedded, counted):
         kept.cache_clear()  # what another ranker left would flatter this one
     start = time.perf_counter()
     rankings = [ranker(claim) for claim in claims]
@@ -61,6 +63,18 @@ def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_token
         1000 * seconds / len(claims),
         [place + 1 for place in first],
     )
+
+
+def gains(found: Found, before: Found, claims: Sequence[Searched]) -> dict[str, Interval]:
+    """What a ranker gains over another on the same claims: Hit@1, @3 and @10, and mean reciprocal rank, each with the
+    interval over papers, whose claims are not independent."""
+    papers = [tuple(one.paragraphs.values()) for one in claims]
+    group = [papers.index(paper) for paper in papers]
+    after, first = (np.array(row.ranks, dtype=np.float64) for row in (found, before))
+    return {
+        **{f"Hit@{k}": mean_interval((after <= k).astype(np.float64) - (first <= k), group) for k in (1, 3, 10)},
+        "MRR": mean_interval(1 / after - 1 / first, group),
+    }
 
 
 def claims(task: Task, file: Path, least: int = 1, limit: int | None = None) -> list[Searched]:

@@ -94,6 +94,7 @@ def labeled(work: Compilation) -> list[JudgeProgram]:
 def knn(work: Compilation) -> list[JudgeProgram]:
     """Few-shot chosen anew for each record: the labelled records of train that are nearest to it."""
     program = work.task.build({**work.student.options, "nearest": work.settings.demos})
+    program.ranker = work.student.ranker
     for predictor, old in zip(program.predictors(), work.student.predictors(), strict=True):
         predictor.signature = old.signature
     rows = [row for example in work.train for row in _rows(work, example)]

@@ -15,11 +15,12 @@ from programs.records import CitationRecord
 from programs.retrieval import passages as paper_passages
 from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_list import complete
+from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.knn_demos import check_nearest, nearest
 from programs.retrieval.passages import Passages
 from programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from programs.retrieval.rerank import Reranker, check_depth
-from programs.retrieval.retrievers import DEFAULT, Matcher, embedding_model, matcher
+from programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
 from programs.text.sanitize import item, plain
 from programs.text.tokens import tokens
 
@@ -54,14 +55,15 @@ class CitationJudge(dspy.Module):
     `retriever`: how paragraphs are ranked (see `ranking.matcher`); `rerank`: how many of the best the LM puts in order
     first (0: none, it is not asked); `quotes`: whether it quotes a sentence for each id; `samples`: answers to draw
     where the LM gives no log-probabilities; `nearest`: how many of the demos to show, those nearest to the claim (0:
-    all); `embed`: what asks the retriever's embedding model, which is no part of the program; `decision`: how its
-    judgement becomes a label.
+    all); `embed`: what asks the retriever's embedding model, which is no part of the program; `ranker`: what was
+    fitted to rank paragraphs in the retriever's place; `decision`: how its judgement becomes a label.
     """
 
     labels = CITATION_LABELS
     statement = "claim"  # the input that a demo and a record have in common where they are the same
     embed: Embed | None = None
     decision: Decision | None = None
+    ranker: EvidenceRanker | None = None
 
     def __init__(
         self,
@@ -106,7 +108,12 @@ class CitationJudge(dspy.Module):
     @property
     def match(self) -> Matcher:
         """What ranks paragraphs. Raises UserError where it embeds with a model that nobody was said to ask."""
-        return matcher(self.retriever, self.embed)
+        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever, self.embed)
+
+    @property
+    def vectors(self) -> Embed:
+        """What gives the word vectors of paragraphs. Raises UserError as `match`."""
+        return embedder(self.retriever, self.embed)
 
     def prepare(self, record: CitationRecord) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all

@@ -88,6 +88,7 @@ class ClaimJudge(dspy.Module):
     labels = CLAIM_LABELS
     gallery: Gallery | None = None
     decision: Decision | None = None
+    ranker = None  # nothing is looked for
 
     def __init__(
         self,

@@ -6,6 +6,9 @@ from typing import Any, Protocol, Self
 import dspy
 
 from programs.decision.layer import Decision
+from programs.retrieval.embeddings import Embed
+from programs.retrieval.evidence_ranker import EvidenceRanker
+from programs.retrieval.retrievers import Matcher
 from programs.vision.images import Gallery
 
 
@@ -48,10 +51,12 @@ class Program(Protocol):
 class JudgeProgram(Program, Protocol):
     """One program of a task: what optimizers compile.
 
-    gallery: where the pictures of records are, which is no part of the program.
+    gallery: where the pictures of records are, which is no part of the program; ranker: what ranks paragraphs in place
+    of the retriever; None for none, and for tasks that retrieve nothing.
     """
 
     gallery: Gallery | None
+    ranker: EvidenceRanker | None
 
     @property
     def judging(self) -> Any:
@@ -74,6 +79,18 @@ class JudgeProgram(Program, Protocol):
     def longer_by(self, example: dspy.Example) -> int:
         """Tokens by which the judging prompt of an example may be longer than its demo row, beside what the answers
         before it add."""
+
+
+class SearchingProgram(JudgeProgram, Protocol):
+    """A program that looks for paragraphs."""
+
+    @property
+    def match(self) -> Matcher:
+        """What ranks paragraphs."""
+
+    @property
+    def vectors(self) -> Embed:
+        """What gives the word vectors of paragraphs."""
 
 
 class LabelProgram(JudgeProgram, Protocol):

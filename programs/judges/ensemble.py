@@ -71,6 +71,11 @@ def members(program: Program) -> list[JudgeProgram]:
     return [*program.members.values()] if isinstance(program, Ensemble) else [cast(JudgeProgram, program)]
 
 
+def by_name(program: Program) -> Mapping[str, JudgeProgram]:
+    """The same by their names: an ensemble's members, or the program itself as `LM`."""
+    return program.members if isinstance(program, Ensemble) else {LM: cast(JudgeProgram, program)}
+
+
 def single(program: Program) -> JudgeProgram:
     """A program that is no ensemble. Raises UserError for one that is."""
     if isinstance(program, Ensemble):

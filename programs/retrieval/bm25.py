@@ -21,8 +21,8 @@ PAPERS = 256  # whose indices are kept: many claims cite the same paper
 def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """The BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
     index = indexed(tuple(texts))
-    words = _words([claim])[0]
-    known = [word for word in words if index is not None and word in index.vocab_dict]
+    (stems,) = words([claim])
+    known = [word for word in stems if index is not None and word in index.vocab_dict]
     if index is None or not known:
         return np.zeros(len(texts))
     return np.asarray(index.get_scores(known), dtype=np.float64)
@@ -52,7 +52,8 @@ def stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("english")
 
 
-def _words(texts: Sequence[str]) -> list[list[str]]:
+def words(texts: Sequence[str]) -> list[list[str]]:
+    """The stems of each text, without stop words, in order."""
     split: list[list[str]] = bm25s.tokenize(
         list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False, return_ids=False
     )
@@ -62,9 +63,9 @@ def _words(texts: Sequence[str]) -> list[list[str]]:
 @lru_cache(maxsize=PAPERS)
 def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
     """The BM25 index of texts; None where they hold no word to rank by."""
-    words = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False)
-    if not words.vocab:
+    found = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False)
+    if not found.vocab:
         return None  # nothing but stop words or signs
     index = bm25s.BM25()
-    index.index(words, show_progress=False)
+    index.index(found, show_progress=False)
     return index

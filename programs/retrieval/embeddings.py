@@ -18,7 +18,7 @@ Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array
 
 def dense(claim: str, texts: Sequence[str], embed: Embed) -> Vectors:
     """The cosine of the claim and each text, shape (texts,), -1 to 1. Raises what `embed` raises."""
-    return np.asarray(embedded(tuple(texts), embed) @ _normed(embed, [claim])[0])
+    return np.asarray(embedded(tuple(texts), embed) @ normed(embed, [claim])[0])
 
 
 def built_in(texts: Sequence[str]) -> Any:
@@ -42,10 +42,11 @@ def _wordllama() -> Any:
 @lru_cache(maxsize=PAPERS)
 def embedded(texts: tuple[str, ...], embed: Embed) -> Vectors:
     """The embeddings of texts, a row of length 1 each."""
-    return _normed(embed, texts)
+    return normed(embed, texts)
 
 
-def _normed(embed: Embed, texts: Sequence[str]) -> Vectors:
+def normed(embed: Embed, texts: Sequence[str]) -> Vectors:
+    """The embeddings of texts, scaled to length 1, a row each."""
     # An empty text would have no direction; a provider refuses it.
     rows = np.asarray(embed([text or " " for text in texts]), dtype=np.float64)
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))

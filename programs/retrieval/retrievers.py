@@ -97,10 +97,16 @@ def matcher(spec: str, embed: Embed | None = None) -> Matcher:
     embed: what asks that model, if it is not the built-in one. Raises UserError for any other spec, and where nobody
     asks the model.
     """
-    way, model = _parsed(spec)
+    return _parsed(spec)[0].make(embedder(spec, embed))
+
+
+def embedder(spec: str, embed: Embed | None = None) -> Embed:
+    """What embeds texts for a spec: `embed` where that names a model, else the built-in one. Raises UserError where it
+    names one and nobody asks it."""
+    model = _parsed(spec)[1]
     if model and embed is None:
         raise UserError(f"retriever {spec!r}: nobody was said to ask {model}; see optimize/lm/embeddings.py")
-    return way.make(embed if embed is not None and model else built_in)
+    return embed if embed is not None and model else built_in
 
 
 def embedding_model(spec: str) -> str | None:

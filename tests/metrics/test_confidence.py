@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.confidence import Interval, difference_interval, score_interval
+from metrics.confidence import Interval, difference_interval, mean_interval, score_interval
 from metrics.official import tally_citations, tally_claims
 from metrics.tally import Tally
 from programs.labels import CLAIM_LABELS
@@ -79,6 +79,17 @@ def test_an_interval_is_shown_in_points() -> None:
 def test_a_difference_of_different_records_is_refused() -> None:
     with pytest.raises(ValueError, match="10 records against 11"):
         difference_interval(corpus(10), corpus(11))
+
+
+def test_whole_groups_are_resampled() -> None:
+    values = [1.0] * 20 + [0.0] * 20
+    alone = mean_interval(values, list(range(40)))
+    grouped = mean_interval(values, [k // 10 for k in range(40)])
+    assert alone.value == grouped.value == 0.5
+    assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
+    assert mean_interval(values, [7] * 40) == Interval(0.5, 0.5, 0.5)
+    with pytest.raises(ValueError, match="no values"):
+        mean_interval([], [])
 
 
 def test_an_empty_corpus_has_no_interval() -> None:

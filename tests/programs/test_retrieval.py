@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from programs.retrieval import bm25
+from programs.retrieval.content import without_content
 from programs.retrieval.passages import budget, passages, rank, whole
 from programs.text.tokens import tokens
 
@@ -137,6 +138,47 @@ def test_a_paragraph_brings_the_heading_that_it_stands_under() -> None:
     }
     assert passages("are pears stored in sand", paper, 32).shown == ["P3", "P5"]
     assert passages("are pears stored in sand", paper, 25).shown == ["P5"]  # there is no room for the heading
+
+
+def test_what_cannot_decide_has_no_place_before_what_can() -> None:
+    paper = {
+        "P1": "Pears in winter",
+        "P2": "We ask how long fruit keeps, and where, and what is lost of it in the months between.",
+        "P3": "Pears keep",
+        "P4": "Figure 3. Pears keep in sand.",
+        "P5": "Where it was dry, they were as good in spring as they had been on the day of the harvest.",
+        "P55": "Nothing else was seen there, " * 20 + "to say it at length.",
+        "P6": "This work was supported by the society of those who keep pears.",
+        "P7": "The authors declare no interest in pears.",
+        "P8": "References",
+        "P9": "How pears keep, in: Pears and how to keep them.",
+    }
+    found = passages("pears keep", paper, 100)
+    assert found.ranking[0] == "P3"  # it can still be named
+    assert found.shown == ["P1", "P2", "P3", "P5"]
+    assert passages("pears keep", paper, 1000).shown == list(paper)  # there is room for all
+    assert passages("pears keep", {"P1": "Pears keep"}, 1000).shown == ["P1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Figure 3. Pears keep longest in sand (a), less long in straw (b), and worst of all in a warm room (c); bars "
+        "show means of three cellars, and n is the number of pears in each of them.",
+        "Thanks to the cold, pears keep.",
+        "Funding of cellars doubled how long pears keep.",
+        "The authors of that book reported 40 pears; in 2019, 12 were left, and in 2020; 7 of them.",
+    ],
+)
+def test_what_says_something_has_its_place(text: str) -> None:
+    assert without_content({"P1": text}) == set()
+
+
+def test_a_list_of_references_is_none() -> None:
+    entries = (
+        "1. Poe A. Pears. J Fruit 2001;12:3-9. 2. Roe B. Plums. J Fruit 2004;15:1-2. 3. Doe C. Figs. Trees 2007;1:4."
+    )
+    assert without_content({"P1": entries, "P2": "Pears keep (Poe, 2001; Roe, 2004)."}) == {"P1"}
 
 
 def test_ids_out_of_order_keep_the_order_of_the_document() -> None:

@@ -37,7 +37,7 @@ class SharePrediction(Prediction):
 
 
 class ShareReader(dspy.Module):
-    gallery, decision, samples, statement = None, None, 1, "sentence"
+    gallery, decision, ranker, samples, statement = None, None, None, 1, "sentence"
     rows_before: Any = staticmethod(lambda example: [])
     longer_by = staticmethod(lambda example: 0)
 

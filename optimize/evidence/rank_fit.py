@@ -1,0 +1,144 @@
+"""Fitting the evidence ranker on claims with gold evidence. No LM call is made.
+
+A listwise fit (conditional logit): of the paragraphs of one paper the gold ones should have the highest sum of weighted
+features. It is kept where it ranks claims of papers that it has not seen better than the unfitted retriever.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from metrics.confidence import Interval, mean_interval
+from optimize.datasets.leakage import groups, with_near_duplicates
+from optimize.datasets.split import fold_of
+from optimize.tasks.task import Searched, Task
+from programs.errors import UserError
+from programs.records import Record
+from programs.retrieval.embeddings import Embed
+from programs.retrieval.evidence_features import FEATURES, measure
+from programs.retrieval.evidence_ranker import EvidenceRanker
+from programs.retrieval.retrievers import Matcher, order
+
+FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
+PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
+DEPTHS = (1, 3, 10)
+DECIMALS = 4
+
+Values = NDArray[np.float64]
+
+
+class TooFew(UserError):
+    """There are too few claims with gold evidence to fit on."""
+
+
+class Looked(NamedTuple):
+    """Claims with gold evidence, and the group of each; two groups share no paper and no (nearly) equal claim."""
+
+    claims: list[Searched]
+    group: list[int]
+
+
+class RankFitted(NamedTuple):
+    """The ranker of all claims; for each claim, by its text, one that did not see the claim's group; the
+    cross-validated gain in mean reciprocal rank over the unfitted retriever; what a manifest says of it."""
+
+    ranker: EvidenceRanker
+    unseen: dict[str, EvidenceRanker]
+    gain: Interval
+    report: dict[str, Any]
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is better than the unfitted retriever, by the 95 % interval over groups."""
+        return self.gain.low > 0
+
+
+def looked(task: Task, records: Sequence[Record]) -> Looked:
+    """The claims of records that have gold evidence; none of a task that retrieves nothing."""
+    if task.searched is None:
+        return Looked([], [])
+    found = [task.searched(record) for record in records]
+    kept = [k for k, one in enumerate(found) if one.gold]
+    keys = with_near_duplicates([task.shares(records[k]) for k in kept], [task.text(records[k]) for k in kept])
+    return Looked([found[k] for k in kept], groups(keys))
+
+
+def fit_ranker(given: Looked, unfitted: Matcher, embed: Embed, seed: int) -> RankFitted:
+    """The ranker of claims, and how it does on groups that it was not fitted on. embed: what asks for word vectors.
+
+    Raises `TooFew` where there are fewer than `FOLDS` groups, and what `embed` raises.
+    """
+    known = len(set(given.group))
+    if known < FOLDS:
+        raise TooFew(
+            f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {FOLDS}"
+        )
+    tables = [measure(one.claim, list(one.paragraphs.values()), embed) for one in given.claims]
+    gold = [np.array([key in one.gold for key in one.paragraphs]) for one in given.claims]
+    before = np.array(
+        [
+            _first(unfitted(one.claim, list(one.paragraphs.values())), right)
+            for one, right in zip(given.claims, gold, strict=True)
+        ]
+    )
+    after = np.empty(len(gold), dtype=np.int64)
+    unseen: dict[str, EvidenceRanker] = {}
+    fold = fold_of([""] * len(gold), given.group, FOLDS, seed)
+    for part in range(FOLDS):
+        others = np.flatnonzero(fold != part)
+        ranker = _ranker([tables[k] for k in others], [gold[k] for k in others])
+        for k in np.flatnonzero(fold == part):
+            after[k] = _first(tables[k] @ ranker.sums, gold[k])
+            unseen[given.claims[k].claim] = ranker
+    gain = mean_interval(1 / (1 + after) - 1 / (1 + before), given.group)
+    report = {
+        "kept": gain.low > 0,
+        "claims": len(gold),
+        "groups": known,
+        "gain": list(gain),
+        "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in DEPTHS},
+        "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in DEPTHS},
+    }
+    return RankFitted(_ranker(tables, gold), unseen, gain, report)
+
+
+def _ranker(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]]) -> EvidenceRanker:
+    weights, spread = _likeliest(tables, gold)
+    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(FEATURES, weights, strict=True)}
+    heavy = {name: weight for name, weight in rounded.items() if weight}
+    return EvidenceRanker(
+        weights=heavy,
+        spread={name: float(f"{wide:.6g}") for name, wide in zip(FEATURES, spread, strict=True) if name in heavy},
+    )
+
+
+def _likeliest(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]]) -> tuple[Values, Values]:
+    """Weights of the highest penalised likelihood that one of the gold paragraphs is picked, and the spread of each
+    feature that they belong to."""
+    stacked = np.concatenate(tables)
+    spread = stacked.std(axis=0)
+    spread[spread < 1e-9] = 1.0
+    stacked = stacked / spread
+    right = np.concatenate(gold)
+    sizes = np.array([len(one) for one in gold])
+    starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+
+    def loss(weights: Values) -> tuple[float, Values]:
+        scores = stacked @ weights
+        raised = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        chances = raised / np.add.reduceat(raised, starts)[owner]
+        picked = np.maximum(np.add.reduceat(chances * right, starts), 1e-300)
+        among_gold = chances * right / picked[owner]
+        value = -np.log(picked).sum() + PENALTY / 2 * weights @ weights
+        return float(value), (chances - among_gold) @ stacked + PENALTY * weights
+
+    best = minimize(loss, np.zeros(stacked.shape[1]), jac=True, method="L-BFGS-B").x
+    return np.asarray(best), spread
+
+
+def _first(scores: Values, gold: NDArray[np.bool_]) -> int:
+    """The place of the first gold paragraph, from 0."""
+    return int(np.flatnonzero(gold[order(scores)])[0])

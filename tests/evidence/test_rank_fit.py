@@ -1,0 +1,176 @@
+"""The evidence ranker: what it learns, where it is kept, and how it travels with a program."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimize.artifact import diff
+from optimize.artifact.program_file import Loaded, parse, program_text
+from optimize.artifact.prompt_page import as_markdown
+from optimize.base.files import BadArtifact
+from optimize.evidence.rank_fit import TooFew, fit_ranker, looked
+from optimize.experiment.compile import compile_program
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.judges.citation import CitationJudge
+from programs.judges.ensemble import Ensemble
+from programs.records import CitationRecord
+from programs.retrieval.bm25 import bm25
+from programs.retrieval.embeddings import built_in
+from programs.retrieval.evidence_features import FEATURES, measure
+from programs.retrieval.evidence_ranker import EvidenceRanker
+from support.corpora import write
+from support.plans import SILENT, plan
+from support.scripted import question, scripted, written
+
+ADDED = ["amber", "basalt", "cobalt", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "kelp", "lagoon", "moss"]
+CAPTIONED = EvidenceRanker(weights={"caption of a figure or table": -2.0}, spread={"caption of a figure or table": 0.5})
+
+
+def paper(number: int, **more: Any) -> dict[str, Any]:
+    """A claim whose words are best matched by a caption, while a paragraph of prose is the evidence."""
+    thing, other = f"{ADDED[number % 12]}{number}", f"{ADDED[(number + 5) % 12]}{number}"
+    prose = "It was seen in all of the places that were looked at, and in every season of the two years. " * 2
+    texts = [
+        f"On {other}",
+        f"{prose} About {other} little is known.",
+        f"Figure {number} {thing} makes {other} grow, {thing} and {other}.",
+        f"{prose} {thing.title()} lets {other} rise.",
+        f"{prose} Nothing else was counted.",
+    ]
+    return {
+        "id": f"c{number}",
+        "claim_text": f"{thing} makes {other} grow.",
+        "cited_paper_full_text": [{f"P{k}": text} for k, text in enumerate(texts, start=1)],
+        "label": "Supported",
+        "evidence_para_ids": ["P4"],
+        **more,
+    }
+
+
+def records(count: int) -> list[CitationRecord]:
+    return [CitationRecord.model_validate(paper(k)) for k in range(count)]
+
+
+def test_it_learns_that_captions_are_no_evidence() -> None:
+    fitted = fit_ranker(looked(TRACK2, records(14)), bm25, built_in, seed=0)
+    assert fitted.kept
+    assert fitted.report["before"]["Hit@1"] == 0
+    assert fitted.report["after"]["Hit@1"] == 1
+    assert fitted.ranker.weights["caption of a figure or table"] < 0
+    assert set(fitted.unseen) == {record.claim_text for record in records(14)}
+    assert fit_ranker(looked(TRACK2, records(14)), bm25, built_in, seed=0) == fitted
+
+
+def test_too_few_papers_are_said() -> None:
+    with pytest.raises(TooFew, match="9 groups that share no paper or claim; a ranker needs 10"):
+        fit_ranker(looked(TRACK2, records(9)), bm25, built_in, seed=0)
+
+
+def test_claims_of_one_paper_are_one_group_and_no_evidence_is_no_claim() -> None:
+    same = [paper(1), paper(1, id="d", claim_text="Another claim."), paper(2, label="Irrelevant", evidence_para_ids=[])]
+    found = looked(TRACK2, [CitationRecord.model_validate(row) for row in same])
+    assert len(found.claims) == 2
+    assert len(set(found.group)) == 1
+    assert looked(TRACK1, []).claims == []
+
+
+@pytest.mark.parametrize(
+    "texts", [[""], ["one"], ["of the", "and", ""], ["1.2 3", "Figure 1 x"], ["é" * 5000, "b. C d."]]
+)
+@pytest.mark.parametrize("claim", ["", "of", "A claim of 1.2 on SARS-CoV-2 may hold."])
+def test_any_text_can_be_counted(claim: str, texts: list[str]) -> None:
+    found = measure(claim, texts)
+    assert found.shape == (len(texts), len(FEATURES))
+    assert np.isfinite(found).all()
+
+
+def test_a_program_keeps_its_ranker() -> None:
+    program = CitationJudge()
+    before = program.prepare(records(1)[0]).ranking
+    plain = program_text(TRACK2, program)
+    program.ranker = CAPTIONED
+    text = program_text(TRACK2, program)
+    loaded = parse(text, "here")
+    assert loaded.program.prepare(records(1)[0]).ranking != before
+    assert loaded.program.prepare(records(1)[0]).ranking == program.prepare(records(1)[0]).ranking
+    assert program_text(TRACK2, loaded.program) == text
+    assert loaded.digest != parse(plain, "here").digest
+    page = as_markdown("x", TRACK2, loaded.program)
+    assert "| caption of a figure or table | -2.00 |" in page
+    said = diff.as_markdown(parse(plain, "a"), loaded, ("a", "b"))
+    assert "| LM: caption of a figure or table | – | -2.00 |" in said
+
+
+def test_members_of_an_ensemble_keep_theirs() -> None:
+    members = {"a": TRACK2.build({}), "b": TRACK2.build({})}
+    members["b"].ranker = CAPTIONED
+    loaded = parse(program_text(TRACK2, Ensemble(members)), "here").program
+    assert isinstance(loaded, Ensemble)
+    assert loaded.members["a"].ranker is None
+    assert loaded.members["b"].ranker == CAPTIONED
+
+
+def test_a_program_from_before_there_were_rankers_loads() -> None:
+    content = json.loads(program_text(TRACK2, CitationJudge()))
+    del content["rankers"]
+    assert isinstance(parse(json.dumps(content), "here"), Loaded)
+
+
+@pytest.mark.parametrize(
+    ("task", "ranker", "said"),
+    [
+        (TRACK2, {"LM": {"weights": {"luck": 1.0}, "spread": {"luck": 1.0}}}, "no feature is called 'luck'"),
+        (TRACK2, {"LM": {"weights": {"BM25": 1.0}, "spread": {}}}, "spread of 'BM25' is missing"),
+        (TRACK2, {"other": {"weights": {}, "spread": {}}}, "'other' is no model of this program"),
+        (TRACK1, {"LM": {"weights": {}, "spread": {}}}, "'LM' is no model of this program that looks for evidence"),
+    ],
+)
+def test_a_ranker_that_is_none_is_refused(task: Any, ranker: Any, said: str) -> None:
+    content = json.loads(program_text(task, task.build({})))
+    with pytest.raises(BadArtifact, match=said):
+        parse(json.dumps({**content, "rankers": ranker}), "here")
+
+
+def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
+    for name, begin, count in (("train", 0, 14), ("dev", 20, 4), ("test", 30, 4)):
+        write(tmp_path / f"{name}.jsonl", [paper(begin + k) for k in range(count)])
+    lm = scripted(lambda request: written(question(request), {"label": "Supported", "evidence_ids": []}))
+    stages: list[str] = []
+    made = compile_program(
+        replace(
+            plan(tmp_path / "x"),
+            task=TRACK2,
+            decide=False,
+            data={k: tmp_path / f"{k}.jsonl" for k in ("train", "dev", "test")},
+        ),
+        lm,
+        lm,
+        tmp_path / "artifacts",
+        replace(SILENT, stage=stages.append),
+    )
+    assert made.manifest.ranker is not None
+    assert made.manifest.ranker.kept
+    assert any(stage.startswith("evidence ranker: kept, mean reciprocal rank") for stage in stages)
+    assert "## Evidence ranker of LM" in (made.folder / "PROMPT.md").read_text()
+    assert made.manifest.scores["test"].parts["joint_at_3"] == 1.0
+    assert parse((made.folder / "program.json").read_text(), "it").program.ranker is not None  # type: ignore[attr-defined]
+
+
+def test_the_command_fits_and_scores(aisr: Callable[..., Any], tmp_path: Path) -> None:
+    train = write(tmp_path / "train.jsonl", [paper(k) for k in range(14)])
+    test = write(tmp_path / "test.jsonl", [paper(k) for k in range(20, 26)])
+    words = ("--retrievers", "bm25", "--artifacts", tmp_path / "artifacts", "--fit", train)
+    for file, said in ((test, "for 6 claims"), (train, "for 14 claims")):
+        finished = aisr("retrieval", file, *words)
+        assert finished.code == 0, finished.err
+        assert said in finished.out + finished.err
+        assert "100.0 [100.0, 100.0]" in finished.out
+    both = write(tmp_path / "both.jsonl", [paper(k) for k in (1, 20)])
+    finished = aisr("retrieval", both, *words)
+    assert "1 of 2 claims cite papers that it was fitted on" in finished.out + finished.err
