@@ -13,6 +13,7 @@ FLOORS = [
     ["programs.errors"],
     ["programs.labels"],
     ["programs.records"],
+    ["programs.fact_check"],
     ["programs.text"],
     ["programs.asking"],
     ["programs.retrieval", "programs.vision"],
