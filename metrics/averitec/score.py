@@ -2,7 +2,7 @@
 
 Rules: the organisers' scorer. Evidence is right where it matches strictly better than a threshold, .25 by default.
 There is no penalty for more or longer evidence, so length alone raises the score: accuracy and macro-F1 are part of
-every report, and the mean length of a string is known.
+every report, and the mean length of a string is told beside them.
 """
 
 from collections.abc import Sequence
@@ -118,7 +118,8 @@ class Matches:
             "evidence": float(self.evidence.mean()),
             "questions": float(self.questions.mean()),
         }
-        return Report(float(self.passed().mean()), parts, per_label)
+        length = f"{self.words.mean():.0f} words a string of evidence on average: length alone raises this score"
+        return Report(float(self.passed().mean()), parts, per_label, (length,))
 
     def counts(self) -> NDArray[np.int64]:
         """True positives, false positives and false negatives of each label, shape (3, labels)."""
