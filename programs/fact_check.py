@@ -4,6 +4,7 @@ Format: the public files of the data set (Schlichtkrull et al. 2023), and those 
 2024 for predictions.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -58,7 +59,7 @@ class Checked(NamedTuple):
 
     label: str
     questions: tuple[Question, ...]
-    claim_types: tuple[str, ...] = ()
+    claim_types: Sequence[str] = ()
     justification: str = ""
 
 
@@ -93,7 +94,7 @@ class FactRecord(Record):
     documents: list[Document] | None = None
     label: Verdict | None = None
     questions: list[Question] | None = None
-    claim_types: tuple[str, ...] = ()
+    claim_types: Sequence[str] = ()
     justification: str = ""
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""`make demo`: every task whose sample has a `demo.json` from records to a submission.
+"""`make demo`: tasks whose sample has a `demo.json` from records to a submission; those that are named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. What takes time is what the model reads, some 400 tokens a
@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from optimize.artifact.manifest import manifest
 from optimize.base.text import percent, with_interval
 from optimize.cli.display import console, note, table
@@ -27,34 +29,48 @@ NAME = "demo"
 SAMPLE = Path("data/sample")
 # How many records of each split, so that two slow cores are done in minutes; the scores of so few mean little.
 RECORDS = {"train": 8, "dev": 8, "test": 10}
-# Beside the sample of a task stands how it is compiled here.
-COMPILE: dict[str, list[str]] = {
-    task: json.loads(file.read_text(encoding="utf-8"))
+
+
+class Settled(BaseModel):
+    """How a task is compiled here, and how many prompt tokens the model works on, about."""
+
+    compile: list[str]
+    prompt_tokens: int
+
+
+DEMOS = {
+    task: Settled.model_validate_json(file.read_bytes())
     for task in TASKS
     if (file := SAMPLE / task / "demo.json").exists()
 }
 STEPS = ("compile", "predict", "submit", "score")
-READ = 19_000  # prompt tokens that the model works on, about
 SIGN_OF_LIFE = 10.0  # seconds
 
 
 def main() -> int:
-    """Run the walk for each of them; 0 if every step went well."""
+    """Run the walk for each of them; 0 if every step went well, 2 for a task without a demo."""
     began = time.monotonic()
+    tasks = sys.argv[1:] or list(DEMOS)
+    if unknown := [task for task in tasks if task not in DEMOS]:
+        print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(DEMOS)}", file=sys.stderr)
+        return 2
+    read_in_all = sum(DEMOS[task].prompt_tokens for task in tasks)
     root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS))
     with tempfile.TemporaryDirectory() as place:
         count = Path(place) / "tokens"
         os.environ[llama_cpp.TOKEN_COUNT] = str(count)
         rows = []
-        for number, task in enumerate(COMPILE):
+        for number, task in enumerate(tasks):
             seconds = time.monotonic()
-            zipped, report = _walk(task, root, Progress(count, number * len(STEPS)))
+            zipped, report = _walk(
+                task, root, Progress(count, number * len(STEPS), len(tasks) * len(STEPS), read_in_all)
+            )
             rows.append(_row(task, root, report, time.monotonic() - seconds))
             note(f"submission: {zipped}\n")
         read = llama_cpp.counted(count)
     header = ["task", "program", "dev", "test", "parts", "gain on test", "calls", "seconds"]
     table("ranking score, the mean of macro-F1 and exact match, and gain over the uncompiled program", header, rows)
-    for task in COMPILE:
+    for task in tasks:
         note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
     note(
         f"the built-in model read {read.uncached:,} prompt tokens, had {read.cached:,} in its prefix cache, and wrote "
@@ -68,14 +84,16 @@ def main() -> int:
 class Progress:
     """Which step of how many it is, and how much the model has read of what it is going to."""
 
-    def __init__(self, count: Path, done: int) -> None:
+    def __init__(self, count: Path, done: int, steps: int, prompt_tokens: int) -> None:
         self._count = count
         self._done = done
+        self._steps = steps
+        self._prompt_tokens = prompt_tokens
 
     def aisr(self, *words: str) -> None:
         """Run a command. Where no terminal shows what it does, a line now and then says that it is at work."""
         self._done += 1
-        here = f"step {self._done} of {len(STEPS) * len(COMPILE)}"
+        here = f"step {self._done} of {self._steps}"
         note(f"[{here}] $ aisr {shlex.join(words)}")
         with subprocess.Popen([sys.executable, "-m", "optimize.cli", *words]) as process:
             while True:
@@ -83,9 +101,8 @@ class Progress:
                     code = process.wait(None if console.is_terminal else SIGN_OF_LIFE)
                     break
                 except subprocess.TimeoutExpired:
-                    note(
-                        f"  … {here}: {llama_cpp.counted(self._count).uncached:,} of about {READ:,} prompt tokens read"
-                    )
+                    read = llama_cpp.counted(self._count).uncached
+                    note(f"  … {here}: {read:,} of about {self._prompt_tokens:,} prompt tokens read")
         if code:
             raise SystemExit(f"aisr {words[0]} ended with exit code {code}")
 
@@ -111,7 +128,7 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
         old.unlink(missing_ok=True)
     shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
-    progress.aisr("compile", *at, "--data", str(work), *COMPILE[task], "--name", NAME)
+    progress.aisr("compile", *at, "--data", str(work), *DEMOS[task].compile, "--name", NAME)
     program = f"models:/aisr-{task}@champion"
     progress.aisr("predict", *at, "--program", program, "--data", str(inputs), "--out", str(predictions))
     files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]
