@@ -69,7 +69,7 @@ def main() -> int:
             note(f"submission: {zipped}\n")
         read = llama_cpp.counted(count)
     header = ["task", "program", "dev", "test", "parts", "gain on test", "calls", "seconds"]
-    table("ranking score, the mean of macro-F1 and exact match, and gain over the uncompiled program", header, rows)
+    table("ranking score and gain over the uncompiled program", header, rows)
     for task in tasks:
         note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
     note(
@@ -138,7 +138,9 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
 
 
 def _zip(root: Path, task: str) -> Path:
-    return root / "demo-runs" / task / "submission.zip"
+    return (
+        root / "demo-runs" / task / f"submission{'.json' if TASKS[task].submission.file.endswith('.json') else '.zip'}"
+    )
 
 
 def _row(task: str, root: Path, report: dict[str, Any], seconds: float) -> list[str]:
