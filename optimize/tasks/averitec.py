@@ -89,7 +89,8 @@ def _searched(record: FactRecord) -> Searched:
     passages = held(record.documents or []).passages
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     texts = {key: passage.text for key, passage in passages.items()}
-    return Searched(record.claim, texts, [key for key, passage in passages.items() if passage.url in gold])
+    asked = [question.question for question in record.questions or ()]
+    return Searched(record.claim, texts, [key for key, passage in passages.items() if passage.url in gold], asked)
 
 
 def _plant(records: Sequence[Any], count: int, density: int, seed: int) -> NoReturn:

@@ -31,11 +31,13 @@ class Sources(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What is looked for in what: a claim, the paragraphs of a paper by their ids, and the ids of the gold ones."""
+    """What is looked for in what: a claim, the paragraphs of a paper by their ids, the ids of the gold ones, and the
+    gold questions about the claim, where a task has such."""
 
     claim: str
     paragraphs: Mapping[str, str]
     gold: Sequence[str]
+    questions: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
