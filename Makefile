@@ -1,8 +1,9 @@
-# make demo   both tracks end to end on the sample data, with the embedded model
+# make demo   both tracks end to end on the sample data, with the embedded model; TASK=averitec for that task
 # make test   the tests
 # Both set up .venv first, from requirements.lock: exact versions and hashes, no compiler needed.
 
 PYTHON ?= python3
+TASK ?= track1 track2
 BIN := .venv/bin
 READY := .venv/.ready
 
@@ -25,7 +26,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 demo: setup
-	$(BIN)/python -m optimize.studies.demo
+	$(BIN)/python -m optimize.studies.demo $(TASK)
 
 test: setup
 	$(BIN)/pytest

@@ -18,38 +18,41 @@ class Gold:
     """The gold labels of a corpus, a row a judgement: a sentence of Track 1, a claim of Track 2.
 
     allowed: bool (judgements, labels), the labels that count as right; first: int (judgements,), the one that a miss
-    counts against; record: int (judgements,), ascending from 0, the record that a judgement belongs to.
+    counts against; record: int (judgements,), ascending from 0, the record that a judgement belongs to; f1_share: what
+    macro-F1 counts in the ranking score (see `metrics.f1.ranking_value`).
     """
 
     allowed: NDArray[np.bool_]
     first: NDArray[np.int64]
     record: NDArray[np.int64]
+    f1_share: float = 0.5
 
     @classmethod
-    def of(cls, records: Sequence[Sequence[Sequence[str]]], labels: Sequence[str]) -> "Gold":
+    def of(cls, records: Sequence[Sequence[Sequence[str]]], labels: Sequence[str], f1_share: float = 0.5) -> "Gold":
         """From the gold labels of each judgement of each record."""
         rows = [types for record in records for types in record]
         return cls(
             allowed=np.array([[label in types for label in labels] for types in rows], dtype=np.bool_),
             first=np.array([list(labels).index(types[0]) for types in rows], dtype=np.int64),
             record=np.repeat(np.arange(len(records)), [len(record) for record in records]),
+            f1_share=f1_share,
         )
 
     def __getitem__(self, kept: NDArray[np.bool_]) -> "Gold":
         """The judgements that a mask (judgements,) keeps; it must keep records whole."""
         _, record = np.unique(self.record[kept], return_inverse=True)
-        return Gold(self.allowed[kept], self.first[kept], record)
+        return Gold(self.allowed[kept], self.first[kept], record, self.f1_share)
 
 
 def ranking_score(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None = None) -> float:
-    """The mean of macro-F1 and exact match, in 0-1, of label indices (judgements,).
+    """The ranking score, in 0-1, of label indices (judgements,).
 
-    found: for Track 2, whether the evidence that goes with the gold label is right (judgements,).
+    found: where evidence counts, whether that which goes with the gold label is right (judgements,).
     """
     labels = gold.allowed.shape[1]
     hit = _hit(gold, said)
     counts = np.stack([np.bincount(rows, minlength=labels) for rows in (said[hit], said[~hit], gold.first[~hit])])
-    return float(ranking_value(f1_scores(counts), _exact(gold, hit, found).mean()))
+    return float(ranking_value(f1_scores(counts), _exact(gold, hit, found).mean(), gold.f1_share))
 
 
 def raised(
@@ -91,7 +94,7 @@ def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, 
     counts = np.zeros((len(exact), 3, len(labels)), dtype=np.int64)
     for part, rows, column in ((TP, hit, said), (FP, ~hit, said), (FN, ~hit, gold.first)):
         np.add.at(counts[:, part], (gold.record[rows], column[rows]), 1)
-    return Tally(tuple(labels), counts, exact, "exact")
+    return Tally(tuple(labels), counts, exact, "exact", gold.f1_share)
 
 
 def _hit(gold: Gold, said: NDArray[np.int64]) -> NDArray[np.bool_]:

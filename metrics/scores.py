@@ -20,17 +20,21 @@ Floats = NDArray[np.float64]
 class Report:
     """A ranking score and its parts, all in 0-1.
 
-    parts: by name, in the order in which they are shown ("macro_f1", "pem"); per_label: where judgements are labels.
+    parts: by name, in the order in which they are shown ("macro_f1", "pem"); per_label: where judgements are labels;
+    remarks: what a person should read beside the score, in words.
     """
 
     score: float
     parts: Mapping[str, float]
     per_label: Mapping[str, LabelScore] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The parts by their names, `score`, and `per_label` where there is one, as `aisr score` writes them."""
+        """The parts by their names, `score`, and `per_label` and `remarks` where there are some, as `aisr score` writes
+        them."""
         labels = {label: part._asdict() for label, part in self.per_label.items()}
-        return {**self.parts, "score": self.score, **({"per_label": labels} if labels else {})}
+        more = {"per_label": labels, "remarks": list(self.remarks)}
+        return {**self.parts, "score": self.score, **{name: found for name, found in more.items() if found}}
 
 
 class Scores(Protocol):

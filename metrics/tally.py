@@ -18,13 +18,15 @@ class Tally:
 
     counts: int array (records, 3, labels): true positives, false positives and false negatives;
     exact: bool array (records,): paragraph exact match (Track 1), Joint@3 (Track 2);
-    exact_name: the name of that part, "pem" or "joint_at_3".
+    exact_name: the name of that part, "pem" or "joint_at_3";
+    f1_share: what macro-F1 counts in the ranking score (see `metrics.f1.ranking_value`).
     """
 
     labels: tuple[str, ...]
     counts: NDArray[np.int64]
     exact: NDArray[np.bool_]
     exact_name: str
+    f1_share: float = 0.5
 
     def __len__(self) -> int:
         return len(self.exact)
@@ -38,7 +40,7 @@ class Tally:
         """The ranking score, where records count as often as `weights` (resamples, records) says; (resamples,)."""
         totals = weights @ self.rows
         counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
-        return np.asarray(ranking_value(f1_scores(counts), totals[:, -1] / weights.sum(axis=1)))
+        return np.asarray(ranking_value(f1_scores(counts), totals[:, -1] / weights.sum(axis=1), self.f1_share))
 
     def credit(self, baseline: Self) -> Floats:
         """The ranking score linearised at the operating point of a baseline on train (see `metrics.credit`), a value a
@@ -64,7 +66,7 @@ class Tally:
         }
         exact = float(self.exact.mean())
         parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
-        return Report(float(ranking_value(f1, exact)), parts, per_label)
+        return Report(float(ranking_value(f1, exact, self.f1_share)), parts, per_label)
 
     @cached_property
     def _credit(self) -> Credit:

@@ -1,4 +1,5 @@
-"""The two label sets of the task, in the order of the guidelines (section 1), with their definitions in our words."""
+"""The label sets of all tasks, with their definitions in our words: those of NLPCC 2026 Task 10 in the order of its
+guidelines (section 1), and AVeriTeC's."""
 
 from enum import StrEnum
 from typing import Literal
@@ -23,8 +24,18 @@ class CitationLabel(StrEnum):
     IRRELEVANT = "Irrelevant"
 
 
+class Verdict(StrEnum):
+    """AVeriTeC: one label a claim, spelt as its files spell them."""
+
+    SUPPORTED = "Supported"
+    REFUTED = "Refuted"
+    NOT_ENOUGH = "Not Enough Evidence"
+    CONFLICTING = "Conflicting Evidence/Cherrypicking"
+
+
 CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
 CITATION_LABELS = tuple(str(label) for label in CitationLabel)
+VERDICTS = tuple(str(label) for label in Verdict)
 
 EVIDENCE_K = 3  # Track 2: "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
 
@@ -37,6 +48,7 @@ ClaimLiteral = Literal[
     "Contradiction",
 ]
 CitationLiteral = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
+VerdictLiteral = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
 
 # One line a label. They stand in the output field's description, where no optimizer rewrites them.
 CLAIM_DEFINITIONS: dict[str, str] = {
@@ -51,6 +63,12 @@ CITATION_DEFINITIONS: dict[str, str] = {
     CitationLabel.OVERSTATE: "the claim says more, or more strongly, than the paper supports",
     CitationLabel.TOPICAL: "same topic, but the paper lacks the evidence that the claim needs",
     CitationLabel.IRRELEVANT: "the paper has no meaningful support relation to the claim",
+}
+VERDICT_DEFINITIONS: dict[str, str] = {
+    Verdict.SUPPORTED: "the evidence shows that the claim is true",
+    Verdict.REFUTED: "the evidence shows that the claim is false",
+    Verdict.NOT_ENOUGH: "the evidence neither supports nor refutes the claim",
+    Verdict.CONFLICTING: "some evidence supports and some refutes it, or it is true but leaves out what matters",
 }
 
 

@@ -12,15 +12,15 @@ from typing import NamedTuple
 import pytest
 
 from optimize.cli.__main__ import app
-from optimize.tasks.all import TASKS
 from support import processes
 from support.commands import Aisr
 from support.compiled import FEW, Compiled
 from support.corpora import beginning, read_rows, write
 from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
+from support.tracks import BOTH
 
-TRACK = pytest.mark.parametrize("track", list(TASKS))
+TRACK = pytest.mark.parametrize("track", list(BOTH))
 
 
 class Walk(NamedTuple):
@@ -49,7 +49,7 @@ class Walk(NamedTuple):
 @pytest.fixture(scope="module")
 def walk(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Walk:
     made = Walk(compiled.copied(tmp_path_factory.mktemp("walk") / "artifacts"))
-    for track in TASKS:
+    for track in BOTH:
         beginning(SAMPLE / track / "test.jsonl", 6, made.gold(track))
         beginning(SAMPLE / track / "test-inputs.jsonl", 6, made.inputs(track))
     return made
@@ -68,7 +68,7 @@ def test_check_counts_records_and_labels(aisr: Aisr, track: str) -> None:
     finished = aisr("check", SAMPLE / track / "dev.jsonl", "--task", track)
     assert finished.code == 0
     assert "100 good records, 0 bad lines" in finished.out
-    assert all(label in finished.out for label in TASKS[track].labelled.labels)
+    assert all(label in finished.out for label in BOTH[track].labelled.labels)
 
 
 @TRACK
@@ -211,8 +211,8 @@ def test_predictions_are_packed_into_one_flat_zip(walk: Walk, aisr: Aisr, track:
     assert aisr("submit", *words).code == 0
     assert pack.read_bytes() == first
     with zipfile.ZipFile(pack) as content:
-        assert content.namelist() == [TASKS[track].submission.file]
-        packed = content.read(TASKS[track].submission.file).decode().splitlines()
+        assert content.namelist() == [BOTH[track].submission.file]
+        packed = content.read(BOTH[track].submission.file).decode().splitlines()
     assert [json.loads(line) for line in packed] == read_rows(out)
     assert [line["id"] for line in read_rows(out)] == [row["id"] for row in read_rows(walk.inputs(track))]
 
@@ -262,7 +262,7 @@ def test_failed_records_are_filled_in_only_where_that_is_asked_for(
 
 def test_one_zip_holds_both_tracks(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
     pack = tmp_path / "both.zip"
-    for track in TASKS:
+    for track in BOTH:
         out = predictions(walk, aisr, track, tmp_path)
         words = ["--data", walk.inputs(track), "--predictions", out, "--out", pack]
         assert aisr("submit", "--task", track, *words).code == 0
@@ -301,14 +301,14 @@ def test_the_registered_model_answers_as_mlflow_serves_it(
 def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
     """With a response cache of its own: nothing but what was saved can make it agree."""
     words: list[list[object]] = []
-    for track in TASKS:
+    for track in BOTH:
         for name, program in (("folder", walk.made.folder(track)), ("name", f"models:/aisr-{track}@champion")):
             out = tmp_path / f"{track}-{name}.jsonl"
             at = ["--task", track, "--data", walk.inputs(track), "--out", out]
             words.append(["predict", *at, "--program", program, *walk.lm])
     done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(tmp_path / "cache")})
     assert done.returncode == 0, done.stdout + done.stderr
-    for track in TASKS:
+    for track in BOTH:
         here = predictions(walk, aisr, track, tmp_path).read_bytes()
         assert (tmp_path / f"{track}-folder.jsonl").read_bytes() == here
         assert (tmp_path / f"{track}-name.jsonl").read_bytes() == here
@@ -317,7 +317,7 @@ def test_a_fresh_process_predicts_the_same_from_folder_and_registry(walk: Walk, 
 
 @TRACK
 def test_check_says_of_what_task_the_records_of_another_are(aisr: Aisr, track: str) -> None:
-    (other,) = set(TASKS) - {track}
+    (other,) = set(BOTH) - {track}
     finished = aisr("check", SAMPLE / other / "dev.jsonl", "--task", track, "--limit", 1)
     assert finished.code == 2
     assert f"the first line is a record of {other}; check it with --task {other}" in finished.out

@@ -13,6 +13,7 @@ FLOORS = [
     ["programs.errors", "programs.strict_json"],
     ["programs.labels"],
     ["programs.records"],
+    ["programs.fact_check"],
     ["programs.text"],
     ["programs.asking"],
     ["programs.retrieval", "programs.vision"],
@@ -102,7 +103,9 @@ def test_no_two_files_of_a_room_import_each_other() -> None:
 
 TASK_ROOM = Path("optimize/tasks")
 OWN_OPTIONS = Path("optimize/cli/task_options.py")
-OF_ONE_TASK = re.compile(r"\b(?:track_?[12]|(?:Claim|Citation)(?:Record|Prediction|Judge))\b", re.IGNORECASE)
+OF_ONE_TASK = re.compile(
+    r"\b(?:track_?[12]|averitec|(?:Claim|Citation|Fact)(?:Record|Prediction|Judge))\b", re.IGNORECASE
+)
 
 
 def words(tree: ast.Module) -> Iterator[tuple[int, str]]:

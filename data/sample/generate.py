@@ -12,6 +12,7 @@ import citations
 import claims
 import dirt
 import edits
+import verdicts
 from papers import draw_paper
 from pictures import draw, picture_path
 
@@ -26,7 +27,7 @@ Record = dict[str, Any]
 
 
 def main() -> None:
-    """Reads the command line and writes both tracks and the images."""
+    """Reads the command line and writes the sample of each task and the images."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--out", type=Path, default=Path(__file__).parent, help="folder to write to (default: this one)"
@@ -42,6 +43,9 @@ def main() -> None:
     for split, size in SIZES.items():
         records = citations.split_of(rng, size, RECORDS_PER_PAPER, taken)
         write(out / "track2", split, records, "track2", ("label", "evidence_para_ids", "evidence_texts"))
+    for split, records in verdicts.splits(Random(SEED)).items():
+        withheld = ("label", "questions", "claim_types", "justification")
+        write(out / "averitec", split, records, "averitec", withheld)
 
 
 def track1(rng: Random, size: int, out: Path) -> list[Record]:

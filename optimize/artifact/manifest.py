@@ -93,8 +93,9 @@ class Ranked(_Part):
 
 
 class Manifest(_Part):
-    """The whole file. Scores by split: `dev`, `test`, and `baseline_dev`, `baseline_test` of the program that the
-    champion is compared with. What a file from before lacks has a default."""
+    """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the
+    champion is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. What a file from before
+    lacks has a default."""
 
     task: str
     digest: str

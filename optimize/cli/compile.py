@@ -30,7 +30,10 @@ from optimize.cli.task_options import (
     ContextTokens,
     EmbeddingApiBase,
     Evidence,
+    Fill,
     ImageRoot,
+    Pairs,
+    Questions,
     Quotes,
     Rerank,
     Retriever,
@@ -97,6 +100,9 @@ def compile_(
     embedding_price: EmbeddingPrice = None,
     rerank: Rerank = None,
     quotes: Quotes = False,
+    questions: Questions = None,
+    pairs: Pairs = None,
+    fill: Fill = False,
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
@@ -155,9 +161,12 @@ def compile_(
         "retriever": retriever,
         "rerank": rerank,
         "quotes": quotes,
+        "questions": questions,
+        "pairs": pairs,
+        "fill": fill,
         "samples": samples,
     }
-    options = {key: value for key, value in given.items() if value}
+    options = {key: value for key, value in given.items() if value is not None and value is not False}
     if members and options:
         raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
     plan = Plan(

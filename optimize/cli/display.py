@@ -104,6 +104,12 @@ def score_table(parts: Mapping[str, str], report: Mapping[str, Any]) -> None:
     suffix = f"   95 % interval [{percent(interval[0])}, {percent(interval[1])}]" if interval else ""
     console.print(f"ranking score {percent(report['score'])}{suffix}", style="bold")
     console.print("  " + "   ".join(f"{words} {percent(report[name])}" for name, words in parts.items()))
+    for remark in report.get("remarks", ()):
+        note(f"  {remark}")
+    if floor := report.get("floor"):
+        low, high = map(percent, floor["interval"])
+        told = "   ".join(f"{words} {percent(floor[name])}" for name, words in parts.items())
+        note(f"  without any LM {percent(floor['score'])} [{low}, {high}]   {told}")
     rows = [
         [label, percent(part["precision"]), percent(part["recall"]), percent(part["f1"]), str(part["support"])]
         for label, part in report.get("per_label", {}).items()
@@ -159,6 +165,10 @@ def say_champion(made: Any) -> None:
         note(f"  stopped early: {made.manifest.stopped_early}")
     if made.test:
         note(f"  on test, which chose nothing: {made.test.champion.interval}")
+        for remark in made.test.champion.score.remarks:
+            note(f"    {remark}")
+        if made.test.champion.floor:
+            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
         say_failures(made.test.champion.failures)
         if made.test.gain:
             better = "better" if made.test.gain.low > 0 else "no better"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-TaskName = Annotated[str, typer.Option("--task", help="The task: track1 or track2.", show_default=False)]
+TaskName = Annotated[str, typer.Option("--task", help="The task: track1, track2 or averitec.", show_default=False)]
 SEARCHING = "track2"
 SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.")]
 Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
@@ -34,7 +34,7 @@ ContextTokens = Annotated[
 Retriever = Annotated[
     str | None,
     typer.Option(
-        help="track2: bm25 (default), hierarchical, neighbours, variants, dense, hybrid or round-robin; "
+        help="track2, averitec: bm25 (default), hierarchical, neighbours, variants, dense, hybrid or round-robin; "
         "the last three with an embedding model behind a colon, or the built-in one."
     ),
 ]
@@ -43,6 +43,16 @@ Rerank = Annotated[
 ]
 Quotes = Annotated[
     bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
+]
+Questions = Annotated[
+    int | None,
+    typer.Option(min=0, max=5, help="averitec: most questions to ask before evidence is looked for. Default: 5."),
+]
+Pairs = Annotated[
+    int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
+]
+Fill = Annotated[
+    bool, typer.Option("--fill", help="averitec: fill the evidence up to ten pairs with the passages that come next.")
 ]
 AugmentDensity = Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")]
 ShapeLike = Annotated[

@@ -100,7 +100,7 @@ def gather(
         here = np.flatnonzero(fold == part)
         wording[here] = logs(prior.chances([texts.statements[k] for k in here]))
         cues[here] = logs(weights.of(texts.cues[here]))
-    gold = Gold.of([labelled.allowed(example.gold) for example in real], labelled.labels)
+    gold = Gold.of([labelled.allowed(example.gold) for example in real], labelled.labels, labelled.f1_share)
     everything = {**opinions, WORDING: wording, CUES: cues}
     said = _said(labelled, judged, models[0]) if len(models) == 1 else None
     folds = _repeated(labelled, rows[: len(judged)], group, seed)
@@ -143,6 +143,10 @@ def _said(labelled: Judgements, judged: Sequence[Judged], name: str) -> NDArray[
 
 
 def _found(labelled: Judgements, judged: Sequence[Judged]) -> dict[tuple[float, Fill], NDArray[np.bool_]]:
+    if labelled.answer_right is not None:
+        firsts = [(row.example.gold, next(iter(outcomes.values())).answer) for row, outcomes in judged]
+        right_ones = np.array([labelled.answer_right(gold, answer) for gold, answer in firsts], dtype=np.bool_)
+        return {(weight, fill): right_ones for weight in NAMED_WEIGHTS for fill in FILLS}
     if labelled.evidence_right is None:
         return {}
     table = {}

@@ -40,6 +40,8 @@ def manifest(
         "baseline_dev": choice.contenders[0].dev,
         "test": test.champion if test else None,
         "baseline_test": test.baseline if test else None,
+        "floor_dev": choice.champion.dev.floor,
+        "floor_test": test.champion.floor if test else None,
     }
     return Manifest(
         task=plan.task.name,

@@ -17,12 +17,13 @@ from programs.judges.contract import Program
 
 @dataclass(frozen=True)
 class Result:
-    """How a program did on a split."""
+    """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without."""
 
     scores: Scores
     score: Report
     interval: Interval
     failures: dict[str, str]  # record id -> reason
+    floor: "Result | None" = None
 
     def report(self) -> dict[str, Any]:
         return {
@@ -30,6 +31,7 @@ class Result:
             "interval": [self.interval.low, self.interval.high],
             "records": len(self.scores),
             "failures": self.failures,
+            **({"floor": self.floor.report()} if self.floor else {}),
         }
 
 
@@ -59,7 +61,14 @@ def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outc
         for example, outcome in zip(examples, outcomes, strict=True)
         if outcome.failure is not None
     }
-    return Result(scores, scores.report(), score_interval(scores), failures)
+    return Result(scores, scores.report(), score_interval(scores), failures, _floor(task, examples))
+
+
+def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
+    if task.floor is None:
+        return None
+    scores = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
+    return Result(scores, scores.report(), score_interval(scores), {})
 
 
 def scored(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:

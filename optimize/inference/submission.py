@@ -40,7 +40,7 @@ def check(task: Task, data: Path, predictions: Path, fill_failed: bool) -> Check
         wrong = task.problem(record, answer)
         if wrong:
             problems.append(f"{record.id}: {wrong}")
-        lines.append({"id": record.id, **task.line(answer)})
+        lines.append({"id": record.id, **task.beside(record), **task.line(answer)})
     problems += [f"{key}: not among the test inputs" for key in given]
     return Checked(lines, problems, filled)
 

@@ -17,6 +17,7 @@ SPLITS = {
     "dev": "champion without decision layer, dev",
     "baseline_test": "baseline, test",
     "test": "champion, test",
+    "floor_test": "without any LM, test",
 }
 
 

@@ -82,6 +82,8 @@ def of_evaluation(done: Evaluation, folder: Path, gallery: Gallery | None) -> li
 
 def _about(task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[Replayed], note: str) -> About:
     found = _scored(task, told)
+    floor = [f"Without any LM: {found.floor.interval}."] if found.floor else []
+    note = " ".join([note, *(f"{remark}." for remark in found.score.remarks), *floor]).strip()
     return About(
         task=task.name,
         labels=list(task.judgements.labels) if task.judgements else [],

@@ -1,4 +1,4 @@
-"""`make demo`: every task whose sample has a `demo.json` from records to a submission.
+"""`make demo`: tasks whose sample has a `demo.json` from records to a submission; those that are named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. What takes time is what the model reads, some 400 tokens a
@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from optimize.artifact.manifest import manifest
 from optimize.base.text import percent, with_interval
 from optimize.cli.display import console, note, table
@@ -27,9 +29,17 @@ NAME = "demo"
 SAMPLE = Path("data/sample")
 # How many records of each split, so that two slow cores are done in minutes; the scores of so few mean little.
 RECORDS = {"train": 8, "dev": 8, "test": 10}
-# Beside the sample of a task stands how it is compiled here.
-COMPILE: dict[str, list[str]] = {
-    task: json.loads(file.read_text(encoding="utf-8"))
+
+
+class Settled(BaseModel):
+    """How a task is compiled here, and how many prompt tokens the model works on, about."""
+
+    compile: list[str]
+    prompt_tokens: int
+
+
+DEMOS = {
+    task: Settled.model_validate_json(file.read_bytes())
     for task in TASKS
     if (file := SAMPLE / task / "demo.json").exists()
 }
@@ -37,22 +47,27 @@ STEPS = ("compile", "predict", "submit", "score")
 
 
 def main() -> int:
-    """Run the walk for each of them; 0 if every step went well."""
+    """Run the walk for each of them; 0 if every step went well, 2 for a task without a demo."""
     began = time.monotonic()
+    tasks = sys.argv[1:] or list(DEMOS)
+    if unknown := [task for task in tasks if task not in DEMOS]:
+        print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(DEMOS)}", file=sys.stderr)
+        return 2
+    note(f"the built-in model is going to read about {sum(DEMOS[task].prompt_tokens for task in tasks):,} prompt tokens")
     root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS))
     with tempfile.TemporaryDirectory() as place:
         count = Path(place) / "tokens"
         os.environ[llama_cpp.TOKEN_COUNT] = str(count)
         rows = []
-        for number, task in enumerate(COMPILE):
+        for number, task in enumerate(tasks):
             seconds = time.monotonic()
-            zipped, report = _walk(task, root, Progress(number * len(STEPS)))
+            zipped, report = _walk(task, root, Progress(number * len(STEPS), len(tasks) * len(STEPS)))
             rows.append(_row(task, root, report, time.monotonic() - seconds))
             note(f"submission: {zipped}\n")
         read = llama_cpp.counted(count)
     header = ["task", "program", "dev", "test", "parts", "gain on test", "calls", "seconds"]
-    table("ranking score, the mean of macro-F1 and exact match, and gain over the uncompiled program", header, rows)
-    for task in COMPILE:
+    table("ranking score and gain over the uncompiled program", header, rows)
+    for task in tasks:
         note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
     note(
         f"the built-in model read {read.uncached:,} prompt tokens, had {read.cached:,} in its prefix cache, and wrote "
@@ -66,13 +81,14 @@ def main() -> int:
 class Progress:
     """Which step of how many it is."""
 
-    def __init__(self, done: int) -> None:
+    def __init__(self, done: int, steps: int) -> None:
         self._done = done
+        self._steps = steps
 
     def aisr(self, *words: str) -> None:
         """Run a command."""
         self._done += 1
-        here = f"step {self._done} of {len(STEPS) * len(COMPILE)}"
+        here = f"step {self._done} of {self._steps}"
         note(f"[{here}] $ aisr {shlex.join(words)}")
         done = subprocess.run([sys.executable, "-m", "optimize.cli", *words], check=False)
         if done.returncode:
@@ -99,7 +115,7 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
     predictions.unlink(missing_ok=True)
     shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
-    progress.aisr("compile", *at, "--data", str(work), *COMPILE[task], "--name", NAME)
+    progress.aisr("compile", *at, "--data", str(work), *DEMOS[task].compile, "--name", NAME)
     program = f"models:/aisr-{task}@champion"
     progress.aisr("predict", *at, "--program", program, "--data", str(inputs), "--out", str(predictions))
     files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]
@@ -109,7 +125,9 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
 
 
 def _zip(root: Path, task: str) -> Path:
-    return root / "demo-runs" / task / "submission.zip"
+    return (
+        root / "demo-runs" / task / f"submission{'.json' if TASKS[task].submission.file.endswith('.json') else '.zip'}"
+    )
 
 
 def _row(task: str, root: Path, report: dict[str, Any], seconds: float) -> list[str]:

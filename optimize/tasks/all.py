@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from optimize.tasks.averitec import AVERITEC
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 
-_TASKS: dict[str, Task] = {task.name: task for task in (TRACK1, TRACK2)}
+_TASKS: dict[str, Task] = {task.name: task for task in (TRACK1, TRACK2, AVERITEC)}
 TASKS: Mapping[str, Task] = MappingProxyType(_TASKS)

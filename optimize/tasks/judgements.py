@@ -23,7 +23,9 @@ class Judgements:
     plant: (records, count, density, seed) -> up to `count` records with edits that their labels name, at most `density`
     in one, made from records without a fault;
     evidence_right: whether evidence ids are right, where the label is; None for a task that names none. The records of
-    a task that names some have one statement each.
+    a task that names some have one statement each;
+    answer_right: the same where evidence does not depend on the label, of a whole answer: whether it would count if its
+    label were right; f1_share: what macro-F1 counts in the ranking score beside exact match, in 0-1.
     """
 
     labels: tuple[str, ...]
@@ -34,6 +36,8 @@ class Judgements:
     grounds: Callable[[dspy.Example], str]
     plant: Plant
     evidence_right: Callable[[Any, Sequence[str]], bool] | None = None
+    answer_right: Callable[[Any, Any], bool] | None = None
+    f1_share: float = 0.5
 
     def said(self, gold: Any) -> list[str]:
         """The first gold label of each statement of a record."""

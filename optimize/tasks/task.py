@@ -31,11 +31,13 @@ class Sources(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What is looked for in what: a claim, the paragraphs of a paper by their ids, and the ids of the gold ones."""
+    """What is looked for in what: a claim, the paragraphs of a paper by their ids, the ids of the gold ones, and the
+    gold questions about the claim, where a task has such."""
 
     claim: str
     paragraphs: Mapping[str, str]
     gold: Sequence[str]
+    questions: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     duplicates are found by; stratum: what splits keep in proportion, a word a record;
     submission: what writes the file that its server takes; judgements: where its answers are labels;
     sentences: how many a record has, where splits may be resampled by that; draft: a text of one's own as a record;
-    searched: what is looked for in which paragraphs, where evidence is retrieved.
+    searched: what is looked for in which paragraphs, where evidence is retrieved; beside: what a submission says of a
+    record beside its answer; floor: what would be answered to an example without any LM, for a score that should never
+    be read without that.
     """
 
     name: str
@@ -78,6 +82,8 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     sentences: Callable[[RecordT], int] | None = None
     draft: Callable[[str, Sources], RecordT] | None = None
     searched: Callable[[RecordT], Searched] | None = None
+    beside: Callable[[RecordT], dict[str, Any]] = lambda record: {}
+    floor: Callable[[dspy.Example], AnswerT] | None = None
 
     @property
     def labelled(self) -> Judgements:

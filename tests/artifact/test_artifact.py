@@ -14,13 +14,13 @@ from optimize.artifact import program_file
 from optimize.base import digests, files
 from optimize.base.files import BadArtifact
 from optimize.search.optimizers import strip
-from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from programs.decision.layer import LM, pooled
 from programs.vision.images import Exhibits, Picture
 from support.scripted import TRACKS, examples
+from support.tracks import BOTH
 from support.trap import Trap
 
 Edit = Callable[[dict[str, Any]], None]
@@ -352,10 +352,10 @@ def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
 
 
 def test_the_index_lists_every_artifact_of_every_task(tmp_path: Path) -> None:
-    for task in TASKS:
+    for task in BOTH:
         scores = {"dev": {"score": 0.5, "interval": [0.25, 0.75]}}
         manifest = {"task": task, "optimizer": "a|b", "lm": {"spec": "embedded"}, "scores": scores, "digest": "d"}
         artifact_folder.save(tmp_path / task / "mine", {"manifest.json": files.as_json(manifest)})
     artifact_folder.write_index(tmp_path)
     rows = (tmp_path / "INDEX.md").read_text().splitlines()[4:]
-    assert rows == [f"| {task} | mine | a\\|b | embedded | 50.0 [25.0, 75.0] | – | d |" for task in TASKS]
+    assert rows == [f"| {task} | mine | a\\|b | embedded | 50.0 [25.0, 75.0] | – | d |" for task in BOTH]

@@ -14,12 +14,12 @@ from optimize.lm.client import OpenLM
 from optimize.lm.embedded import EmbeddedEngine, chat_prompt
 from optimize.lm.llama_cpp import TOKEN_COUNT, Completion, counted
 from optimize.lm.open import open_lm
-from optimize.tasks.all import TASKS
 from programs.records import read
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.scripted import corpus
+from support.tracks import BOTH
 
 LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "Contradiction"]
 
@@ -173,7 +173,7 @@ SMALL = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 1, "--demos", 1)
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a few records of each task, `dev` and `test` other ones than `train`."""
     folder = tmp_path_factory.mktemp("short")
-    for task in TASKS.values():
+    for task in BOTH.values():
         (folder / task.name).mkdir()
         records = [record.model_dump(mode="json") for record in corpus(task)]
         for name, begin, end in (("train", 0, 4), ("dev", 4, 7), ("test", 7, 8)):
@@ -187,7 +187,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
     written = []
     for run in ("one", "two"):
         root, words = tmp_path / run, []
-        for task in TASKS:
+        for task in BOTH:
             at = ["--task", task, "--artifacts", root]
             small = [*SMALL, "--data", data / task, "--no-track", "--name", "mine"]
             words.append(["compile", *at, *small, "--optimizer", "bootstrap"])
@@ -195,9 +195,9 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
             words.append(["predict", *at, *inputs, "--program", root / task / "mine"])
         done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
         assert done.returncode == 0, done.stdout + done.stderr
-        manifests = [json.loads((root / task / "mine" / "manifest.json").read_text()) for task in TASKS]
-        predicted = [(root / f"{task}.jsonl").read_text() for task in TASKS]
-        for one, file in zip(TASKS.values(), (root / f"{task}.jsonl" for task in TASKS), strict=True):
+        manifests = [json.loads((root / task / "mine" / "manifest.json").read_text()) for task in BOTH]
+        predicted = [(root / f"{task}.jsonl").read_text() for task in BOTH]
+        for one, file in zip(BOTH.values(), (root / f"{task}.jsonl" for task in BOTH), strict=True):
             given = read(data / one.name / "dev.jsonl", one.record, one.name)
             for record, row in zip(given, read_rows(file), strict=True):
                 assert one.problem(record, one.prediction.model_validate(row).answer) is None

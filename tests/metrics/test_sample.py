@@ -13,7 +13,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from metrics.scores import Report
-from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
@@ -22,11 +21,12 @@ from programs.retrieval.evidence_list import complete
 from programs.retrieval.passages import rank
 from support.corpora import SCOPE, S, read_rows
 from support.paths import SAMPLE
+from support.tracks import BOTH
 
 SPLITS = ("train", "dev", "test")
 WITHHELD = {"types", "label", "evidence_para_ids", "evidence_texts"}
-FILES = [f"{track}/{name}.jsonl" for track in TASKS for name in (*SPLITS, "test-inputs")]
-both_tracks = pytest.mark.parametrize("task", TASKS.values(), ids=list(TASKS))
+FILES = [f"{track}/{name}.jsonl" for track in BOTH for name in (*SPLITS, "test-inputs")]
+both_tracks = pytest.mark.parametrize("task", BOTH.values(), ids=list(BOTH))
 
 
 def records(task: Task, name: str) -> list[Any]:
@@ -77,7 +77,7 @@ def test_some_sentences_carry_two_labels_and_half_of_the_paragraphs_an_error() -
     assert 0.45 < sum(any(types != [S] for types in gold) for gold in golds) / len(golds) < 0.6
 
 
-@pytest.mark.parametrize("track", TASKS)
+@pytest.mark.parametrize("track", BOTH)
 def test_the_test_inputs_are_the_test_records_without_their_labels(track: str) -> None:
     inputs, test = rows(track, "test-inputs"), rows(track, "test")
     assert inputs == [without_labels(row) for row in test]

@@ -6,10 +6,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from optimize.tasks.all import TASKS
 from support.commands import Aisr, Finished
 from support.loopback import Loopback
 from support.paths import SAMPLE
+from support.tracks import BOTH
 
 KEY, TOKEN = "sk-planted-7f3a91", "planted-t0ken"  # neither may be found anywhere
 FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
@@ -53,7 +53,7 @@ def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> li
 def compile_both(root: Path, server: Loopback, aisr: Aisr) -> Compiled:
     """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile."""
     made = Compiled(root, server, {})
-    for track in TASKS:
+    for track in BOTH:
         made.printed[track] = aisr(*compile_words(track, "first", "labeled", made.lm))
         assert made.printed[track].code == 0, made.printed[track].err
     return made

@@ -14,9 +14,9 @@ from optimize.lm.adapters import adapter_for
 from optimize.lm.budget import Ledger
 from optimize.lm.client import LedgerLM, OpenLM
 from optimize.lm.prices import Price
-from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from programs.records import Citation, CitationRecord, ClaimRecord
+from support.tracks import BOTH
 
 Answers = Sequence[str | Exception] | Callable[[Request], str]
 _numbers = itertools.count()
@@ -175,4 +175,4 @@ def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
     return [program.prepare(record) for record in corpus(task)]
 
 
-TRACKS = [pytest.param(task, id=task.name) for task in TASKS.values()]
+TRACKS = [pytest.param(task, id=task.name) for task in BOTH.values()]

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from optimize.tasks.all import TASKS
 from optimize.tasks.planted_edits import CLAIM_EDITS, plant_citations, plant_claims
 from programs.labels import ClaimLabel
 from programs.records import CitationRecord, ClaimRecord, read
 from programs.vision import evidence_bundle
 from support.paths import SAMPLE
+from support.tracks import BOTH
 
 KNOWN = "[table 1] Accuracy of Oriole-2 and Kestrel-S on MarlQA: 71.5 and 64.0."
 SENTENCE = "Oriole-2 has a higher accuracy on MarlQA, 71.5."
 
 
 def train(task: str) -> list[Any]:
-    return list(read(SAMPLE / task / "train.jsonl", TASKS[task].record, task))
+    return list(read(SAMPLE / task / "train.jsonl", BOTH[task].record, task))
 
 
 def test_a_cause_and_a_scope_are_added_behind_the_sentence() -> None:
@@ -48,10 +48,10 @@ def test_a_sentence_that_an_edit_does_not_fit_is_left_alone() -> None:
     assert CLAIM_EDITS[ClaimLabel.CAUSAL]("Figure 3.", KNOWN, Random(0), []) is None
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", BOTH)
 def test_made_records_are_valid_new_and_the_same_for_the_same_seed(task: str) -> None:
     records = train(task)
-    plant = TASKS[task].labelled.plant
+    plant = BOTH[task].labelled.plant
     made = plant(records, 40, 1, 3)
     assert len(made) == 40
     assert [record.id for record in made] == [record.id for record in plant(records, 40, 1, 3)]

@@ -1,0 +1,77 @@
+"""A claim's pages as the AVeriTeC organisers ship them, some thousand long ones in a file: read page by page, and
+reduced to what could bear on the claim."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from programs.errors import UserError
+from programs.fact_check import Document
+from programs.records import explain
+from programs.retrieval.bm25 import bm25, indexed
+from programs.retrieval.documents import pieces
+from programs.retrieval.retrievers import order
+
+Text = Annotated[str, BeforeValidator(lambda value: " ".join(value) if isinstance(value, list) else value)]
+
+
+class _Page(BaseModel):
+    """A line of such a file. Its `type`, which says of some pages that they are gold, is not looked at."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    url: str = ""
+    url2text: Text
+
+
+def pages(file: Path) -> Iterator[Document]:
+    """The pages of a claim's file, one at a time. Raises UserError, naming the line, for what is none."""
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    page = _parsed(line, f"{file}:{number}")
+                    yield Document(url=page.url, text=page.url2text)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; expected the pages of a claim, a JSON object a line") from error
+
+
+def reduced(claim: str, found: Iterator[Document], count: int) -> list[Document]:
+    """Excerpts of pages: the `count` passages that match a claim best by BM25, each with the one before it and the one
+    after it; those that touch are one excerpt. In the order of the pages."""
+    urls: list[str] = []
+    texts: list[str] = []
+    seen: set[str] = set()
+    for page in found:
+        new = [text for text in pieces(page.text) if text not in seen]
+        seen.update(new)
+        texts += new
+        urls += [page.url] * len(new)
+    best = {int(place) for place in order(bm25(claim, texts))[:count]} if texts else set()
+    indexed.cache_clear()  # of the next claim there are as many pages again
+    wide = {near for place in best for near in (place - 1, place, place + 1) if 0 <= near < len(texts)}
+    kept = sorted(near for near in wide if near in best or _beside(near, best, urls))
+    excerpts: list[tuple[str, list[str]]] = []
+    for before, place in zip([-2, *kept], kept, strict=False):
+        if place == before + 1 and urls[place] == urls[before]:
+            excerpts[-1][1].append(texts[place])
+        else:
+            excerpts.append((urls[place], [texts[place]]))
+    return [Document(url=url, text=" ".join(parts)) for url, parts in excerpts]
+
+
+def _beside(place: int, best: set[int], urls: list[str]) -> bool:
+    """Whether a passage stands beside one of the best on its own page."""
+    return any(near in best and urls[near] == urls[place] for near in (place - 1, place + 1) if 0 <= near < len(urls))
+
+
+def _parsed(line: bytes, where: str) -> _Page:
+    try:
+        return _Page.model_validate(json.loads(line))
+    except ValidationError as error:
+        raise UserError(f"{where}: {explain(error)}; expected a page with url and url2text") from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: not JSON ({error}); expected a page with url and url2text") from error

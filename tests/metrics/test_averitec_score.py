@@ -1,0 +1,183 @@
+"""The AVeriTeC score: 60 corpora that the organisers' scorers scored, in both formats, and 400 pairs of texts whose
+METEOR comes from NLTK 3.9.1 with its own data."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nltk
+import numpy as np
+import pytest
+
+from metrics.averitec.evidence import matched, of_questions
+from metrics.averitec.files import (
+    Official,
+    PaperPrediction,
+    Prediction2024,
+    Reference,
+    rows,
+    score_2024,
+    score_official,
+    score_paper,
+)
+from metrics.averitec.meteor import meteor
+from metrics.averitec.score import Matches
+from metrics.averitec.synonyms import synonyms
+from metrics.averitec.words import words
+from metrics.confidence import score_interval
+from metrics.scores import value
+from programs.errors import UserError
+from programs.fact_check import Answer, Checked, FactCheck, Pair, Question
+from programs.labels import VERDICTS
+from support.paths import TESTS
+
+
+def golden(name: str) -> list[dict[str, Any]]:
+    with gzip.open(TESTS / "golden" / name, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+VECTORS = golden("averitec-score-vectors.jsonl.gz")
+
+
+def differences(said: Official, official: dict[str, Any]) -> dict[str, float]:
+    """By how much each number differs from the organisers'."""
+    ours = {**said.as_dict(), "by_type_0.25": said.by_type}
+    found = {}
+    for name, right in official.items():
+        if isinstance(right, dict):
+            assert ours[name].keys() == right.keys()
+            found[name] = max(abs(ours[name][key] - right[key]) for key in right)
+        else:
+            found[name] = float(np.max(np.abs(np.array(ours[name]) - np.array(right))))
+    return found
+
+
+@pytest.mark.parametrize("corpus", VECTORS, ids=[f"{row['id']} {row['name']}" for row in VECTORS])
+def test_both_official_scorers_are_reproduced(corpus: dict[str, Any]) -> None:
+    gold = rows(corpus["references"], Reference, corpus["id"])
+    paper = score_paper(gold, rows(corpus["predictions"], PaperPrediction, corpus["id"]))
+    later = score_2024(gold, rows(corpus["predictions_2024"], Prediction2024, corpus["id"]))
+    for said, official in ((paper, corpus["official"]), (later, corpus["official_2024"])):
+        assert max(differences(said, official).values()) < 1e-9
+
+
+def test_meteor_of_all_pairs_and_their_words() -> None:
+    for pair in golden("meteor-pairs.jsonl.gz"):
+        assert meteor(pair["candidate"], pair["reference"]) == pytest.approx(pair["meteor"], abs=1e-12)
+        for side, tokens in zip(("candidate", "reference"), pair["tokens"], strict=True):
+            assert list(words(pair[side])) == [token.lower() for token in tokens]
+
+
+def test_synonyms_need_no_data_of_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nltk.data, "path", [])
+    assert meteor("The automobile halted.", "The car stopped.") > meteor("The bridge opened.", "The car stopped.")
+
+
+@pytest.mark.parametrize(
+    ("word", "among"),
+    [("car", "automobile"), ("dogs", "dog"), ("went", "travel"), ("studi", None), ("zzz", None), ("better", "good")],
+)
+def test_synonyms_go_by_wordnets_base_forms(word: str, among: str | None) -> None:
+    assert among in synonyms(word) if among else synonyms(word) == frozenset()
+
+
+def test_an_identical_text_scores_by_its_length() -> None:
+    assert meteor("Yes", "Yes") == pytest.approx(0.5)
+    assert meteor("It rained all day", "It rained all day") == pytest.approx(1 - 0.5 / 4**3)
+    assert meteor("", "Yes") == meteor("Yes", "") == 0
+
+
+def test_no_evidence_matches_nothing_and_gold_without_questions_is_refused() -> None:
+    assert matched((), ("a b",)) == 0
+    with pytest.raises(ValueError, match="at least one question"):
+        matched(("a b",), ())
+
+
+def test_strings_of_evidence() -> None:
+    boolean = Answer(answer="No", answer_type="Boolean", boolean_explanation="It was closed.")
+    asked = [Question(question="Was it open?", answers=[boolean]), Question(question="Who knows?")]
+    assert of_questions(asked, ["Alone."]).strings == (
+        "Was it open? No. It was closed.",
+        "Who knows? No answer could be found.",
+        "Alone.",
+    )
+
+
+def corpus() -> tuple[list[Checked], list[FactCheck | None]]:
+    """A right claim, one with a wrong label, one with useless evidence, and one that failed."""
+    asked = (Question(question="When did the bridge close?", answers=[Answer(answer="It closed in May 2020.")]),)
+    good, bad = (Pair("When did the bridge close?", "It closed in May 2020."),), (Pair("Why?", "Nobody said."),)
+    gold = [Checked(label, asked) for label in ("Refuted", "Refuted", "Supported", "Refuted")]
+    said = [FactCheck("Refuted", good), FactCheck("Supported", good), FactCheck("Supported", bad), None]
+    return gold, said
+
+
+def test_a_claim_counts_where_label_and_evidence_are_right() -> None:
+    scores = Matches.of(*corpus())
+    assert scores.passed().tolist() == [True, False, False, False]
+    assert value(scores) == 0.25
+    report = scores.report()
+    assert report.score == 0.25
+    assert report.parts["accuracy"] == 0.5
+    assert report.per_label["Refuted"].support == 3
+    assert report.per_label["Supported"].precision == 0.5
+    assert score_interval(scores).low == 0
+
+
+def test_credit_has_a_slope_where_the_score_has_a_step() -> None:
+    scores = Matches.of(*corpus())
+    right, wrong_label, poor, failed = scores.credit(scores)
+    assert right == 1
+    assert wrong_label == 0.5
+    assert 0.5 <= poor < 1
+    assert failed == 0
+    assert scores.right().tolist() == [True, False, False, False]
+
+
+def test_an_evidence_match_of_exactly_the_threshold_does_not_count() -> None:
+    exact = next(row for row in VECTORS if row["name"] == "u exactly .5 and exactly .25")
+    gold = rows(exact["references"], Reference, "v")
+    said = score_paper(gold, rows(exact["predictions"], PaperPrediction, "v"))
+    assert sorted(said.per_claim) == [0.25, 0.5]
+    assert (said.averitec["0.25"], said.averitec["0.2"], said.averitec["0.5"]) == (0.5, 1.0, 0.0)
+
+
+def written(file: Path, content: Any) -> Path:
+    file.write_text(json.dumps(content), encoding="utf-8")
+    return file
+
+
+def command(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "metrics.averitec", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_command_scores_official_files(tmp_path: Path) -> None:
+    chosen = next(row for row in VECTORS if row["id"] == "v44")
+    gold = written(tmp_path / "gold.json", chosen["references"])
+    said = written(tmp_path / "said.json", chosen["predictions_2024"])
+    done = command(gold, said)
+    assert done.returncode == 0, done.stderr
+    assert f"{100 * chosen['official_2024']['averitec']['0.25']:.1f}  of 16 claims" in done.stdout
+    assert all(label in done.stdout for label in VERDICTS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[:-1], "matched by position"),
+        (lambda rows: [{**rows[0], "label": "Maybe"}, *rows[1:]], "entry 0: label: unknown label 'Maybe'"),
+        (lambda rows: {"claims": rows}, "expected a JSON list"),
+    ],
+)
+def test_bad_files_are_refused(tmp_path: Path, change: Any, message: str) -> None:
+    chosen = VECTORS[0]
+    gold = written(tmp_path / "gold.json", chosen["references"])
+    said = written(tmp_path / "said.json", change(chosen["predictions"]))
+    with pytest.raises(UserError, match=message):
+        score_official(gold, said)

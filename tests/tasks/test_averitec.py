@@ -1,0 +1,169 @@
+"""AVeriTeC walks the way of every task: check, split, compile, evaluate, predict, report, submit."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrics.averitec.files import score_official
+from optimize.tasks.averitec import AVERITEC
+from programs.errors import UserError
+from programs.fact_check import Checked, FactCheck, FactRecord, Pair
+from programs.records import read
+from support.corpora import write
+from support.fact_checks import claim, quoting
+from support.loopback import Asked, Loopback, serve
+from support.paths import ROOT
+
+Aisr = Callable[..., Any]
+SAMPLE = ROOT / "data" / "sample" / "averitec"
+
+
+def reader(asked: Asked) -> str:
+    """Quotes the passages. Says Supported to all until demos or a better instruction show it that most are false."""
+    return quoting(asked.question, "Refuted" if asked.has_demos else "Supported")
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with serve() as running:
+        running.reply = reader
+        yield running
+
+
+def everything(tmp_path: Path) -> Path:
+    lines = [line for side in ("train", "dev", "test") for line in (SAMPLE / f"{side}.jsonl").read_text().splitlines()]
+    return write(
+        tmp_path / "all.jsonl", [json.dumps({**json.loads(line), "id": f"c{k}"}) for k, line in enumerate(lines)]
+    )
+
+
+def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
+    file, at = everything(tmp_path), ["--task", "averitec"]
+    checked = aisr("check", file, *at)
+    assert checked.code == 0, checked.err
+    assert "24 good records, 0 bad lines" in checked.out
+    assert aisr("split", file, *at, "--out", tmp_path / "split", "--parts", "2:1:1").code == 0
+    data = tmp_path / "split"
+
+    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
+    words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
+    estimated = aisr("compile", *at, *words, "--questions", 3, "--estimate", "--price", "0.15,0.6", *lm)
+    assert estimated.code == 0, estimated.err
+    assert re.search(r"LM calls, .* prompt .*USD", estimated.out)
+    compiled = aisr("compile", *at, *words, "--questions", 3, *lm)
+    assert compiled.code == 0, compiled.err
+    folder = artifacts / "averitec" / "mine"
+    made = json.loads((folder / "manifest.json").read_text())
+    scores = made["scores"]
+    assert made["options"]["questions"] == 3
+    assert made["champion"].startswith("labeled")
+    assert {"accuracy", "macro_f1", "evidence"} <= set(scores["test"])
+    # It quotes the passages and says the commonest label: no better than what needs no LM.
+    assert scores["test"]["accuracy"] == scores["floor_test"]["accuracy"]
+    assert "without any LM" in compiled.out
+    state = json.loads((folder / "program.json").read_text())["state"]
+    assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
+
+    evaluated = aisr("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
+    assert evaluated.code == 0, evaluated.err
+    assert "label accuracy" in evaluated.out
+    assert "without any LM" in evaluated.out
+    assert re.search(r"\d+ words a string", evaluated.out)
+
+    inputs = write(
+        tmp_path / "inputs.jsonl", [withheld(line) for line in (data / "test.jsonl").read_text().splitlines()]
+    )
+    out = tmp_path / "predictions.jsonl"
+    predicted = aisr("predict", *at, "--program", "models:/aisr-averitec@champion", "--data", inputs, "--out", out, *lm)
+    assert predicted.code == 0, predicted.err
+    scored = aisr("score", data / "test.jsonl", out, *at, "--output", tmp_path / "score.json")
+    assert scored.code == 0, scored.err
+    assert json.loads((tmp_path / "score.json").read_text())["score"] == pytest.approx(scores["test"]["score"])
+    packed = aisr("submit", *at, "--data", inputs, "--predictions", out, "--out", tmp_path / "submission.json")
+    assert packed.code == 0, packed.err
+    gold = [json.loads(line) for line in (data / "test.jsonl").read_text().splitlines()]
+    (tmp_path / "gold.json").write_text(json.dumps(gold))
+    official = score_official(tmp_path / "gold.json", tmp_path / "submission.json")
+    assert official.averitec["0.25"] == pytest.approx(scores["test"]["score"])
+
+    assert aisr("report", folder, "--artifacts", artifacts).code == 0
+    assert "label accuracy" in aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).out or True
+    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech", "--artifacts", artifacts).code == 0
+    ranked = aisr("retrieval", data / "test.jsonl", *at, "--retrievers", "bm25,neighbours")
+    assert ranked.code == 0, ranked.err
+
+
+def withheld(line: str) -> str:
+    gold = ("label", "questions", "claim_types", "justification")
+    return json.dumps({key: value for key, value in json.loads(line).items() if key not in gold})
+
+
+def lines(*numbers: int | None) -> list[dict[str, Any]]:
+    pair = {"question": "Q?", "answer": "A.", "url": "https://a.example", "filled": True}
+    return [
+        {"id": f"c{k}", "claim_id": number, "claim": f"Claim {k}.", "label": "Refuted", "evidence": [pair]}
+        for k, number in enumerate(numbers)
+    ]
+
+
+def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers(tmp_path: Path) -> None:
+    AVERITEC.submission.write(lines(2, 0, 1), tmp_path / "s.json")
+    first, *rest = json.loads((tmp_path / "s.json").read_text())
+    assert first == {
+        "id": "c1",
+        "claim_id": 0,
+        "claim": "Claim 1.",
+        "label": "Refuted",
+        "pred_label": "Refuted",
+        "evidence": [{"question": "Q?", "answer": "A.", "url": "https://a.example"}],
+    }
+    assert [row["claim_id"] for row in rest] == [1, 2]
+    AVERITEC.submission.write(lines(None, None), tmp_path / "t.json")
+    assert [row["claim_id"] for row in json.loads((tmp_path / "t.json").read_text())] == [0, 1]
+
+
+@pytest.mark.parametrize("numbers", [(0, 2), (0, 0), (0, None)])
+def test_a_submission_with_gaps_is_refused(numbers: tuple[int | None, ...], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="match by position"):
+        AVERITEC.submission.write(lines(*numbers), tmp_path / "s.json")
+    assert not (tmp_path / "s.json").exists()
+
+
+def test_feedback_says_what_is_missing() -> None:
+    gold = claim().gold
+    assert isinstance(gold, Checked)
+    wrong = AVERITEC.feedback(gold, FactCheck("Supported", (Pair("Why?", "Nobody knows."),)))
+    assert "Said Supported; right is Refuted" in wrong
+    assert "How long was the bridge of town 1 closed?" in wrong
+    right = AVERITEC.feedback(gold, FactCheck("Refuted", (Pair(gold.questions[0].question, "It closed for 1 weeks."),)))
+    assert right.startswith("The label is right. The evidence matches the gold evidence well enough")
+
+
+def test_repeated_claims_stand_on_one_side() -> None:
+    assert AVERITEC.shares(claim()) == AVERITEC.shares(claim(id="other", speaker=None))
+    assert not AVERITEC.shares(claim(1)) & AVERITEC.shares(claim(2))
+
+
+def test_the_sample_can_be_answered_from_its_documents() -> None:
+    records = [
+        record for side in ("train", "dev", "test") for record in read(SAMPLE / f"{side}.jsonl", FactRecord, "a")
+    ]
+    assert len(records) == 24
+    assert {record.gold.label for record in records if record.gold} == set(AVERITEC.labelled.labels)
+    for record in records:
+        pages = {page.url for page in record.documents or ()}
+        assert record.gold is not None
+        assert {answer.source_url for asked in record.gold.questions for answer in asked.answers} <= pages
+
+
+def test_planted_edits_are_refused(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
+    refused = aisr(
+        "compile", "--task", "averitec", "--optimizer", "labeled", "--augment", 3, "--lm", "openai/local",
+        "--api-base", server.url, "--artifacts", artifacts, "--data", SAMPLE,
+    )  # fmt: skip
+    assert refused.code == 2
+    assert "no rules to plant errors by" in refused.err

@@ -1,0 +1,87 @@
+"""The organisers' claims and page stores become records that hold what is needed to judge them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimize.tasks.averitec_data import write
+from programs.errors import UserError
+from programs.fact_check import Document, FactRecord
+from programs.judges.fact import FactJudge
+from programs.records import read
+from programs.retrieval.documents import pieces
+from programs.retrieval.page_store import reduced
+from support.fact_checks import claim
+
+FILLER = " ".join(f"Number {k} of the register is about roofs and gardens in general." for k in range(60))
+
+
+def store(folder: Path, numbers: int) -> Path:
+    """A page store: for each claim a page that answers it amid others, in the form that the organisers ship."""
+    folder.mkdir()
+    for k in range(numbers):
+        answer = (claim(k).questions or [])[0].answers[0].answer
+        rows = [
+            {"claim_id": str(k), "type": "web", "url": "https://roofs.example/", "url2text": [FILLER]},
+            {"claim_id": str(k), "type": "gold", "url": "https://news.example/", "url2text": [FILLER, answer, FILLER]},
+        ]
+        (folder / f"{k}.json").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+def dev(file: Path, numbers: int) -> Path:
+    """Claims as the organisers' dev.json has them."""
+    rows = [claim(k).model_dump(exclude={"id", "claim_id", "documents"}) for k in range(numbers)]
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    return file
+
+
+def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
+    out = tmp_path / "dev.jsonl"
+    words = [dev(tmp_path / "dev.json", 3), "--documents", store(tmp_path / "pages", 3), "--out", out, "--passages", 2]
+    done = subprocess.run(
+        [sys.executable, "-m", "optimize.tasks.averitec_data", *map(str, words)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    records = list(read(out, FactRecord, "averitec"))
+    assert [record.claim_id for record in records] == [0, 1, 2]
+    for k, record in enumerate(records):
+        text = " ".join(page.text for page in record.documents or ())
+        assert f"closed for {k} weeks" in text
+        assert len(text) < len(FILLER)
+        assert f"closed for {k} weeks" in FactJudge().prepare(record).passages
+    assert "gold" not in out.read_text().replace('"gold"', "gold").split("documents")[1]
+
+
+def test_a_passage_brings_its_neighbours_of_the_same_page() -> None:
+    after = FILLER.replace("register", "cadastre")
+    page = Document(url="https://a.example", text=f"{FILLER} The bridge closed for a week in spring. {after}")
+    other = Document(url="https://b.example", text="The bridge reopened.")
+    (found,) = reduced("The bridge closed for a week", iter([page]), 1)
+    places = [k for k, text in enumerate(pieces(page.text)) if text in found.text]
+    assert len(places) in (2, 3)
+    assert places == list(range(places[0], places[0] + len(places)))
+    assert [one.url for one in reduced("bridge", iter([page, other]), 2)] == [page.url, other.url]
+    assert reduced("bridge", iter([]), 5) == []
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda file, pages: file.write_text("{}"), "claim: missing"),
+        (lambda file, pages: file.write_text("[1]"), "expected a JSON list of claims"),
+        (lambda file, pages: (pages / "1.json").unlink(), "no 1.json in there"),
+        (lambda file, pages: (pages / "1.json").write_text("\n{\n"), r"1.json:2: not JSON"),
+        (lambda file, pages: (pages / "1.json").write_text('{"url": 3}\n'), r"1.json:1: url"),
+    ],
+)
+def test_bad_input_writes_nothing(break_it: Any, message: str, tmp_path: Path) -> None:
+    file, pages = dev(tmp_path / "dev.json", 2), store(tmp_path / "pages", 2)
+    break_it(file, pages)
+    with pytest.raises(UserError, match=message):
+        write(file, pages, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
