@@ -4,6 +4,7 @@
 
 PYTHON ?= python3
 TASK ?= track1 track2
+TASK ?= track1 track2
 BIN := .venv/bin
 READY := .venv/.ready
 

@@ -53,7 +53,8 @@ def main() -> int:
     if unknown := [task for task in tasks if task not in DEMOS]:
         print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(DEMOS)}", file=sys.stderr)
         return 2
-    note(f"the built-in model is going to read about {sum(DEMOS[task].prompt_tokens for task in tasks):,} prompt tokens")
+    going_to_read = sum(DEMOS[task].prompt_tokens for task in tasks)
+    note(f"the built-in model is going to read about {going_to_read:,} prompt tokens")
     root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS))
     with tempfile.TemporaryDirectory() as place:
         count = Path(place) / "tokens"
