@@ -64,11 +64,7 @@ class EmbeddedEngine:
 
     def _chat_prompt(self, request: Request, file: ModelFile) -> str:
         """The request in the chat format of a file, whose control tokens are broken up inside a message."""
-        broken = [
-            (role, file.control.sub(lambda token: f"{token[0][0]} {token[0][1:]}", text))
-            for role, text in _turns(request)
-        ]
-        return self.model.chat_prompt(broken)
+        return self.model.chat_prompt([(role, file.harmless(text)) for role, text in _turns(request)])
 
     def close(self) -> None:
         """Nothing to close: the model stays for the life of the process."""

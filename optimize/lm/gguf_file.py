@@ -1,7 +1,6 @@
 """A model file of the user's own, as its header describes it: what can be known before it is loaded."""
 
 import os
-import re
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +21,19 @@ CONTROL = 3  # llama.cpp's number for tokens that steer a model instead of sayin
 
 @dataclass(frozen=True)
 class ModelFile:
-    """context: tokens that it may read and write together. control: matches the tokens that would open or end a message
-    if they stood in one. digest: of the whole file."""
+    """context: tokens that it may read and write together. control: the tokens that would open or end a message if they
+    stood in one, long ones first. digest: of the whole file."""
 
     path: Path
     context: int
-    control: re.Pattern[str]
+    control: tuple[str, ...]
     digest: str
+
+    def harmless(self, text: str) -> str:
+        """A text whose control tokens are broken up."""
+        for token in self.control:
+            text = text.replace(token, f"{token[0]} {token[1:]}")
+        return text
 
 
 def model_file(path: Path) -> ModelFile:
@@ -51,9 +56,10 @@ def model_file(path: Path) -> ModelFile:
         )
     longest = int(fields.get(f"{fields.get('general.architecture')}.context_length", MOST_CONTEXT))
     kinds = zip(fields.get("tokenizer.ggml.tokens", ()), fields.get("tokenizer.ggml.token_type", ()), strict=False)
-    control = [re.escape(token) for token, kind in kinds if kind == CONTROL and len(token) > 1]
-    pattern = re.compile("|".join(sorted(control, key=len, reverse=True)) or r"(?!)")
-    return ModelFile(path, min(longest, MOST_CONTEXT), pattern, digests.of_file(path))
+    control = [token for token, kind in kinds if kind == CONTROL and len(token) > 1]
+    return ModelFile(
+        path, min(longest, MOST_CONTEXT), tuple(sorted(control, key=len, reverse=True)), digests.of_file(path)
+    )
 
 
 def _fields(path: Path) -> dict[str, Any]:
