@@ -35,7 +35,7 @@ def _tools() -> tuple[Any, Any]:
     from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer
 
     class Signs(PunktLanguageVars):
-        re_boundary_realignment = re.compile(r'["\')\]}]+?(?:\s+|(?=--)|$)', re.MULTILINE)
+        re_boundary_realignment = re.compile(r'(?<!["\')\]}])["\')\]}]++(?:\s++|(?=--)|$)', re.MULTILINE)
 
         @property
         def _re_non_word_chars(self) -> str:

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 HEADING = re.compile(r"(?:[A-Z]|\d+(?:\.\d+)*\.?\s)[^.!?:;]{0,78}[^.!?:;,]")
 CAPTION = re.compile(
-    r"\s*(?:(?:supplementary|supplemental|extended data)\s+)?(?:fig(?:ure)?s?|tables?|scheme|box|movie|video)"
-    r"\s*\.?\s*[A-Z]?\d",
+    r"\s*+(?:(?:supplementary|supplemental|extended data)\s++)?(?:fig(?:ure)?s?|tables?|scheme|box|movie|video)"
+    r"\s*+(?:\.\s*+)?[A-Z]?\d",
     re.IGNORECASE,
 )
 BARE = 160  # characters up to which a caption says what is shown, and nothing of what is seen
@@ -20,7 +20,7 @@ END_HEADING = re.compile(
     re.IGNORECASE,
 )
 END = re.compile(
-    r"\s*(?:(?:acknowledge?ments?|funding|author(?:s['’]?|['’]s)? contributions?|(?:conflicts? of|competing"
+    r"(?:(?:acknowledge?ments?|funding|author(?:s['’]?|['’]s)? contributions?|(?:conflicts? of|competing"
     r"|declaration of)(?: financial)? interests?)\s*[:.—–-]"
     r"|(?:this|the) (?:work|study|research|project) (?:was|is|has been|were) (?:\w+ )?(?:supported|funded)\b"
     r"|(?:we|the authors) (?:would like to )?(?:gratefully )?(?:thank|acknowledge)\b"
@@ -29,7 +29,7 @@ END = re.compile(
     re.IGNORECASE,
 )
 ENTRY = re.compile(
-    r"\b(?:19|20)\d\d[a-z]?\)?\s*[;:.,]\s*\(?\d+|\b\d+\s*\(\d+\)\s*[:,]\s*e?\d+|\bdoi\b\s*[:.]?\s*(?:org/)?10\.",
+    r"\b(?:19|20)\d\d[a-z]?\)?\s*[;:.,]\s*\(?\d+|\b\d+\s*\(\d+\)\s*[:,]\s*e?\d+|\bdoi\b\s*+(?:[:.]\s*+)?(?:org/)?10\.",
     re.IGNORECASE,
 )
 PAPERS = 256  # whose idle paragraphs are remembered: many claims cite the same paper
@@ -56,7 +56,7 @@ def _idle(texts: tuple[str, ...]) -> frozenset[int]:
         if heading(text):
             ends = bool(END_HEADING.fullmatch(text))
             idle.add(place)
-        elif ends or END.match(text) or (CAPTION.match(text) and len(text) <= BARE) or _lists_references(text):
+        elif ends or END.match(text.lstrip()) or (CAPTION.match(text) and len(text) <= BARE) or _lists_references(text):
             idle.add(place)
     return frozenset(idle)
 
