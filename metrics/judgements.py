@@ -84,7 +84,7 @@ def raised(
         wrong |= ~found
     begins = np.flatnonzero(np.diff(gold.record, prepend=-1))
     exact = (np.add.reduceat(wrong.astype(np.int64), begins, axis=1) == 0).mean(axis=1)
-    return np.asarray(ranking_value(f1_scores(counts), exact))
+    return np.asarray(ranking_value(f1_scores(counts), exact, gold.f1_share))
 
 
 def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, labels: Sequence[str]) -> Tally:

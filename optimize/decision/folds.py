@@ -144,6 +144,7 @@ def _said(labelled: Judgements, judged: Sequence[Judged], name: str) -> NDArray[
 
 def _found(labelled: Judgements, judged: Sequence[Judged]) -> dict[tuple[float, Fill], NDArray[np.bool_]]:
     if labelled.answer_right is not None:
+        # Of an ensemble the first model's: what the others add to its evidence can only help.
         firsts = [(row.example.gold, next(iter(outcomes.values())).answer) for row, outcomes in judged]
         right_ones = np.array([labelled.answer_right(gold, answer) for gold, answer in firsts], dtype=np.bool_)
         return {(weight, fill): right_ones for weight in NAMED_WEIGHTS for fill in FILLS}

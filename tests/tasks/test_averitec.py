@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from metrics.averitec.files import score_official
+from metrics.judgements import Gold, raised, ranking_score, tally
+from metrics.scores import value
 from optimize.tasks.averitec import AVERITEC
 from programs.errors import UserError
 from programs.fact_check import Checked, FactCheck, FactRecord, Pair
@@ -91,7 +94,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     assert official.averitec["0.25"] == pytest.approx(scores["test"]["score"])
 
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
-    assert "label accuracy" in aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).out or True
+    assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
     assert aisr("techreport", folder, *at, "--out", tmp_path / "tech", "--artifacts", artifacts).code == 0
     ranked = aisr("retrieval", data / "test.jsonl", *at, "--retrievers", "bm25,neighbours")
     assert ranked.code == 0, ranked.err
@@ -167,3 +170,19 @@ def test_planted_edits_are_refused(server: Loopback, artifacts: Path, aisr: Aisr
     )  # fmt: skip
     assert refused.code == 2
     assert "no rules to plant errors by" in refused.err
+
+
+def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
+    labelled = AVERITEC.labelled
+    records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
+    gold = [record.gold for record in records if record.gold]
+    good = [(Pair(found.questions[0].question, found.questions[0].answers[0].answer),) for found in gold]
+    said = [FactCheck("Refuted", good[0]), FactCheck("Refuted", good[1]), FactCheck("Refuted", ())]
+    right = np.array([labelled.answer_right(one, answer) for one, answer in zip(gold, said, strict=True)])  # type: ignore[misc]
+    assert right.tolist() == [True, True, False]  # whatever the label
+    rows = Gold.of([labelled.allowed(one) for one in gold], labelled.labels, labelled.f1_share)
+    labels = np.array([labelled.labels.index(answer.label) for answer in said])
+    assert ranking_score(rows, labels, right) == AVERITEC.score(gold, said).report().score == pytest.approx(1 / 3)
+    moved = np.ones((1, 3), dtype=np.bool_)
+    assert raised(rows, labels, labelled.labels.index("Supported"), moved, right, 0.0) == pytest.approx([1 / 3])
+    assert value(tally(rows, labels, right, labelled.labels)) == pytest.approx(1 / 3)
