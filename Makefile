@@ -4,7 +4,6 @@
 
 PYTHON ?= python3
 TASK ?= track1 track2
-TASK ?= track1 track2
 BIN := .venv/bin
 READY := .venv/.ready
 

@@ -126,9 +126,8 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
 
 
 def _zip(root: Path, task: str) -> Path:
-    return (
-        root / "demo-runs" / task / f"submission{'.json' if TASKS[task].submission.file.endswith('.json') else '.zip'}"
-    )
+    packed = ".json" if TASKS[task].submission.file.endswith(".json") else ".zip"
+    return root / "demo-runs" / task / f"submission{packed}"
 
 
 def _row(task: str, root: Path, report: dict[str, Any], seconds: float) -> list[str]:

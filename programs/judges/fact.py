@@ -16,9 +16,10 @@ from programs.fact_check import MOST_PAIRS, Checked, FactCheck, FactRecord, Pair
 from programs.labels import VERDICT_DEFINITIONS, VERDICTS, Verdict, VerdictLiteral, definitions
 from programs.retrieval.documents import Collection, Passage, held
 from programs.retrieval.embeddings import Embed
+from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.knn_demos import check_nearest, nearest
 from programs.retrieval.passages import rank
-from programs.retrieval.retrievers import DEFAULT, Matcher, embedding_model, matcher
+from programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
 from programs.text.sanitize import item, plain
 
 SHOWN = 10  # passages that a model reads
@@ -96,7 +97,8 @@ class FactJudge(dspy.Module):
     answers to "Is it true that …?" (they are marked, and the model does not see them); retriever: how passages are
     ranked; samples: answers to draw for the label where the LM gives no log-probabilities; nearest: how many of the
     demos to show, those nearest to the claim (0: all); embed: what asks the retriever's embedding model, which is no
-    part of the program; decision: how its judgement becomes a label.
+    part of the program; ranker: what was fitted to rank passages in the retriever's place; decision: how its judgement
+    becomes a label.
     """
 
     labels = VERDICTS
@@ -104,6 +106,7 @@ class FactJudge(dspy.Module):
     gallery = None
     embed: Embed | None = None
     decision: Decision | None = None
+    ranker: EvidenceRanker | None = None
 
     def __init__(
         self,
@@ -153,7 +156,12 @@ class FactJudge(dspy.Module):
     @property
     def match(self) -> Matcher:
         """What ranks passages. Raises UserError where it embeds with a model that nobody was said to ask."""
-        return matcher(self.retriever, self.embed)
+        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever, self.embed)
+
+    @property
+    def vectors(self) -> Embed:
+        """What gives the word vectors of passages. Raises UserError as `match`."""
+        return embedder(self.retriever, self.embed)
 
     def prepare(self, record: FactRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
