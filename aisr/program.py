@@ -39,7 +39,7 @@ class Program:
 
     @property
     def task(self) -> str:
-        """`track1` or `track2`."""
+        """Its name, such as `track1`."""
         return self.loaded.task.name
 
     @property

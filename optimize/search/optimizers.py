@@ -64,8 +64,8 @@ class Compilation:
 
     @property
     def fields(self) -> list[str]:
-        """The fields that a demo shows."""
-        return sorted(self.student.judging.signature.fields)
+        """The fields that a demo shows, of whichever predictor."""
+        return sorted({name for predictor in self.student.predictors() for name in predictor.signature.fields})
 
     @property
     def pool(self) -> list[dspy.Example]:

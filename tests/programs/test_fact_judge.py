@@ -15,6 +15,7 @@ from optimize.tasks.averitec import AVERITEC
 from programs.asking.ask import UnusableAnswer
 from programs.errors import UserError
 from programs.fact_check import FactCheck, FactRecord
+from programs.judges.ensemble import Ensemble
 from programs.judges.fact import FactJudge
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.documents import WORDS, held, pieces
@@ -163,6 +164,24 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
             await lm.lm.aclose()
 
     assert AVERITEC.answer(asyncio.run(there())) == answer(program, claim(), lm)
+
+
+def test_an_ensemble_has_the_evidence_of_all_its_members() -> None:
+    def by_members(request: Request) -> str:
+        prompt = question(request)
+        shown = passages(prompt)
+        if not shown:
+            return quoting(prompt)
+        asked = field(prompt, "questions") is not None
+        pair = {"question": "Asked?" if asked else "Not asked?", "answer": "Yes.", "source": next(iter(shown))}
+        return written(prompt, {"pairs": [pair]})
+
+    both = Ensemble({"asks": FactJudge(questions=2), "looks": FactJudge(questions=0)})
+    lm = scripted(by_members)
+    said = judge(AVERITEC, both, both.prepare(claim()), lm).answer
+    assert isinstance(said, FactCheck)
+    assert [pair.question for pair in said.evidence] == ["Asked?", "Not asked?"]
+    assert len(requests(lm)) == 5
 
 
 @pytest.mark.parametrize("options", [{"questions": 6}, {"pairs": 0}, {"pairs": 11}, {"questions": -1}])
