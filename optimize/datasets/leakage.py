@@ -5,9 +5,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 # Cosine of TF-IDF words and word pairs from which two claims are one claim reworded. On the sample, claims of different
 # papers from the same template reach .75, and one claim with a planted edit has .8 and more.
@@ -26,6 +23,8 @@ class Leak(NamedTuple):
 
 def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> Iterator[tuple[int, int]]:
     """Pairs (i, j), i < j, of claims whose cosine is at least `threshold`."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
+
     try:
         rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+").fit_transform(claims)
     except ValueError:  # no word in any claim
@@ -48,6 +47,9 @@ def with_near_duplicates(keys: Sequence[set[str]], claims: Sequence[str]) -> lis
 
 def groups(keys: Sequence[set[str]]) -> list[int]:
     """The number of the group of each record, given what each shares: the connected components."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     columns = {key: k for k, key in enumerate(dict.fromkeys(key for own in keys for key in sorted(own)))}
     rows, cols = [], []
     for row, own in enumerate(keys):

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold
 
 from optimize.base.files import replacing
 from optimize.datasets.leakage import groups, with_near_duplicates
@@ -71,6 +70,8 @@ def split(task: Task, strata: Sequence[str], keys: Sequence[set[str]], parts: Pa
 
 def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) -> NDArray[np.int64]:
     """The fold of each record. A stratum that cannot be in every fold goes with the commonest one."""
+    from sklearn.model_selection import StratifiedGroupKFold  # over a second; most commands have no use for it
+
     counts = Counter(strata)
     commonest = counts.most_common(1)[0][0]
     kept = [stratum if counts[stratum] >= folds else commonest for stratum in strata]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from metrics.confidence import Interval
 from optimize.datasets.examples import Labelled
@@ -43,6 +44,15 @@ def fit(
     planted: made records, for the priors alone; fitted_on: the LM that judged, to tell it from others later.
     With too few records for cross-validation there is a layer that changes nothing. Raises UserError for no records.
     """
+    # On these small problems the threads of linear algebra wait for each other: on a busy machine two cores took up to
+    # four times as long as one.
+    with threadpool_limits(1):
+        return _fitted(labelled, judged, planted, seed, fitted_on)
+
+
+def _fitted(
+    labelled: Judgements, judged: Sequence[Judged], planted: Sequence[Labelled], seed: int, fitted_on: str
+) -> Fitted:
     if not judged:
         raise UserError("no judged records: nothing to fit a decision layer on")
     start = as_it_is(list(judged[0].outcomes), len(labelled.labels))

@@ -1,4 +1,5 @@
-"""Fitting what needs no model: the wording prior and the cues, by logistic regression (scikit-learn)."""
+"""Fitting what needs no model: the wording prior and the cues, by logistic regression (scikit-learn, whose import takes
+over a second: inside the functions, for commands that only read programs)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,8 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-from sklearn.linear_model import LogisticRegression
 
 from programs.decision.cues import CUES, CueWeights
 from programs.decision.text_prior import FAMILIES, Terms, Wording
@@ -30,6 +29,8 @@ def count(texts: Sequence[str]) -> list[Counted]:
 
 
 def _counted(texts: Sequence[str], how: dict[str, Any]) -> Counted:
+    from sklearn.feature_extraction.text import CountVectorizer
+
     vectorizer = CountVectorizer(min_df=2, **how)
     try:
         counts = vectorizer.fit_transform(texts)
@@ -44,6 +45,8 @@ def fit_wording(counted: Sequence[Counted], kept: NDArray[np.bool_], first: NDAr
 
     Texts without a term that occurs twice give a prior that says the same to everything.
     """
+    from sklearn.feature_extraction.text import TfidfTransformer
+
     terms, idf, columns = [], [], []
     for family in counted:
         counts = family.counts[kept]
@@ -82,6 +85,8 @@ def _regress(
 
     strength: the inverse of the penalty.
     """
+    from sklearn.linear_model import LogisticRegression
+
     intercepts, coefficients = np.full(labels, ABSENT), np.zeros((features.shape[1], labels))
     present = np.unique(first)
     intercepts[present] = 0.0

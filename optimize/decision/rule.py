@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from metrics.judgements import Gold, raised, ranking_score
 from programs.decision.layer import Opinions, Rule
@@ -72,6 +71,8 @@ def averaged(rules: Sequence[Rule]) -> Rule:
 
 def _likeliest(opinions: Opinions, gold: Gold, start: Rule) -> Rule:
     """Weights and offsets of the highest penalised likelihood of saying a label that is allowed."""
+    from scipy.optimize import minimize
+
     names = list(opinions)
     stacked = np.stack([opinions[name] for name in names])
     experts, _, labels = stacked.shape
