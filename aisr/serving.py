@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import mlflow
-from mlflow.protos.databricks_pb2 import TEMPORARILY_UNAVAILABLE
 
 from aisr.errors import BadProgram, BadRecord, LMUnavailable
 from aisr.lm import LM, open_lm
@@ -30,6 +29,7 @@ from aisr.signature import prediction_form, record_form
 from optimize.artifact.program_file import parse
 from optimize.base.environment import environment
 from optimize.base.files import cache_folder
+from optimize.compat.mlflow import TEMPORARILY_UNAVAILABLE
 from optimize.datasets.images import hang, open_gallery
 from optimize.inference.judge import judge_all
 from optimize.lm.response_cache import tame

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from dspy.utils.exceptions import LMBillingError
 
 from optimize.artifact.program_file import parse, program_text
+from optimize.compat.ray import init_here
 from optimize.datasets.embeddings import lend
 from optimize.datasets.images import hang, open_gallery
 from optimize.inference.judge import Outcome, finished, judge
@@ -200,7 +201,7 @@ def on_ray(
 
 def _join(ray: Any, workers: int, address: str | None) -> None:
     if address is None:
-        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+        init_here(ray, workers)
         return
     ray.init(address=address, log_to_driver=False)
     room = int(ray.cluster_resources().get("CPU", 0))

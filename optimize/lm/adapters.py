@@ -10,9 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import dspy
-from dspy.adapters import utils
 from dspy.utils.exceptions import AdapterParseError
 from pydantic import TypeAdapter
+
+from optimize.compat.dspy import build_type_adapters_by, format_preparation, prepare_formats_by
 
 SIGNATURES = 64  # remembered at a time; a program has one, and each complaint about an answer makes another
 
@@ -54,7 +55,7 @@ def reading(adapter: dspy.Adapter) -> Callable[[Any, str], dict[str, Any]]:
 
 def remembering(adapter: dspy.Adapter) -> dspy.Adapter:
     """The same adapter; its prompts, formats and readings are those that it would have made."""
-    utils.TypeAdapter = type_adapter
+    build_type_adapters_by(type_adapter)
     adapter.parse = reading(adapter)
     system_message = adapter.format_system_message
 
@@ -65,7 +66,7 @@ def remembering(adapter: dspy.Adapter) -> dspy.Adapter:
     # The instructions are the one part of a signature that can be set on the class itself.
     adapter.format_system_message = lambda signature: rendered(signature, signature.instructions)
     if isinstance(adapter, dspy.JSONAdapter):
-        prepare = adapter._prepare_response_format
+        prepare = format_preparation(adapter)
 
         @lru_cache(SIGNATURES)
         def chosen(params: frozenset[str], schema: bool, signature: Any) -> Any:
@@ -78,5 +79,5 @@ def remembering(adapter: dspy.Adapter) -> dspy.Adapter:
             if found is not None:
                 lm_kwargs["response_format"] = found
 
-        adapter._prepare_response_format = remembered
+        prepare_formats_by(adapter, remembered)
     return adapter

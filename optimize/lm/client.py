@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
-from dspy.clients._deprecation import adapter_message_call
-from dspy.clients.call_result import attributes
-from dspy.clients.legacy_outputs import plain
 from dspy.lm15 import Request, Response
 from dspy.utils.exceptions import LMError
 
 from optimize.base import redact
+from optimize.compat.dspy import adapter_message_call, attributes, plain
 from optimize.lm.budget import Contact, Ledger, Refusal, Usage
 from optimize.lm.embeddings import Embeddings
 from optimize.lm.prices import Price, usd

@@ -14,6 +14,7 @@ from dspy.utils.exceptions import LMBillingError, LMConfigurationError, LMError,
 from numpy.typing import NDArray
 
 from optimize.base import digests, redact
+from optimize.compat.dspy import error_boundary, get_litellm, litellm_errors
 from optimize.lm.budget import Ledger
 from optimize.lm.endpoint import Endpoint
 from optimize.lm.prices import Price, listed_input_price, usd
@@ -94,8 +95,6 @@ class Embedder:
     def _litellm(self) -> Any:
         """LiteLLM, and the certainty that it knows whom to ask and with which key. Raises `LMConfigurationError`."""
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
-        from dspy.clients._litellm import get_litellm
-
         litellm = get_litellm(feature="an embedding model")
         litellm.DEFAULT_MAX_RETRIES = 0  # the pace sees to them; asked for none, LiteLLM sends a failed request thrice
         try:
@@ -112,8 +111,6 @@ class Embedder:
 
     def _sent(self, texts: list[str]) -> NDArray[np.float32]:
         """One request. Raises `LMError`."""
-        from dspy.clients.errors import error_boundary
-
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
         litellm = None if self._server else self._litellm
@@ -136,8 +133,6 @@ class Embedder:
         return answer if isinstance(answer, dict) else {}
 
     def _from_provider(self, litellm: Any, texts: list[str]) -> dict[str, Any]:
-        from dspy.clients.engines.litellm_errors import litellm_errors
-
         given = {"encoding_format": "float", "timeout": self.timeout}
         with litellm_errors(model=self.model):
             return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 from weakref import WeakKeyDictionary
 
-from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine, timeouts_for
 from dspy.lm15 import (
     AccessPolicy,
     DataPart,
@@ -28,6 +27,7 @@ from dspy.lm15 import (
 )
 
 from optimize.base import redact
+from optimize.compat.dspy import AsyncLM15Engine, LM15Engine, timeouts_for
 from optimize.compat.transport import BoundedAsyncTransport, BoundedTransport, posted
 
 PLAIN_PATH = "/v1"  # any other may hold a token

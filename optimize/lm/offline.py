@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
-from dspy.clients.engines.lm15_engine import LM15Engine
 from dspy.lm15 import Request, Response, RouterConfig
 
 from optimize.base import redact
+from optimize.compat.dspy import LM15Engine
 from optimize.lm.client import LedgerLM, OpenLM
 from optimize.lm.endpoint import Endpoint, without_secrets
 

@@ -13,6 +13,7 @@ import dspy
 
 from optimize.base import digests
 from optimize.base.environment import environment
+from optimize.compat.dspy import is_reasoning_model
 from optimize.compat.transport import bound_all
 from optimize.lm import llama_cpp
 from optimize.lm.adapters import adapter_for
@@ -97,7 +98,7 @@ def open_lm(
         _require_key(spec, role)
     given = _sampling(spec) | ({"timeout": timeout} if timeout else {})
     lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, **given)
-    lm.gives_logprobs = logprobs and not _reasons(spec) and "logprobs" in lm.supported_params
+    lm.gives_logprobs = logprobs and not is_reasoning_model(spec) and "logprobs" in lm.supported_params
     adapter = adapter_for(schema and lm.supports_response_schema)
     return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=listed_vision(spec), embeddings=embeddings)
 
@@ -170,7 +171,7 @@ def _open_endpoint(
     provider = f"endpoint-{digest}"
     engine = Endpoint(provider, api_base, schema, timeout, threads or THREADS)
     model = f"{provider}/{spec.partition('/')[2]}"
-    gives = logprobs and not _reasons(spec)
+    gives = logprobs and not is_reasoning_model(spec)
     lm = LedgerLM(
         model,
         ledger=ledger,
@@ -186,7 +187,7 @@ def _open_endpoint(
 
 def _sampling(spec: str) -> dict[str, Any]:
     """Temperature 0 and a bound on the answer, but for OpenAI's reasoning models, which take neither."""
-    return {} if _reasons(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
+    return {} if is_reasoning_model(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
 
 
 def _require_key(spec: str, role: str) -> None:
@@ -209,12 +210,6 @@ def _require_key(spec: str, role: str) -> None:
             f"--{role}lm {spec}: no provider is called {provider!r}; for an OpenAI-compatible server use openai/MODEL "
             f"with --{role}api-base"
         ) from error
-
-
-def _reasons(spec: str) -> bool:
-    from dspy.clients.lm import _is_openai_reasoning_model
-
-    return bool(_is_openai_reasoning_model(spec))
 
 
 def opened_lm(

@@ -11,11 +11,9 @@ from typing import Any
 
 from diskcache import UNKNOWN, Disk
 from diskcache.core import MODE_RAW
-from dspy.clients.call_result import CACHE_FORMAT, attributes
-from dspy.clients.disk_serialization import DeserializationError
-from dspy.clients.legacy_outputs import plain
 
 from optimize.base import redact
+from optimize.compat.dspy import CACHE_FORMAT, DeserializationError, attributes, plain
 
 # Of what a server sends, all else can hold anything and is never read again.
 UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine

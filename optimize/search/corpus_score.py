@@ -6,10 +6,10 @@ from typing import Any
 import dspy
 from dspy.evaluate import Evaluate
 from dspy.evaluate.evaluate import EvaluationResult
-from gepa.core.state import GEPAState
-from gepa.proposer.base import CandidateProposal
 
 from metrics.scores import value
+from optimize.compat.gepa import CandidateProposal, GEPAState
+from optimize.compat.mipro import EvaluatedMIPRO
 from optimize.tasks.task import Answer, Task
 
 
@@ -27,18 +27,15 @@ class CorpusEvaluate(Evaluate):
         return EvaluationResult(score=100 * value(self.task.score(gold, answers)), results=found.results)
 
 
-class CorpusMIPRO(dspy.MIPROv2):
+class CorpusMIPRO(EvaluatedMIPRO):
     """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch."""
 
     def __init__(self, task: Task, **settings: Any) -> None:
         super().__init__(**settings)
         self.task = task
 
-    def _optimize_prompt_parameters(
-        self, program: Any, instructions: Any, demos: Any, evaluate: Evaluate, *rest: Any, **more: Any
-    ) -> Any:
-        corpus = CorpusEvaluate(self.task, evaluate)
-        return super()._optimize_prompt_parameters(program, instructions, demos, corpus, *rest, **more)
+    def evaluation(self, own: Evaluate) -> Evaluate:
+        return CorpusEvaluate(self.task, own)
 
 
 class CorpusAcceptance:

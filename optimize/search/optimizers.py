@@ -4,7 +4,7 @@ import contextlib
 import io
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -215,9 +215,9 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
 
     Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
     """
-    random.seed(work.settings.seed)  # some of DSPy's optimizers draw from the global generator
     programs = []
-    with work.lm.context(), contextlib.redirect_stdout(io.StringIO()):
+    # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
+    with work.lm.context(), _drawn_from(work.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
             programs = OPTIMIZERS[optimizer](work)
         except DSPyError as error:
@@ -234,6 +234,17 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
             seen.add(_identity(program))
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
     return candidates
+
+
+@contextlib.contextmanager
+def _drawn_from(seed: int) -> Iterator[None]:
+    """Python's global generator by a seed; afterwards it goes on where it was."""
+    before = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(before)
 
 
 def strip(program: Program) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optimize.base import redact
+from optimize.compat.mlflow_names import CUSTOM_MODEL, EXPERIMENT_KIND
 from optimize.tasks.task import Task
 from optimize.tracking import ui_views
 from optimize.tracking.store import check_exists, files, is_own, open_store, tracking_uri
@@ -39,7 +40,7 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
         return str(found.experiment_id)
     location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    known = {"mlflow.experimentKind": "custom_model_development", **ui_views.tags(task)}
+    known = {EXPERIMENT_KIND: CUSTOM_MODEL, **ui_views.tags(task)}
     return str(mlflow.create_experiment(name, artifact_location=location, tags=known))
 
 
@@ -47,7 +48,7 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
 def begun(mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], seconds: float) -> Iterator[str]:
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: what
     it tells of is done, and its duration is that of the work."""
-    from mlflow.tracking.context.registry import resolve_tags  # who it was; `start_run` takes no time of beginning
+    from optimize.compat.mlflow import resolve_tags
 
     began = int((time.time() - seconds) * 1000)
     made = mlflow.MlflowClient().create_run(experiment(mlflow, root, task), began, resolve_tags(tags), title)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from optimize.base import redact
+from optimize.compat.mlflow_names import SPAN_INPUTS, SPAN_OUTPUTS
 from optimize.inference.replay import FORGOTTEN, Heard, Replayed
 from optimize.report.records import JudgedRecord, judged
 from optimize.tasks.task import Task
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
 RECORD_TAG = "aisr.record"
 LONGEST = 250  # characters in MLflow's lists; it refuses tags beyond 4,096 and previews beyond 1,000
-# What the UI shows first of a span. It draws lone strings and chats as Markdown, in which a prompt loses its lines and
-# a claim may be anything. What stands a level deeper, it shows as it is.
-INPUTS, OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"
+# Of what the UI shows first of a span (`SPAN_INPUTS`, `SPAN_OUTPUTS`) it draws lone strings and chats as Markdown, in
+# which a prompt loses its lines and a claim may be anything. What stands a level deeper, it shows as it is.
 
 
 class NotTraced(Exception):
@@ -51,7 +51,7 @@ def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], coun
     chosen = sample(task, replayed, count, seed)
     if not chosen:
         return 0
-    from mlflow.tracing.client import TracingClient
+    from optimize.compat.mlflow import TracingClient
 
     client = TracingClient()
     try:
@@ -93,7 +93,8 @@ def _is_right(task: Task, one: Replayed) -> bool:
 def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int) -> "tuple[TraceInfo, list[Span]]":
     """A record as a trace of a run: what stands in MLflow's lists, and a span for the record with one for each call."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
-    from mlflow.tracing.constant import TraceMetadataKey, TraceTagKey
+
+    from optimize.compat.mlflow import TraceMetadataKey, TraceTagKey
 
     shown = judged(task, one, [])
     trace_id = f"tr-{secrets.token_hex(16)}"
@@ -131,8 +132,8 @@ def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
     else:
         said = {"prediction": _cleaned(task.line(one.outcome.answer))}
     return {
-        INPUTS: {"record": {"id": _clean(one.record.id), "statements": numbered}},
-        OUTPUTS: said,
+        SPAN_INPUTS: {"record": {"id": _clean(one.record.id), "statements": numbered}},
+        SPAN_OUTPUTS: said,
         "gold": _cleaned(task.line(one.example.gold)),
         "right": shown.right,
     }
@@ -141,8 +142,8 @@ def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
 def _call(call: Heard) -> dict[str, Any]:
     """The attributes of a call's span; `replay` has redacted them."""
     return {
-        INPUTS: {"messages": [{role: text} for role, text in call.messages]},
-        OUTPUTS: {"answer": [call.answer]},
+        SPAN_INPUTS: {"messages": [{role: text} for role, text in call.messages]},
+        SPAN_OUTPUTS: {"answer": [call.answer]},
     }
 
 
@@ -157,7 +158,8 @@ def _span(
 ) -> "Span":
     """A finished span, made from its stored form: MLflow's other ways to one begin a trace in the whole process."""
     from mlflow.entities import Span
-    from mlflow.tracing.constant import SpanAttributeKey
+
+    from optimize.compat.mlflow import SpanAttributeKey
 
     known = {SpanAttributeKey.REQUEST_ID: trace_id, SpanAttributeKey.SPAN_TYPE: kind, **attributes}
     return Span.from_dict(

@@ -9,9 +9,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from optimize.compat.mlflow_names import SHARED_VIEW
 from optimize.tasks.task import Task
 
-TAG = "mlflow.sharedViewState."
 COMPILES, EVALUATIONS = "compiles", "evaluations"
 NAME, CREATED = "attributes.`Run Name`", "runDateAndNestInfo"  # as the UI calls two of its columns
 WIDE, NARROW = 380, 105  # pixels
@@ -32,8 +32,8 @@ def tags(task: Task) -> dict[str, str]:
     ]
     evaluations = [*(f"metrics.{name}" for name in scores), "metrics.failed", "tags.aisr.data", *spent]
     return {
-        TAG + COMPILES: _view(COMPILES, "compile", compiles),
-        TAG + EVALUATIONS: _view(EVALUATIONS, "evaluate", evaluations),
+        SHARED_VIEW + COMPILES: _view(COMPILES, "compile", compiles),
+        SHARED_VIEW + EVALUATIONS: _view(EVALUATIONS, "evaluate", evaluations),
     }
 
 
@@ -43,7 +43,7 @@ def addresses(mlflow: Any, server: str) -> dict[str, str]:
         f"{found.name}, {view}": f"{server}/#/experiments/{found.experiment_id}/runs?viewStateShareKey={view}"
         for found in mlflow.search_experiments(order_by=["name"])
         for view in (COMPILES, EVALUATIONS)
-        if TAG + view in found.tags
+        if SHARED_VIEW + view in found.tags
     }
 
 

@@ -1,0 +1,68 @@
+"""Insides of DSPy 3.4. Version 3.5 removes some and rewrites the adapters."""
+
+from collections.abc import Callable
+from typing import Any
+
+import dspy
+from dspy.adapters import utils
+
+# A call of DSPy's own adapters is told by the LM's identity, and any other is warned of; `LedgerLM` stands in between.
+from dspy.clients._deprecation import adapter_message_call
+
+# LiteLLM with DSPy's settings of it, which silence its telemetry and its prints.
+from dspy.clients._litellm import get_litellm
+
+# The form in which answers are kept in the response cache, and back: DSPy pickles it, and we write text.
+from dspy.clients.call_result import CACHE_FORMAT, attributes
+from dspy.clients.disk_serialization import DeserializationError
+
+# From an error of LiteLLM or of lm15 to that of DSPy which says whether a call may be sent again.
+from dspy.clients.engines.litellm_errors import litellm_errors
+
+# DSPy chooses an engine anew for each call; for a server that does not change it is opened once.
+from dspy.clients.engines.lm15_engine import AsyncLM15Engine, LM15Engine, timeouts_for
+from dspy.clients.errors import error_boundary
+from dspy.clients.legacy_outputs import plain
+from dspy.clients.lm import _is_openai_reasoning_model
+
+__all__ = [
+    "CACHE_FORMAT",
+    "AsyncLM15Engine",
+    "DeserializationError",
+    "LM15Engine",
+    "adapter_message_call",
+    "attributes",
+    "build_type_adapters_by",
+    "error_boundary",
+    "format_preparation",
+    "get_litellm",
+    "is_reasoning_model",
+    "litellm_errors",
+    "plain",
+    "prepare_formats_by",
+    "timeouts_for",
+]
+
+Preparation = Callable[[Any, dict[str, Any], Any], None]  # of an LM, its settings and a signature
+
+
+def is_reasoning_model(spec: str) -> bool:
+    """Whether DSPy takes a model for one of OpenAI's that reason, which refuse temperatures; it refuses them itself."""
+    return bool(_is_openai_reasoning_model(spec))
+
+
+def build_type_adapters_by(make: Callable[[Any], Any]) -> None:
+    """Have DSPy's parsers get pydantic's adapter of a type from `make`: they build one for each value that they read or
+    write, for the whole process, and offer no hook."""
+    utils.TypeAdapter = make
+
+
+def format_preparation(adapter: dspy.JSONAdapter) -> Preparation:
+    """How an adapter chooses the response format of a call: the public way chooses and calls in one step."""
+    prepare: Preparation = adapter._prepare_response_format
+    return prepare
+
+
+def prepare_formats_by(adapter: dspy.JSONAdapter, prepare: Preparation) -> None:
+    """Have this adapter choose so."""
+    adapter._prepare_response_format = prepare

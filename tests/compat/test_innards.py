@@ -1,0 +1,224 @@
+"""Insides of other packages: each is there, does what is needed of it, and is named in one place alone."""
+
+import ast
+import inspect
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import dspy
+import mlflow
+import pytest
+from dspy._vendor.lm15.transports import _http11
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from optimize.compat import dspy as inside_dspy
+from optimize.compat import gepa, mipro, mlflow_names, transport, versions
+from optimize.compat import mlflow as inside_mlflow
+from support.loopback import Loopback
+from support.paths import ROOT
+from support.runs import opened
+
+HOUSE = ("programs", "metrics", "optimize", "aisr")
+ROOM = Path("optimize/compat")
+PARTS = Path("programs/vision/content_parts.py")  # programs stand below the room; the marks of content parts are theirs
+# What these packages document; all else of them is an inside.
+PUBLIC = re.compile(
+    r"dspy|dspy\.(?:lm15|evaluate|evaluate\.evaluate|utils\.callback|utils\.exceptions)"
+    r"|mlflow|mlflow\.(?:entities|exceptions|models|data\.\w+)"
+    r"|gepa|ray|ray\.exceptions|litellm|litellm\.exceptions"
+)
+PRIVATE = {
+    "_prepare_response_format",
+    "_optimize_prompt_parameters",
+    "_node_ip_address",
+    "_chunks",
+    "_send_ok",
+    "_emit",
+}
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.lineno, node.module
+
+
+def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.keyword) and node.arg:
+            yield node.value.lineno, node.arg
+
+
+FILES = sorted(path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if ROOM not in file.parents and file != PARTS], ids=str)
+def test_insides_are_imported_and_named_in_one_room_alone(file: Path) -> None:
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    for line, module in imported(tree):
+        if module.partition(".")[0] in ("dspy", "mlflow", "gepa", "ray", "litellm"):
+            assert PUBLIC.fullmatch(module), f"{file}:{line}: {module} is an inside; it belongs in {ROOM}/"
+    for line, name in named(tree):
+        assert name not in PRIVATE, f"{file}:{line}: {name} is an inside; it belongs in {ROOM}/"
+
+
+def test_versions_have_the_bounds_that_installers_read() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = [*project["dependencies"], *project["optional-dependencies"]["ray"]]
+    asked = {one.name: one.specifier for one in map(Requirement, rows)}
+    locked = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")))
+    for package, below in versions.BELOW.items():
+        bound = ".".join(map(str, below))
+        assert f"<{bound}" in str(asked[package]), f"{package}: pyproject.toml and optimize/compat/versions.py differ"
+        assert Version(locked[package]) < Version(bound)
+        assert Version(locked[package]) in asked[package]
+
+
+@pytest.mark.parametrize(("found", "fine"), [("3.4.9", True), ("3.5.0", False), ("3.5.0rc1", False), ("4.0", False)])
+def test_a_version_beyond_the_bound_is_refused_in_a_sentence(
+    found: str, fine: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "version", lambda package: found if package == "dspy" else "0.0.1")
+    if fine:
+        versions.check()
+        return
+    with pytest.raises(versions.Untried, match=rf"dspy {found} is installed; .* pip install 'dspy<3\.5'"):
+        versions.check()
+
+
+def test_a_package_that_is_absent_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(versions, "version", absent)
+    versions.check()
+
+
+# --- DSPy
+
+
+def test_dspy_reads_and_writes_by_the_type_adapter_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dspy.adapters import utils
+
+    asked = []
+    before: Any = utils.TypeAdapter
+    monkeypatch.setattr(utils, "TypeAdapter", before)
+
+    def make(annotation: Any) -> Any:
+        asked.append(annotation)
+        return before(annotation)
+
+    inside_dspy.build_type_adapters_by(make)
+    assert dspy.ChatAdapter().parse(
+        dspy.Signature("a -> b: list[int]"), "[[ ## b ## ]]\n[1, 2]\n\n[[ ## completed ## ]]"
+    ) == {"b": [1, 2]}
+    assert list[int] in asked
+
+
+def test_the_json_adapter_asks_its_preparation_for_the_format(loopback: Loopback) -> None:
+    seen = []
+    adapter = dspy.JSONAdapter()
+    inside_dspy.prepare_formats_by(adapter, lambda lm, given, signature: seen.append(signature))
+    loopback.reply = lambda asked: '{"b": "fine"}'
+    with dspy.context(lm=opened(loopback.url).lm, adapter=adapter):
+        assert dspy.Predict("a -> b")(a="x").b == "fine"
+    assert seen
+    assert "response_format" not in loopback.asked[-1].body
+    given: dict[str, Any] = {}
+    able = type("Able", (), {"supported_params": {"response_format"}, "supports_response_schema": True})()
+    inside_dspy.format_preparation(dspy.JSONAdapter())(able, given, dspy.Signature("a -> b"))
+    assert given["response_format"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "reasons"), [("openai/o3-mini", True), ("openai/gpt-5", True), ("openai/gpt-4o-mini", False)]
+)
+def test_dspy_knows_the_models_that_reason(spec: str, reasons: bool) -> None:
+    assert inside_dspy.is_reasoning_model(spec) is reasons
+
+
+def test_answers_have_a_form_of_plain_data_and_come_back() -> None:
+    assert inside_dspy.plain({"a": [1, "b"]}) == {"a": [1, "b"]}
+    assert inside_dspy.attributes({"choices": [{"text": "x"}]}).choices[0].text == "x"
+    assert isinstance(inside_dspy.CACHE_FORMAT, int | str)
+    assert issubclass(inside_dspy.DeserializationError, Exception)
+
+
+def test_errors_are_told_apart() -> None:
+    with pytest.raises(dspy.LMRateLimitError), inside_dspy.error_boundary("a/b", unexpected=True):
+        raise dspy.lm15.RateLimitError("slow down")
+    with (
+        pytest.raises(dspy.LMTransportError),
+        inside_dspy.error_boundary("a/b", unexpected=True),
+        inside_dspy.litellm_errors(model="a/b"),
+    ):
+        raise dspy.lm15.TransportError("gone")
+
+
+def test_the_steps_of_the_transports_that_are_extended_are_there() -> None:
+    """What they do is tested in `tests/lm/test_bounds.py`."""
+    for bounded in (transport.BoundedTransport, transport.BoundedAsyncTransport):
+        (base,) = bounded.__bases__
+        assert {"_open", "_send_request"} <= set(vars(base))
+    assert len(_http11.content_codings(["gzip, gzip"])) == 2
+
+
+def test_mipro_evaluates_where_it_is_told_to() -> None:
+    names = list(inspect.signature(dspy.MIPROv2._optimize_prompt_parameters).parameters)
+    assert names[:5] == ["self", "program", "instruction_candidates", "demo_candidates", "evaluate"]
+    assert "_optimize_prompt_parameters(" in inspect.getsource(dspy.MIPROv2.compile)
+    assert mipro.EvaluatedMIPRO.__mro__[1] is dspy.MIPROv2
+
+
+# --- GEPA, MLflow, Ray
+
+
+def test_gepas_gate_sees_a_minibatch_before_and_after() -> None:
+    assert {"eval_before", "eval_after", "subsample_indices"} <= {
+        field for field in gepa.CandidateProposal.__dataclass_fields__
+    }
+    assert inspect.isclass(gepa.GEPAState)
+
+
+def test_mlflow_takes_traces_as_they_are_written() -> None:
+    assert {"start_trace", "log_spans"} <= set(dir(inside_mlflow.TracingClient))
+    assert inside_mlflow.SpanAttributeKey.INPUTS == mlflow_names.SPAN_INPUTS
+    assert inside_mlflow.SpanAttributeKey.OUTPUTS == mlflow_names.SPAN_OUTPUTS
+    assert {"REQUEST_ID", "SPAN_TYPE"} <= set(dir(inside_mlflow.SpanAttributeKey))
+    assert inside_mlflow.TraceMetadataKey.SOURCE_RUN == "mlflow.sourceRun"
+    assert inside_mlflow.TraceTagKey.TRACE_NAME == "mlflow.traceName"
+
+
+def test_mlflow_says_who_runs_a_command_and_that_a_model_is_away() -> None:
+    assert inside_mlflow.resolve_tags({"a": "b"})["a"] == "b"
+    away = mlflow.MlflowException("away", error_code=inside_mlflow.TEMPORARILY_UNAVAILABLE)
+    assert away.get_http_status_code() == 503
+
+
+def test_mlflows_page_knows_saved_views_and_the_kind_of_an_experiment() -> None:
+    static = Path(mlflow.__file__).parent / "server" / "js" / "build" / "static" / "js"
+    page = b"".join(file.read_bytes() for file in static.glob("main.*.js"))
+    for word in (mlflow_names.SHARED_VIEW, mlflow_names.EXPERIMENT_KIND, mlflow_names.CUSTOM_MODEL):
+        assert word.encode() in page, word
+
+
+def test_ray_can_be_kept_to_the_loopback_address() -> None:
+    ray = pytest.importorskip("ray")
+    assert "_node_ip_address" in inspect.getsource(ray.init)
+
+
+def test_every_file_of_the_room_is_imported() -> None:
+    for file in (ROOT / ROOM).glob("*.py"):
+        import_module(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
