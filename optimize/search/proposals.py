@@ -7,8 +7,8 @@ from math import ceil
 from typing import NamedTuple
 
 import dspy
-from dspy.propose.utils import get_dspy_source_code
 
+from optimize.compat.mipro import get_dspy_source_code
 from optimize.search.optimizers import GEPA_MINIBATCH, SIMBA_BATCH, Settings
 from optimize.search.record_cost import Cost
 from optimize.search.searches import Sizes, gepa_rounds

@@ -1,7 +1,9 @@
 """Insides of other packages: each is there, does what is needed of it, and is named in one place alone."""
 
 import ast
+import contextlib
 import inspect
+import io
 import re
 import tomllib
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from packaging.version import Version
 from optimize.compat import dspy as inside_dspy
 from optimize.compat import gepa, mipro, mlflow_names, transport, versions
 from optimize.compat import mlflow as inside_mlflow
+from programs.judges.claim import ClaimJudge
 from support.loopback import Loopback
 from support.paths import ROOT
 from support.runs import opened
@@ -29,7 +32,7 @@ ROOM = Path("optimize/compat")
 PARTS = Path("programs/vision/content_parts.py")  # programs stand below the room; the marks of content parts are theirs
 # What these packages document; all else of them is an inside.
 PUBLIC = re.compile(
-    r"dspy|dspy\.(?:lm15|evaluate|evaluate\.evaluate|utils\.callback|utils\.exceptions)"
+    r"dspy|dspy\.(?:lm15|evaluate|evaluate\.evaluate|teleprompt\.gepa|utils\.callback|utils\.exceptions)"
     r"|mlflow|mlflow\.(?:entities|exceptions|models|data\.\w+)"
     r"|gepa|ray|ray\.exceptions|litellm|litellm\.exceptions"
 )
@@ -180,6 +183,8 @@ def test_mipro_evaluates_where_it_is_told_to() -> None:
     assert names[:5] == ["self", "program", "instruction_candidates", "demo_candidates", "evaluate"]
     assert "_optimize_prompt_parameters(" in inspect.getsource(dspy.MIPROv2.compile)
     assert mipro.EvaluatedMIPRO.__mro__[1] is dspy.MIPROv2
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert "class ClaimJudge" in mipro.get_dspy_source_code(ClaimJudge())
 
 
 # --- GEPA, MLflow, Ray
