@@ -1,4 +1,4 @@
-"""What can go wrong for who judges from Python. A record that merely fails is no error: see `aisr.Judged`."""
+"""What can go wrong for a caller from Python. A record that merely fails is no error: see `aisr.Judged`."""
 
 import re
 

@@ -115,7 +115,7 @@ def load(
     which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names comes first. image_root: the folder
     that the pictures of the records are in, for a program that shows them. Raises `BadProgram`.
     """
-    from optimize.datasets.images import hang, open_gallery
+    from optimize.datasets.images import attach_gallery, open_gallery
     from optimize.tracking import registry
     from programs.errors import UserError
 
@@ -123,7 +123,7 @@ def load(
     try:
         loaded = registry.load(os.fspath(program), root)
         if image_root is not None:
-            hang(loaded.program, open_gallery(Path(image_root), root))
+            attach_gallery(loaded.program, open_gallery(Path(image_root), root))
     except UserError as error:  # BadArtifact, NoStore, and a folder of pictures that is none
         raise BadProgram(in_python(error)) from error
     return Program(loaded)
@@ -132,7 +132,7 @@ def load(
 def check(loaded: "Loaded", lm: LM) -> None:
     """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
-    from optimize.datasets.embeddings import lend
+    from optimize.datasets.embeddings import attach_embeddings
     from optimize.datasets.images import check_sees
     from optimize.inference.judge import another_lm
     from programs.errors import UserError
@@ -141,7 +141,7 @@ def check(loaded: "Loaded", lm: LM) -> None:
         check_sees(loaded.program, lm.opened)
     except UserError as error:
         raise LMUnavailable(in_python(error)) from error
-    lend(loaded.program, lm.opened.embeddings)
+    attach_embeddings(loaded.program, lm.opened.embeddings)
     if said := another_lm(loaded.program, lm.opened):
         warnings.warn(said, UserWarning, stacklevel=3)
 

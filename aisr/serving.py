@@ -30,7 +30,7 @@ from optimize.artifact.program_file import parse
 from optimize.base.environment import environment
 from optimize.base.files import cache_folder
 from optimize.compat.mlflow import TEMPORARILY_UNAVAILABLE
-from optimize.datasets.images import hang, open_gallery
+from optimize.datasets.images import attach_gallery, open_gallery
 from optimize.inference.judge import judge_all
 from optimize.lm.response_cache import tame
 from optimize.tasks.all import TASKS
@@ -71,7 +71,7 @@ class _Served(mlflow.pyfunc.PythonModel):
             )
         artifacts = _artifacts()
         if root := os.environ.get("AISR_IMAGE_ROOT"):
-            hang(loaded.program, open_gallery(Path(root), artifacts or Path(ARTIFACTS)))
+            attach_gallery(loaded.program, open_gallery(Path(root), artifacts or Path(ARTIFACTS)))
         if artifacts is not None:
             _use_cache(cache_folder(artifacts))
         self.loaded, self.lm = loaded, _lm(self.config)

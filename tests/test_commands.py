@@ -107,7 +107,7 @@ def test_compile_saves_registers_and_says_so(compiled: Compiled, track: str) -> 
     for said in (
         f"compiling {track}",
         "champion: ",
-        "on test, which chose nothing: ",
+        "on the held-out test split: ",
         f"wrote {folder}/",
         f"models:/aisr-{track}@champion",
     ):

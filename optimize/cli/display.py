@@ -160,11 +160,11 @@ def say_champion(made: Any) -> None:
     if made.fitted:
         say_decision(made.fitted.report)
     if made.choice.unscored:
-        note(f"  the budget left unscored: {', '.join(made.choice.unscored)}")
+        note(f"  not scored, the budget is spent: {', '.join(made.choice.unscored)}")
     if made.manifest.stopped_early:
         note(f"  stopped early: {made.manifest.stopped_early}")
     if made.test:
-        note(f"  on test, which chose nothing: {made.test.champion.interval}")
+        note(f"  on the held-out test split: {made.test.champion.interval}")
         for remark in made.test.champion.score.remarks:
             note(f"    {remark}")
         if made.test.champion.floor:

@@ -65,9 +65,9 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts)
     from optimize.cli import display
-    from optimize.datasets.embeddings import lend
+    from optimize.datasets.embeddings import attach_embeddings
     from optimize.datasets.examples import examples, labelled
-    from optimize.datasets.images import check_sees, find_gallery, hang
+    from optimize.datasets.images import attach_gallery, check_sees, find_gallery
     from optimize.decision.ablation import ablate as take_apart
     from optimize.experiment.evaluation import Evaluation
     from optimize.inference.evaluate import measure
@@ -78,7 +78,7 @@ def evaluate(
     opened = opened_lm(lm, api_base, schema, logprobs, threads, embedding_api_base=embedding_api_base)
     check_sees(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
-    lend(hang(loaded.program, gallery), opened.embeddings)
+    attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     records = examples(labelled(chosen, loaded.program, data, limit))
     warn_of_another_lm(loaded.program, opened)
     if track:
@@ -182,8 +182,8 @@ def predict(
     again."""
     prepare(artifacts)
     from optimize.cli import display
-    from optimize.datasets.embeddings import lend
-    from optimize.datasets.images import check_sees, digest_shown, find_gallery, hang
+    from optimize.datasets.embeddings import attach_embeddings
+    from optimize.datasets.images import attach_gallery, check_sees, digest_shown, find_gallery
     from optimize.inference import batch_api as batching
     from optimize.inference.predict import here
     from optimize.inference.predict import predict as run
@@ -219,7 +219,7 @@ def predict(
     warn_of_another_lm(loaded.program, opened)
     check_sees(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
-    lend(hang(loaded.program, gallery), opened.embeddings)
+    attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)
@@ -282,9 +282,9 @@ def export(
     prepare(artifacts)
     from optimize.cli import display
     from optimize.datasets.chat_export import chats, write
-    from optimize.datasets.embeddings import lend
+    from optimize.datasets.embeddings import attach_embeddings
     from optimize.datasets.examples import examples, labelled
-    from optimize.datasets.images import find_gallery, hang
+    from optimize.datasets.images import attach_gallery, find_gallery
     from optimize.lm.adapters import adapter_for
     from optimize.lm.embeddings import Embeddings
 
@@ -293,8 +293,8 @@ def export(
     if program and given:
         raise UserError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
     student = load(chosen, program, artifacts).program if program else chosen.build(given)
-    lend(
-        hang(student, find_gallery(image_root, data, artifacts)),
+    attach_embeddings(
+        attach_gallery(student, find_gallery(image_root, data, artifacts)),
         Embeddings(address=embedding_address(embedding_api_base, None)),
     )
     if out.exists():

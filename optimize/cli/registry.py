@@ -40,9 +40,9 @@ def compare(
     prepare(artifacts)
     from metrics.confidence import difference_interval
     from optimize.cli import display
-    from optimize.datasets.embeddings import lend
+    from optimize.datasets.embeddings import attach_embeddings
     from optimize.datasets.examples import examples, labelled
-    from optimize.datasets.images import check_sees, find_gallery, hang
+    from optimize.datasets.images import attach_gallery, check_sees, find_gallery
     from optimize.inference.evaluate import measure
 
     chosen = chosen_task(task)
@@ -53,7 +53,7 @@ def compare(
     for name, loaded in programs:
         warn_of_another_lm(loaded.program, opened)
         check_sees(loaded.program, opened)
-        program = lend(hang(loaded.program, gallery), opened.embeddings)
+        program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(labelled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
         with display.live(opened.ledger) as shown:

@@ -100,7 +100,7 @@ def check_text(
     prepare(artifacts)
     from optimize.cli import display
     from optimize.cli.verdicts import say_verdicts
-    from optimize.datasets.embeddings import lend
+    from optimize.datasets.embeddings import attach_embeddings
     from optimize.decision.explain import reasons
     from optimize.inference.judge import judge
     from optimize.tasks import drafts
@@ -114,7 +114,7 @@ def check_text(
     record = task.draft(text, Sources(evidence or [], paper))
     opened = opened_lm(lm, api_base, schema, logprobs, 1, embedding_api_base=embedding_api_base)
     warn_of_another_lm(loaded.program, opened)
-    example = lend(loaded.program, opened.embeddings).prepare(record)
+    example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
     outcome = judge(task, loaded.program, example, opened)
     if outcome.failure is not None:
         display.note(f"not judged: {outcome.failure}")

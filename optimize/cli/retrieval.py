@@ -47,7 +47,7 @@ def retrieval(
     prepare(artifacts)
     from optimize.base import text
     from optimize.cli import display
-    from optimize.datasets.embeddings import lend
+    from optimize.datasets.embeddings import attach_embeddings
     from optimize.inference.retrieval_eval import DEPTHS, claims, measure, seed
     from optimize.lm.embeddings import Embeddings
 
@@ -55,11 +55,11 @@ def retrieval(
     records = claims(chosen, file, min_paragraphs, limit)
     embeddings = Embeddings(address=embedding_address(embedding_api_base, api_base))
     rankers: dict[str, Any] = {
-        name: seed if name == SEED else _of_program(lend(chosen.build({"retriever": name}), embeddings))
+        name: seed if name == SEED else _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
     }
     if program or rerank:
-        compiled = lend(load(chosen, program, artifacts).program, embeddings) if program else None
+        compiled = attach_embeddings(load(chosen, program, artifacts).program, embeddings) if program else None
         opened = opened_lm(lm, api_base, schema, True, 1, embeddings.ledger)
         if rerank:
             rankers[f"bm25, {rerank} reranked"] = _of_program(chosen.build({"rerank": rerank}), opened)
@@ -117,7 +117,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     papers = {tuple(one.paragraphs.values()) for one in given.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)
     if known:
-        display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their figures flatter it")
+        display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
     return by(made.ranker.matcher())
 
 

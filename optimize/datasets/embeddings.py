@@ -9,7 +9,7 @@ from programs.judges.ensemble import members
 ProgramT = TypeVar("ProgramT", bound=Program)
 
 
-def lend(program: ProgramT, embeddings: Embeds) -> ProgramT:
+def attach_embeddings(program: ProgramT, embeddings: Embeds) -> ProgramT:
     """The program, with what asks the embedding models of its retrievers."""
     for member in members(program):
         if model := getattr(member, "embedding_model", None):

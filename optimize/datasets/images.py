@@ -44,7 +44,7 @@ def nearest_images(data: Path) -> Path | None:
     return next((place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir()), None)
 
 
-def hang(program: ProgramT, gallery: Gallery | None) -> ProgramT:
+def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:
     """The program, with the gallery that its records' pictures are in."""
     for member in members(program):
         member.gallery = gallery

@@ -19,9 +19,9 @@ from optimize.artifact.program_file import parse, program_text
 from optimize.base import digests, redact
 from optimize.base.files import as_json, read_json, write_whole
 from optimize.base.identity import difference
-from optimize.datasets.embeddings import lend
+from optimize.datasets.embeddings import attach_embeddings
 from optimize.datasets.examples import Labelled, examples, labelled, with_planted
-from optimize.datasets.images import check_sees, digest_shown, hang
+from optimize.datasets.images import attach_gallery, check_sees, digest_shown
 from optimize.decision.collect import opinions
 from optimize.decision.fit import Fitted, fit
 from optimize.evidence.rank_fit import TooFew, fit_ranker, looked
@@ -125,7 +125,7 @@ def _search(
     target = _baseline(plan, student, train, lm, watcher)
     champion = student
     for optimizer in plan.optimizers:
-        watcher.stage(f"{optimizer}: looking for better programs")
+        watcher.stage(f"{optimizer}: optimizing")
         work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage)
         try:
             candidates = compile_candidates(optimizer, work, candidates)
@@ -178,7 +178,7 @@ def _baseline(
     """What makes the objective, linearised at the uncompiled program. Its LM calls are made at the first use."""
 
     def made() -> Objective:
-        watcher.stage(f"baseline: {len(train)} records of train, to see where the ranking score is steep")
+        watcher.stage(f"baseline: {len(train)} records of train, for the gradient of the ranking score")
         return objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
 
     return made
@@ -186,7 +186,7 @@ def _baseline(
 
 def _student(plan: Plan, embeddings: Embeds) -> Program:
     student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
-    return lend(hang(student, plan.gallery), embeddings)
+    return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
 
 
 def _prepared(
@@ -248,7 +248,7 @@ def _decision_layer(
     to decide between, and where the budget does not reach that far."""
     if not plan.decide or plan.task.judgements is None:
         return None
-    watcher.stage("decision layer: what the champion thinks of train and dev")
+    watcher.stage("decision layer: the champion's label probabilities on train and dev")
     try:
         judged = opinions(plan.task, champion, rows, lm, watcher.judged)
     except LMBillingError:
@@ -269,7 +269,7 @@ def _test(
     baseline = choice.contenders[0]
     results: list[Result] = []
     for name, program in ((choice.champion.name, champion), (baseline.name, baseline.program)):
-        watcher.stage(f"test: {name} on {len(test)} records that chose nothing")
+        watcher.stage(f"test: {name} on {len(test)} held-out records")
         shown = test if program is champion else [seen_by(name, example) for example in test]
         try:
             results.append(measure(plan.task, program, shown, lm, watcher.judged))

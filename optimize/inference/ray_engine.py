@@ -20,8 +20,8 @@ from dspy.utils.exceptions import LMBillingError
 
 from optimize.artifact.program_file import parse, program_text
 from optimize.compat.ray import init_here
-from optimize.datasets.embeddings import lend
-from optimize.datasets.images import hang, open_gallery
+from optimize.datasets.embeddings import attach_embeddings
+from optimize.datasets.images import attach_gallery, open_gallery
 from optimize.inference.judge import Outcome, finished, judge
 from optimize.inference.predict import Judging
 from optimize.lm.budget import Ledger, Limits, Spend
@@ -110,10 +110,10 @@ class _Worker:
     ) -> None:
         self.task, self.program, _ = parse(program, "the program of this run")
         self.gallery = open_gallery(images, artifacts) if images else None
-        hang(self.program, self.gallery)
+        attach_gallery(self.program, self.gallery)
         self.lm = opened_lm(**settings, threads=threads, ledger=_SharedLedger(office, limits))
         self.lm.lm.pace = _SharedPace(office, self.lm.lm.pace)
-        lend(self.program, self.lm.embeddings)
+        attach_embeddings(self.program, self.lm.embeddings)
 
     def judge(self, record: Record) -> "_Judged":
         try:

@@ -1,4 +1,4 @@
-"""What a program did on records, told again from the response cache with every prompt and answer.
+"""What a program did on records, replayed from the response cache with every prompt and answer.
 
 Judging keeps neither prompts nor answers: those of all candidates would fill the memory. Afterwards the cache still
 knows them, so that telling them again for one program costs nothing. Nothing is ever sent from here.
@@ -15,7 +15,7 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMBillingError
 
 from optimize.base import redact
-from optimize.datasets.embeddings import lend
+from optimize.datasets.embeddings import attach_embeddings
 from optimize.inference.judge import Outcome, finished, judge
 from optimize.lm.budget import Ledger, Limits
 from optimize.lm.client import OpenLM
@@ -59,7 +59,7 @@ def replay(
     """
     known = failures or {}
     silent = _from_cache_only(lm)
-    program = lend(program.deepcopy(), silent.embeddings)
+    program = attach_embeddings(program.deepcopy(), silent.embeddings)
 
     def again(numbered: tuple[int, Record]) -> Replayed:
         record = numbered[1]
@@ -111,7 +111,7 @@ def _whole(text: str) -> str:
 
 
 def _from_cache_only(lm: OpenLM) -> OpenLM:
-    """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: what is told again was
+    """The same LM with a budget of no call, which leaves it the cache, and a ledger of its own: what is replayed was
     counted already."""
     silent = lm.lm.copy()
     silent.ledger = Ledger(Limits(calls=0))

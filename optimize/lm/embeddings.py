@@ -149,7 +149,7 @@ class Embedder:
 
 
 class Embeds(Protocol):
-    """What `lend` takes."""
+    """What `attach_embeddings` takes."""
 
     def of(self, model: str) -> Embed:
         """What embeds with a model."""

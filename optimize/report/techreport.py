@@ -130,7 +130,7 @@ def _evaluation(task: Task, made: Manifest, again: str) -> list[Block]:
     gain = with_interval(*made.gain_on_test) if made.gain_on_test else MISSING
     return [
         Table(["", "ranking score [95 % interval]", *task.parts.values(), "failed"], rows),
-        f"Paired difference on test, which chose nothing: {gain}.",
+        f"Paired difference on the held-out test split: {gain}.",
         "Intervals are by bootstrap over records. To score the program again:",
         Verbatim(again),
     ]

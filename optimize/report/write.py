@@ -1,6 +1,6 @@
 """What a compile and an evaluation leave for people: records.json, the page that shows it, and figures.
 
-Everything is told again from the response cache (`optimize/inference/replay.py`): no LM call is sent.
+Everything is replayed from the response cache (`optimize/inference/replay.py`): no LM call is sent.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from optimize.artifact import folder as artifact_folder
 from optimize.base.files import as_json, write_whole
 from optimize.base.text import percent
-from optimize.datasets.embeddings import lend
-from optimize.datasets.images import hang
+from optimize.datasets.embeddings import attach_embeddings
+from optimize.datasets.images import attach_gallery
 from optimize.experiment.evaluation import Evaluation
 from optimize.inference.evaluate import Result, result
 from optimize.inference.replay import Replayed, replay
@@ -45,7 +45,7 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     """
     task, choice, test = plan.task, made.choice, made.test
     loaded = artifact_folder.load(made.folder)
-    hang(loaded.program, plan.gallery)
+    attach_gallery(loaded.program, plan.gallery)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _honest(test))
     _write(made.folder, task, about, dev, plan.gallery)
@@ -104,7 +104,7 @@ def _honest(test: Any) -> str:
         return chosen
     found = test.champion.interval
     low, high = percent(found.low), percent(found.high)
-    return f"{chosen} On test, which chose nothing: {percent(found.value)} [{low}, {high}]."
+    return f"{chosen} On the held-out test split: {percent(found.value)} [{low}, {high}]."
 
 
 def _write(folder: Path, task: Task, about: About, told: Sequence[Replayed], gallery: Gallery | None) -> None:
@@ -126,7 +126,7 @@ def _tried(
 ) -> list[Tried]:
     tried = []
     for one in contenders:
-        program = lend(hang(one.program, gallery), lm.embeddings.kept())
+        program = attach_embeddings(attach_gallery(one.program, gallery), lm.embeddings.kept())
         sample = [program.prepare(told.record) for told in dev[:SAMPLE]]
         tokens = tokens_a_record(one.program, sample, lm)
         tried.append(Tried(one.name, one.dev.interval, one.calls, tokens, one.finished))

@@ -34,7 +34,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Tested:
-    """The champion and its baseline on a test split that chose nothing, and their paired difference; the last two are
+    """The champion and its baseline on the held-out test split, and their paired difference; the last two are
     None where the budget did not reach that far."""
 
     champion: Result

@@ -13,7 +13,7 @@ from optimize.base.text import percent
 from optimize.cli.display import note, table
 from optimize.cli.options import ARTIFACTS
 from optimize.datasets.examples import Labelled, examples, labelled
-from optimize.datasets.images import find_gallery, hang
+from optimize.datasets.images import attach_gallery, find_gallery
 from optimize.decision.fit import PRIORS, fit
 from optimize.decision.folds import Judged
 from optimize.inference.evaluate import Result, result
@@ -52,7 +52,7 @@ def _study(task: Task) -> None:
 def _scored(task: Task, form: str) -> Result:
     folder = SAMPLE / task.name
     gallery = find_gallery(None, folder / "test.jsonl", ARTIFACTS)
-    program = hang(task.build({"evidence": form}), gallery)
+    program = attach_gallery(task.build({"evidence": form}), gallery)
     train, dev, test = (labelled(task, program, folder / f"{side}.jsonl") for side in ("train", "dev", "test"))
     facet = task.labelled
     layer = fit(facet, [Judged(row, {LM: _silent(facet, row)}) for row in (*train, *dev)], [], 0).decision

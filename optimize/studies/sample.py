@@ -2,7 +2,7 @@
 
 Compiles each task whose sample has a `study.json` (an hour on two cores, then from the cache) and prints: compiled
 against uncompiled; what the race saved against judging all of dev; what each part of the decision layer is worth; what
-planted edits add to it; how long the layer takes. Scores are on the test split, which chose nothing, but those of the
+planted edits add to it; how long the layer takes. Scores are on the held-out test split, but those of the
 race, which is about dev.
 """
 

@@ -3,7 +3,7 @@
 A version carries `program.json` and a model file that serves it (a copy of `optimize/tracking/stored_model.py`); our
 own prediction reads the JSON alone and checks it against the digest in the version's tags. The alias `champion` moves
 to a version that did better on the same test split, or that a person promotes; `previous` then names the one before. A
-champion chosen so among many owes some of its test score to the choice: `aisr compare` on records that chose nothing is
+champion chosen so among many owes some of its test score to the choice: `aisr compare` on held-out records is
 the honest figure.
 """
 

@@ -20,11 +20,11 @@ def of_compile(made: Manifest, choice: Choice, test: Tested | None) -> str:
     else:
         gain = f", {_verdict(test.gain)} {baseline.name} (difference {test.gain})" if test.gain else ""
         with_layer = ", with its decision layer" if layer else ""
-        lines.append(f"On test, which chose nothing{with_layer}: **{test.champion.interval}**{gain}")
+        lines.append(f"On the held-out test split{with_layer}: **{test.champion.interval}**{gain}")
     lines += [f"Decision layer: {layer or 'none'}", _code(made.command or "")]
     lines.append("\n".join(_line(step, one) for step, one in enumerate(choice.contenders)))
     if choice.unscored:
-        lines.append(f"The budget left unscored: {', '.join(choice.unscored)}")
+        lines.append(f"Not scored, the budget is spent: {', '.join(choice.unscored)}")
     if made.stopped_early:
         lines.append(f"Stopped early: {made.stopped_early}")
     return "\n\n".join(lines)

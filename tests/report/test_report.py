@@ -57,7 +57,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
     found = read(made.folder)
     assert [one.id for one in found.records] == [record.id for record in corpus(task)[:9]]
     assert found.about.program == made.manifest.digest
-    assert "On test, which chose nothing" in found.about.note
+    assert "On the held-out test split" in found.about.note
     for one in found.records:
         assert one.failure is None
         asked = found.texts[one.calls[0].messages[-1][1]]

@@ -280,7 +280,7 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
         finished = aisr(command, *words, *lm)
     assert finished.code == 1
     assert "the store went away; the same command " in finished.err
-    assert {"compile": "on test, which chose nothing", "evaluate": "ranking score"}[command] in finished.out
+    assert {"compile": "on the held-out test split", "evaluate": "ranking score"}[command] in finished.out
     if command == "compile":
         assert {"program.json", "manifest.json", "report.html"} <= {
             file.name for file in (logged.root / "track1" / "late").iterdir()

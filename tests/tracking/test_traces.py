@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from optimize.datasets.images import hang
+from optimize.datasets.images import attach_gallery
 from optimize.inference.judge import judge_all
 from optimize.inference.replay import FORGOTTEN, Replayed, replay
 from optimize.tasks.task import Task
@@ -27,7 +27,7 @@ FEW = ("--limit-train", 4, "--limit-dev", 4, "--limit-test", 2)
 
 
 def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[Replayed]:
-    """The records as a program judged them, told again."""
+    """The records as a program judged them, replayed."""
     lm, program = scripted(answer), program or task.build({})
     judge_all(task, program, [program.prepare(record) for record in records], lm)
     path = folder / "records.jsonl"
@@ -228,7 +228,7 @@ def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_pa
     record = claim("Supported")
     picture = {"type": "image", "image_caption": ["Figure 1: a."], "img_path": "a.png"}
     record = ClaimRecord.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
-    program = hang(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
+    program = attach_gallery(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
     traces.log(
         open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path, program=program), 1, seed=0
     )

@@ -128,7 +128,7 @@ def test_the_list_of_runs_holds_no_child_runs_and_can_be_filtered(logged: Logged
 def test_the_description_says_what_won_and_how(logged: Logged) -> None:
     said, manifest = logged.runs["first"].data.tags["mlflow.note.content"], logged.json("first", "manifest.json")
     assert f"**{manifest['champion']}** of 5 candidates, chosen on dev: **" in said
-    assert re.search(r"On test, which chose nothing(, with its decision layer)?: \*\*", said)
+    assert re.search(r"On the held-out test split(, with its decision layer)?: \*\*", said)
     assert "* candidate 0: uncompiled, " in said
     assert "    aisr compile --task track1 " in said
     assert "--api-base …" in said
