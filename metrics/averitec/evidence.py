@@ -5,7 +5,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from metrics.averitec.meteor import meteor
 from programs.fact_check import MOST_PAIRS, Pair, Question
@@ -53,4 +52,6 @@ def matched(predicted: tuple[str, ...], gold: tuple[str, ...]) -> float:
     if not kept:
         return 0.0
     table = np.array([[meteor(one, right) for right in gold] for one in kept])
+    from scipy.optimize import linear_sum_assignment  # half a second; most commands have no use for it
+
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(gold))

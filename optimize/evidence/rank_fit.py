@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from metrics.confidence import Interval, mean_interval
 from optimize.datasets.leakage import groups, with_near_duplicates
@@ -134,6 +133,8 @@ def _likeliest(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]]) -> t
         among_gold = chances * right / picked[owner]
         value = -np.log(picked).sum() + PENALTY / 2 * weights @ weights
         return float(value), (chances - among_gold) @ stacked + PENALTY * weights
+
+    from scipy.optimize import minimize  # half a second; most commands have no use for it
 
     best = minimize(loss, np.zeros(stacked.shape[1]), jac=True, method="L-BFGS-B").x
     return np.asarray(best), spread

@@ -1,5 +1,5 @@
-"""Prediction by a provider's batch API: the requests as a file, and the answers from a file, at half the price for who
-can wait.
+"""Prediction by a provider's batch API: the requests as a file, the answers from a file, at half the price and within
+a day.
 
 The format is OpenAI's, which others have taken over: `{"custom_id", "method", "url", "body"}` a line, answered by
 `{"custom_id", "response": {"status_code", "body"}, "error"}` in any order. A request is known by the digest of its body
