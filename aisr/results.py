@@ -9,14 +9,14 @@ from typing import Any, Literal
 class Verdict:
     """What is thought of one statement: a sentence of Track 1, the claim of Track 2.
 
-    probabilities: of each label of the task, summing to 1; source: where they come from, best first: the
-    log-probabilities of the LM, how often several of its answers agreed, or the vote of a single one, of which the
-    probabilities know next to nothing.
+    probabilities: of each label of the task, summing to 1; source: where they come from: the decision layer, or without
+    one, best first, the log-probabilities of the LM, what it states beside its labels, how often several of its answers
+    agreed, or the vote of a single one, of which the probabilities know next to nothing.
     """
 
     label: str
     probabilities: Mapping[str, float]
-    source: Literal["logprobs", "samples", "vote"]
+    source: Literal["logprobs", "stated", "samples", "vote", "layer"]
 
 
 @dataclass(frozen=True)

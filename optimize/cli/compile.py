@@ -23,7 +23,7 @@ from optimize.cli.options import (
     Traces,
     chosen_task,
 )
-from optimize.cli.session import command_line, load, opened_lm, opened_teacher, prepare
+from optimize.cli.session import chances_for, command_line, load, opened_lm, opened_teacher, prepare
 from optimize.cli.task_options import (
     AugmentDensity,
     Checks,
@@ -90,6 +90,13 @@ def compile_(
     samples: Annotated[
         int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
     ] = None,
+    chances: Annotated[
+        str,
+        typer.Option(
+            help="How likely each label is: from `logprobs`, `stated` by the LM beside each label, by agreement of "
+            "`samples`, or one `vote`; `auto`: logprobs where the LM gives them, else stated."
+        ),
+    ] = "auto",
     unit: Unit = None,
     evidence: Evidence = None,
     checks: Checks = False,
@@ -165,6 +172,7 @@ def compile_(
         "pairs": pairs,
         "fill": fill,
         "samples": samples,
+        "chances": chances_for(opened, chances, samples, needed=bool(chosen.judgements) and not members),
     }
     options = {key: value for key, value in given.items() if value is not None and value is not False}
     if members and options:

@@ -184,6 +184,11 @@ def say_decision(report: dict[str, Any]) -> None:
     low, high = report["gain"][1:]
     kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
     note(f"  decision layer, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
+    votes = report["sources"].get("vote")
+    if votes and "stated" in report["sources"]:
+        note(
+            f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
+        )
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
 
 

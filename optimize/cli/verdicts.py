@@ -34,7 +34,8 @@ def say_verdicts(
         _say(escape(text), 5)
         for opinion in reason.opinions:
             weight = "" if opinion.weight is None else f", weight {opinion.weight:.2g}"
-            _say(f"{escape(opinion.expert)}: {opinion.label} {opinion.chance:.0%}{weight}", 5, "dim")
+            sure = "" if opinion.chance is None else f" {opinion.chance:.0%}"
+            _say(f"{escape(opinion.expert)}: {opinion.label}{sure}{weight}", 5, "dim")
         for cue, found in reason.signs.items():
             _say(f"{cue}: {escape(', '.join(found))}", 5, "dim")
         if not evidence:

@@ -20,7 +20,8 @@ MAJORITY = "majority label"
 
 class Ablation(NamedTuple):
     """Results by what decides, from the least to the most. Expected calibration errors, in 0-1, of the LM alone and of
-    the whole layer; None where no record was judged."""
+    the whole layer; None where no record was judged, or by single
+    votes alone."""
 
     results: dict[str, Result]
     error_before: float | None
@@ -69,6 +70,7 @@ def _error(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outc
     sure, right = [], []
     for example, outcome in zip(examples, outcomes, strict=True):
         for judged, allowed in zip(outcome.judgements, task.labelled.allowed(example.gold), strict=False):
-            sure.append(judged.chances[task.labelled.labels.index(judged.label)])
-            right.append(judged.label in allowed)
+            if judged.known:
+                sure.append(judged.chances[task.labelled.labels.index(judged.label)])
+                right.append(judged.label in allowed)
     return calibration_error(sure, right) if sure else None

@@ -16,12 +16,12 @@ from programs.judges.ensemble import models, seen_by
 
 
 class Opinion(NamedTuple):
-    """What an expert thinks of a statement: its likeliest label, the probability in 0-1, and its weight in the layer
-    (None where there is no layer)."""
+    """What an expert thinks of a statement: its likeliest label, the probability in 0-1 (None where it is a single
+    vote), and its weight in the layer (None where there is no layer)."""
 
     expert: str
     label: str
-    chance: float
+    chance: float | None
     weight: float | None
 
 
@@ -50,7 +50,10 @@ def reasons(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> 
         weights = {}
     return [
         Reason(
-            [_opinion(facet.labels, name, rows[k], weights.get(name)) for name, rows in chances.items()],
+            [
+                _opinion(facet.labels, name, rows[k], weights.get(name), name not in judged or judged[name][k].known)
+                for name, rows in chances.items()
+            ],
             signs(statement, grounds),
             nearest_line(statement, grounds),
         )
@@ -59,7 +62,11 @@ def reasons(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> 
 
 
 def _opinion(
-    labels: Sequence[str], name: str, chances: "np.ndarray[tuple[int], np.dtype[np.float64]]", weight: float | None
+    labels: Sequence[str],
+    name: str,
+    chances: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+    weight: float | None,
+    known: bool,
 ) -> Opinion:
     best = int(chances.argmax())
-    return Opinion(name, labels[best], float(chances[best]), weight)
+    return Opinion(name, labels[best], float(chances[best]) if known else None, weight)

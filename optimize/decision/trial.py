@@ -23,6 +23,7 @@ from programs.decision.layer import Rule
 from programs.retrieval.evidence_list import DEFAULT, EvidencePolicy, Fill
 
 RESAMPLES = 200  # for a standard error
+SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %
 Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -115,8 +116,8 @@ def cross_validated(
 
 
 class Choosing:
-    """Chooses among ways by their gain over the models as they are, less its standard error (bootstrap over records): a
-    way that moves much has to gain much, and an expert that adds only noise falls out."""
+    """Chooses among ways by their gain over the models as they are, less `SURE` standard errors (bootstrap over
+    records): a way that moves much has to gain much, and an expert that adds only noise falls out."""
 
     def __init__(self, alone: Tried, tried: Sequence[Tried]) -> None:
         self.alone, self.tried = alone, tried
@@ -124,12 +125,12 @@ class Choosing:
         self.weights = resampled(rows, RESAMPLES)
 
     def sure_gains(self, kept: Mask | None = None) -> NDArray[np.float64]:
-        """The gain of each way less its standard error, on the records that a mask keeps."""
+        """The gain of each way less `SURE` standard errors, on the records that a mask keeps."""
         weights = self.weights if kept is None else self.weights * kept
         weights = weights[weights.sum(axis=1) > 0]
         before = self.alone.scores.ranking(weights)
         gains = np.array([one.scores.ranking(weights) - before for one in self.tried])
-        return np.asarray(gains[:, 0] - gains[:, 1:].std(axis=1))
+        return np.asarray(gains[:, 0] - SURE * gains[:, 1:].std(axis=1))
 
     def best(self, kept: Mask | None = None) -> Tried:
         """The way with the highest of these, if that is above 0; else the models as they are."""

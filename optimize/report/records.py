@@ -131,7 +131,7 @@ def _labelled(labelled: Judgements, one: Replayed) -> list[Statement]:
             text=text,
             gold=list(types),
             said=judged.label if judged else None,
-            chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged else [],
+            chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged and judged.known else [],
         )
         for text, types, judged in zip(labelled.statements(one.example), allowed, thought, strict=True)
     ]

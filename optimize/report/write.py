@@ -149,7 +149,7 @@ def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, 
             label = judged.label if judged else None
             gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
             said.append(label)
-            if judged:
+            if judged and judged.known:
                 sure.append(judged.chances[labels.index(judged.label)])
                 right.append(label in types)
     drawn = {"confusion": figures.confusion(gold, said, labels, title)}

@@ -61,7 +61,8 @@ class _Questions:
         self.program = program
         self.lm = lm
         self.most = most
-        self.samples = program.samples if most or not lm.lm.gives_logprobs else 1
+        drawn = most or not lm.lm.gives_logprobs or program.options.get("chances") == "samples"
+        self.samples = program.samples if drawn else 1
         judging = program.judging
         given = [demo for demo in judging.demos if all(name in demo for name in judging.signature.fields)]
         shown = max((list(demos), given), key=lambda rows: sum(length(row, judging.signature.fields) for row in rows))

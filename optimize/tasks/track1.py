@@ -76,7 +76,9 @@ TRACK1: Task[ClaimRecord, Gold, list[str]] = Task(
     record=ClaimRecord,
     prediction=ClaimPrediction,
     program=ClaimJudge,
-    option_types=MappingProxyType({"unit": str, "evidence": str, "checks": bool, "samples": int, "nearest": int}),
+    option_types=MappingProxyType(
+        {"unit": str, "evidence": str, "checks": bool, "samples": int, "nearest": int, "chances": str}
+    ),
     parts=MappingProxyType({"macro_f1": "macro-F1", "pem": "paragraph exact match"}),
     score=official.tally_claims,
     answer=_answer,

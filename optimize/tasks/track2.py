@@ -96,7 +96,15 @@ TRACK2: Task[CitationRecord, Citation, Citation] = Task(
     prediction=CitationPrediction,
     program=CitationJudge,
     option_types=MappingProxyType(
-        {"context_tokens": int, "retriever": str, "rerank": int, "quotes": bool, "samples": int, "nearest": int}
+        {
+            "context_tokens": int,
+            "retriever": str,
+            "rerank": int,
+            "quotes": bool,
+            "samples": int,
+            "nearest": int,
+            "chances": str,
+        }
     ),
     parts=MappingProxyType({"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}),
     score=official.tally_citations,

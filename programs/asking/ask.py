@@ -11,6 +11,8 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
+from programs.asking import stated
+from programs.asking.label_probabilities import Chances
 from programs.asking.placeholder_answer import stand_in
 from programs.asking.steps import Question, Steps
 from programs.errors import UserError
@@ -58,15 +60,16 @@ def asking(
 
 
 def asking_often(
-    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, **inputs: Any
+    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, chances: Chances, **inputs: Any
 ) -> Steps[list[dspy.Prediction]]:
-    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities.
+    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities
+    (`chances` is samples: in any case).
 
     An unusable draw is left out; the first answer must be usable, as in `asking`.
     """
     answers = [(yield from asking(predict, check, constraints, **inputs))]
     logprobs = answers[0].get("logprobs")  # empty where the LM was asked for some and gave none
-    if logprobs and logprobs.content:
+    if logprobs and logprobs.content and chances != "samples":
         return answers
     for draw in range(1, samples):
         # Untraced: one draw among several is not the program's answer, and must not be bootstrapped into a demo.
@@ -117,12 +120,30 @@ def _attempt(
     try:
         prediction = yield Question(predict, call, traced)
     except AdapterParseError as error:
-        return None, _what_failed(error)
+        prediction = _but_for_chances(error)
+        if prediction is None:
+            return None, _what_failed(error)
+        if traced and dspy.settings.trace is not None:
+            asked = {name: value for name, value in call.items() if name in predict.signature.input_fields}
+            dspy.settings.trace.append((predict, asked, prediction))
     complaint = check(prediction)
     if complaint is None:
         return prediction, None
     _forget(prediction)  # a refused answer must not be bootstrapped into a demo
     return None, complaint
+
+
+def _but_for_chances(error: AdapterParseError) -> dspy.Prediction | None:
+    """An answer that holds all but how likely its labels are, or that in another form than asked for. None where
+    something else is wrong with it."""
+    fields = error.signature.output_fields
+    if stated.FIELD not in fields or error.lm_response is None:
+        return None
+    whatever = error.signature.with_updated_fields(stated.FIELD, type_=Any)
+    for looser in (whatever, error.signature.delete(stated.FIELD)):
+        with suppress(AdapterParseError):
+            return dspy.Prediction(**dspy.settings.adapter.parse(looser, error.lm_response))
+    return None
 
 
 def _forget(answer: dspy.Prediction) -> None:

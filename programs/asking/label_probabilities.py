@@ -1,15 +1,23 @@
 """How likely each label is, as a model's answer tells it.
 
-Three sources, the best that the backend has: the log-probabilities of the answer's tokens; how often several answers
-agree; or a single answer. Which one it was goes with every judgement.
+Four sources, the best that the backend has: the log-probabilities of the answer's tokens; what the model states beside
+each label (`programs/asking/stated.py`); how often several answers agree; or a single answer. A decision layer that was
+fitted makes a fifth of any of them. Which one it was goes with every judgement.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-Source = Literal["logprobs", "samples", "vote"]
+from programs.asking import stated
+from programs.errors import UserError
+
+Source = Literal["logprobs", "stated", "samples", "vote", "layer"]
+# Where a program takes them from. auto: log-probabilities where they come, else what is stated; logprobs: these, else
+# the votes of its samples; and the others only that.
+Chances = Literal["auto", "logprobs", "stated", "samples", "vote"]
+STATING = ("auto", "stated")
 ROUNDING = 1e-3  # how far above 0 a log-probability may be
 HALF_VOTE = 0.5  # added to each label's votes, so that no label is impossible for want of samples (Jeffreys' prior)
 
@@ -18,12 +26,17 @@ class Judgement(NamedTuple):
     """What a model thinks of one sentence or claim.
 
     label: what it says; chances: a probability for each label of the track, in its order, summing to 1; source: where
-    they come from.
+    they come from. Those of a single vote are only how it is counted: nobody is to be shown them (`known`).
     """
 
     label: str
     chances: list[float]
     source: Source
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a distribution: a single vote is none."""
+        return self.source != "vote"
 
 
 def from_votes(votes: Sequence[str], labels: Sequence[str]) -> Judgement:
@@ -55,16 +68,49 @@ def from_logprobs(content: Any, field: str, said: Sequence[str], labels: Sequenc
     return judgements
 
 
+def from_stated(value: Any, said: Sequence[str], labels: Sequence[str]) -> list[Judgement]:
+    """A judgement for each label of `said`, from what an answer states beside them, one a label; by the vote where that
+    cannot be read, is impossible, or is of another length."""
+    values = value if isinstance(value, list | tuple) and len(value) == len(said) else [None] * len(said)
+    found = [stated.stated(one, label, labels) for one, label in zip(values, said, strict=True)]
+    if stated.says_nothing(found):
+        found = [None] * len(said)
+    return [
+        Judgement(label, row, "stated") if row else from_votes([label], labels)
+        for label, row in zip(said, found, strict=True)
+    ]
+
+
 def judgements_of(
-    answers: Sequence[Any], field: str, said: Sequence[Sequence[str]], labels: Sequence[str]
+    answers: Sequence[Any],
+    field: str,
+    said: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    chances: Chances = "logprobs",
 ) -> list[Judgement]:
-    """A judgement for each slot of an answer: from the log-probabilities of the first, or else from the votes of all.
+    """A judgement for each slot of an answer, from the source that `chances` names, or else from the votes of all.
 
     said: for each answer, the labels that its output `field` holds, one a slot.
     """
-    logprobs = answers[0].get("logprobs")
+    logprobs = answers[0].get("logprobs") if chances in ("auto", "logprobs") else None
     found = from_logprobs(logprobs.content, field, said[0], labels) if logprobs else None
-    return found or [from_votes(votes, labels) for votes in zip(*said, strict=True)]
+    if found:
+        return found
+    if chances in STATING:
+        value = answers[0].get(stated.FIELD)
+        return from_stated([value] if isinstance(value, str) else value, said[0], labels)
+    return [from_votes(votes, labels) for votes in zip(*said, strict=True)]
+
+
+def check_chances(chances: str, samples: int) -> Chances:
+    """Where chances come from, if it can be that. Raises UserError otherwise."""
+    if chances not in get_args(Chances):
+        raise UserError(f"chances is {chances!r}; one of: {', '.join(get_args(Chances))}")
+    if chances == "samples" and samples < 2:
+        raise UserError("chances by samples need two or more of them (--samples 5)")
+    if chances in (*STATING, "vote") and samples > 1:
+        raise UserError(f"chances is {chances}, which asks once; samples is {samples} (logprobs and samples take some)")
+    return chances  # type: ignore[return-value]
 
 
 def _chances(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:

@@ -99,9 +99,11 @@ class Decision(BaseModel):
         opinions = self.opinions(statements, evidence, judgements)
         said = self.says.labels(opinions)
         chances = softmax(self.means.logits(opinions))
+        # What was fitted is a distribution, whatever it was fitted on; models that are only pooled stay what they are.
+        sources = [judged.source if self.cues is None else "layer" for judged in first]
         return [
-            Judgement(self.labels[k], row.tolist(), judged.source)
-            for k, row, judged in zip(said, chances, first, strict=True)
+            Judgement(self.labels[k], row.tolist(), source)
+            for k, row, source in zip(said, chances, sources, strict=True)
         ]
 
     def opinions(

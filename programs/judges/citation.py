@@ -5,8 +5,9 @@ from typing import Any
 
 import dspy
 
+from programs.asking import stated
 from programs.asking.ask import UnusableAnswer, asking_often, check_samples, leave_in_trace, unknown_names
-from programs.asking.label_probabilities import judgements_of
+from programs.asking.label_probabilities import STATING, check_chances, judgements_of
 from programs.asking.steps import Steps, arun, run
 from programs.decision.layer import LM, Decision, decide, policy
 from programs.errors import NotEmbedded
@@ -48,15 +49,24 @@ QUOTES = dspy.OutputField(
 )
 
 
+def signature_of(quotes: bool, states: bool) -> type[dspy.Signature]:
+    """What the judging predictor is asked: how likely the label is stands behind it, the quotes at the end."""
+    asked: Any = JudgeCitation
+    if states:
+        asked = asked.insert(1, stated.FIELD, dspy.OutputField(desc=stated.asked(CITATION_LABELS)), str)
+    return asked.append("evidence_quotes", QUOTES, list[str]) if quotes else asked  # type: ignore[no-any-return]
+
+
 class CitationJudge(dspy.Module):
     """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens` (0: two fifths of the
     paper, see `retrieval.budget`).
 
     `retriever`: how paragraphs are ranked (see `ranking.matcher`); `rerank`: how many of the best the LM puts in order
     first (0: none, it is not asked); `quotes`: whether it quotes a sentence for each id; `samples`: answers to draw
-    where the LM gives no log-probabilities; `nearest`: how many of the demos to show, those nearest to the claim (0:
-    all); `embed`: what asks the retriever's embedding model, which is no part of the program; `ranker`: what was
-    fitted to rank paragraphs in the retriever's place; `decision`: how its judgement becomes a label.
+    where the LM gives no log-probabilities; `chances`: where it is taken from how likely each label is; `nearest`: how
+    many of the demos to show, those nearest to the claim (0: all); `embed`: what asks the retriever's embedding model,
+    which is no part of the program; `ranker`: what was fitted to rank paragraphs in the retriever's place; `decision`:
+    how its judgement becomes a label.
     """
 
     labels = CITATION_LABELS
@@ -73,6 +83,7 @@ class CitationJudge(dspy.Module):
         quotes: bool = False,
         samples: int = 1,
         nearest: int = 0,
+        chances: str = "logprobs",
     ) -> None:
         super().__init__()
         self.context_tokens = paper_passages.check_budget(context_tokens)
@@ -81,12 +92,11 @@ class CitationJudge(dspy.Module):
         self.rerank = check_depth(rerank)
         self.quotes = quotes
         self.samples = check_samples(samples)
+        self.chances = check_chances(chances, samples)
         self.nearest = check_nearest(nearest)
         if rerank:
             self.reranker = Reranker(rerank)
-        self.judge = dspy.Predict(
-            JudgeCitation.append("evidence_quotes", QUOTES, list[str]) if quotes else JudgeCitation
-        )
+        self.judge = dspy.Predict(signature_of(quotes, chances in STATING))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -98,6 +108,7 @@ class CitationJudge(dspy.Module):
             "quotes": self.quotes,
             "samples": self.samples,
             "nearest": self.nearest,
+            "chances": self.chances,
         }
 
     @property
@@ -145,6 +156,9 @@ class CitationJudge(dspy.Module):
             ranks = [found.ranking.index(key) + 1 for key in record.gold.evidence_para_ids]
             fields |= {"gold": record.gold, "label": record.gold.label, "evidence_ids": visible}
             fields["gold_rank"] = None if failed else min(ranks, default=None)
+            if self.chances in STATING:
+                other = stated.rival([record.gold.label], CITATION_LABELS)
+                fields[stated.FIELD] = stated.plausible(fields["claim"], record.gold.label, other)
             if self.quotes:
                 lines = paragraphs_shown(fields["passages"], found.shown) if visible else {}
                 fields["evidence_quotes"] = [closest(record.claim_text, lines[key]) for key in visible]
@@ -225,12 +239,13 @@ class CitationJudge(dspy.Module):
                 "evidence_quotes": {"maxItems": EVIDENCE_K},
             },
             self.samples,
+            self.chances,
             demos=nearest(self.judge.demos, self.statement, claim, self.nearest),
             passages=seen,
             claim=claim,
         )
         said = [[answer.label] for answer in answers]
-        (judged,) = judgements_of(answers, "label", said, CITATION_LABELS)
+        (judged,) = judgements_of(answers, "label", said, CITATION_LABELS, self.chances)
         leave_in_trace(answers[0], "label", judged.label)
         chosen = next(answer for answer in answers if answer.label == judged.label)
         model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking)

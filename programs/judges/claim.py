@@ -5,8 +5,9 @@ from typing import Any, Literal, get_args
 
 import dspy
 
+from programs.asking import stated
 from programs.asking.ask import as_text_in_trace, asking_often, check_samples, leave_in_trace, wrong_count
-from programs.asking.label_probabilities import Judgement, judgements_of
+from programs.asking.label_probabilities import STATING, Judgement, check_chances, judgements_of
 from programs.asking.steps import Steps, arun, run
 from programs.decision.layer import LM, Decision, decide
 from programs.decision.sentence_checks import SHORT, SentenceCheck, by_rule
@@ -64,13 +65,19 @@ CHECKS = dspy.OutputField(
 )
 
 
-def signature_of(unit: Unit, form: bundle.Form, checks: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: the typed check stands before the label, and pictures in the evidence."""
+def signature_of(unit: Unit, form: bundle.Form, checks: bool, states: bool) -> type[dspy.Signature]:
+    """What the judging predictor is asked: the typed check stands before the label, how likely it is behind it, and
+    pictures in the evidence."""
     asked: Any = LabelParagraph if unit == "paragraph" else LabelSentence
     if checks and unit == "paragraph":
         asked = asked.prepend("sentence_checks", CHECKS, list[SentenceCheck])
     elif checks:
         asked = asked.prepend("sentence_check", CHECK, SentenceCheck)
+    if states and unit == "paragraph":
+        sure = dspy.OutputField(desc=stated.asked(CLAIM_LABELS, "for each of these labels, in order, "))
+        asked = asked.append(stated.FIELD, sure, list[str])
+    elif states:
+        asked = asked.append(stated.FIELD, dspy.OutputField(desc=stated.asked(CLAIM_LABELS)), str)
     return asked.with_updated_fields("evidence", type_=Exhibits) if form == "image" else asked  # type: ignore[no-any-return]
 
 
@@ -81,8 +88,9 @@ class ClaimJudge(dspy.Module):
     the evidence as a cached prefix. `evidence`: what of a picture the model gets, its `caption`, or besides the text
     read from it (`ocr`), the pixels (`image`) or what a model with eyes wrote of it (`transcript`); `checks`: whether
     the model lists what goes beyond the evidence before it labels; `samples`: answers to draw where the LM gives no
-    log-probabilities; `nearest`: how many of the demos to show, those nearest to the record (0: all); `gallery`: where
-    the pictures are, which is no part of the program; `decision`: how its judgements become labels.
+    log-probabilities; `chances`: where it is taken from how likely each label is; `nearest`: how many of the demos to
+    show, those nearest to the record (0: all); `gallery`: where the pictures are, which is no part of the program;
+    `decision`: how its judgements become labels.
     """
 
     labels = CLAIM_LABELS
@@ -97,6 +105,7 @@ class ClaimJudge(dspy.Module):
         checks: bool = False,
         samples: int = 1,
         nearest: int = 0,
+        chances: str = "logprobs",
     ) -> None:
         super().__init__()
         if unit not in get_args(Unit):
@@ -107,10 +116,11 @@ class ClaimJudge(dspy.Module):
         self.form = evidence
         self.checks = checks
         self.samples = check_samples(samples)
+        self.chances = check_chances(chances, samples)
         self.nearest = check_nearest(nearest)
         if evidence == "transcript":
             self.transcriber = Transcriber()
-        self.label = dspy.Predict(signature_of(unit, evidence, checks))
+        self.label = dspy.Predict(signature_of(unit, evidence, checks, chances in STATING))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -121,6 +131,7 @@ class ClaimJudge(dspy.Module):
             "checks": self.checks,
             "samples": self.samples,
             "nearest": self.nearest,
+            "chances": self.chances,
         }
 
     @property
@@ -148,6 +159,11 @@ class ClaimJudge(dspy.Module):
             if self.checks:
                 pairs = zip(fields["sentences"], said, strict=True)
                 fields["sentence_checks"] = [by_rule(sentence, text, label) for sentence, label in pairs]
+            if self.chances in STATING:
+                rows = zip(fields["sentences"], record.gold, strict=True)
+                fields[stated.FIELD] = [
+                    stated.plausible(sentence, types[0], stated.rival(types, CLAIM_LABELS)) for sentence, types in rows
+                ]
         return dspy.Example(id=record.id, **fields).with_inputs(*inputs)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
@@ -158,8 +174,9 @@ class ClaimJudge(dspy.Module):
         rows = []
         for k, (sentence, label) in enumerate(zip(example.sentences, example.sentence_labels, strict=True)):
             more = {"sentence_check": example.sentence_checks[k]} if self.checks else {}
+            sure = {stated.FIELD: example[stated.FIELD][k]} if self.chances in STATING else {}
             rows.append(
-                dspy.Example(**given, sentence=sentence, **more, sentence_label=label).with_inputs(
+                dspy.Example(**given, sentence=sentence, **more, sentence_label=label, **sure).with_inputs(
                     "evidence", "paragraph", "sentence"
                 )
             )
@@ -224,14 +241,15 @@ class ClaimJudge(dspy.Module):
                 wrong_count(prediction.sentence_labels, count, "labels")
                 or (wrong_count(prediction.sentence_checks, count, "checks") if self.checks else None)
             ),
-            {"sentence_labels": slots, "sentence_checks": {**slots, "items": SHORT}},
+            {"sentence_labels": slots, "sentence_checks": {**slots, "items": SHORT}, stated.FIELD: slots},
             self.samples,
+            self.chances,
             demos=nearest(self.label.demos, self.statement, " ".join(sentences), self.nearest),
             evidence=evidence,
             sentences=sentences,
         )
         said = [answer.sentence_labels for answer in answers]
-        judged = judgements_of(answers, "sentence_labels", said, CLAIM_LABELS)
+        judged = judgements_of(answers, "sentence_labels", said, CLAIM_LABELS, self.chances)
         as_text_in_trace(answers[0], "evidence")
         leave_in_trace(answers[0], "sentence_labels", [judgement.label for judgement in judged])
         return judged
@@ -242,13 +260,14 @@ class ClaimJudge(dspy.Module):
             lambda _: None,
             {"sentence_check": SHORT},
             self.samples,
+            self.chances,
             demos=nearest(self.label.demos, self.statement, sentence, self.nearest),
             evidence=evidence,
             paragraph=paragraph,
             sentence=sentence,
         )
         said = [[answer.sentence_label] for answer in answers]
-        (judged,) = judgements_of(answers, "sentence_label", said, CLAIM_LABELS)
+        (judged,) = judgements_of(answers, "sentence_label", said, CLAIM_LABELS, self.chances)
         as_text_in_trace(answers[0], "evidence")
         leave_in_trace(answers[0], "sentence_label", judged.label)
         return judged

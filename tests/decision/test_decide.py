@@ -23,7 +23,7 @@ from optimize.lm.open import open_lm
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.asking.label_probabilities import Judgement
+from programs.asking.label_probabilities import Judgement, from_votes
 from programs.decision.cues import CUES
 from programs.decision.layer import LM, Decision, Rule, as_it_is, decide, policy, pooled
 from programs.labels import CLAIM_LABELS
@@ -259,6 +259,23 @@ def test_what_is_kept_does_not_hang_on_the_seed_and_a_prior_that_knows_nothing_f
 def test_a_way_that_gains_nothing_surely_is_shown_as_the_model_alone() -> None:
     found = fit(TRACK1.labelled, judged_claims(40, texts=False), [], seed=0).report["cross_validated"]
     assert found[WEIGHTS] == found[BOTH] == found[ALONE]
+
+
+def test_a_fitted_layer_makes_a_distribution_of_votes_and_a_pool_does_not() -> None:
+    vote = from_votes([S], CLAIM_LABELS)
+    rows = [
+        Judged(
+            row, {LM: Outcome(None, None, [from_votes([one.label], CLAIM_LABELS) for one in outcomes[LM].judgements])}
+        )
+        for row, outcomes in judged_claims(40, wrong=1.0)
+    ]
+    fitted = fit(TRACK1.labelled, rows, [], seed=0).decision
+    (judged,) = decide(fitted, ["A token."], "", {LM: [vote]})
+    assert (judged.source, judged.known) == ("layer", True)
+    pool = decide(None, ["A token."], "", {LM: [vote]}) + pooled(["a", "b"], CLAIM_LABELS).decide(
+        ["A token."], "", {"a": [vote], "b": [vote]}
+    )
+    assert [one.known for one in pool] == [False, False]
 
 
 def test_records_like_a_demo_are_not_asked_about() -> None:

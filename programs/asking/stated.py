@@ -1,0 +1,94 @@
+"""How likely a model says each label is, for models that give no log-probabilities.
+
+Beside each label it writes one short string: the percent of that label, then the likeliest other label and its
+percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and nothing in it can
+break an answer: what cannot be read leaves the label as a vote.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+FIELD = "how_sure"
+FORM = (
+    "how likely that label is in percent, then the likeliest other label and its percent, such as "
+    '"{example}". Be honest: of all that you call 70, seven in ten should be right'
+)
+PERCENTS = (95, 90, 85, 75, 65)  # what demos state, in turn by their text: a mean of 82
+MOST = 99.0  # percent: whoever says 100 is not believed the last one
+ROUNDING = 1.0  # percent by which stated numbers may sum to more than 100
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}|nan|inf)(?![\w])", re.IGNORECASE)
+
+
+def asked(labels: Sequence[str], slots: str = "") -> str:
+    """What the output field is described as. slots: what is said before, where there is one for each sentence."""
+    return slots + FORM.format(example=f"70, {labels[1]} 20")
+
+
+def plausible(text: str, label: str, rival: str) -> str:
+    """What a demo states: its gold label with one of `PERCENTS`, chosen by its text, and most of the rest for a rival.
+
+    Made up, and the same in every run: demos that say 100 teach a model to say 100.
+    """
+    percent = PERCENTS[crc32(text.encode()) % len(PERCENTS)]
+    return f"{percent}, {rival} {round(0.7 * (100 - percent))}"
+
+
+def rival(allowed: Sequence[str], labels: Sequence[str]) -> str:
+    """The likeliest other label of a demo: a second one that is right, or the commonest (the first of the track)."""
+    return next(name for name in (*allowed[1:], *labels) if name != allowed[0])
+
+
+def stated(value: Any, label: str, labels: Sequence[str]) -> list[float] | None:
+    """The probability of each label, in the order of `labels`, as a value of the field states it beside `label`.
+
+    What it leaves open is shared evenly among the labels that it does not name. None where it states none, or
+    impossible ones: not a number, negative, over 100, more than that together.
+    """
+    text = _text(value)
+    found: dict[str, float] = {}
+    begin = 0
+    for match in NUMBER.finditer(text):
+        named = _last_label(text[begin : match.start()], labels)
+        name = named or (label if not found else None)
+        begin = match.end()
+        number = float(match[0])
+        if not (math.isfinite(number) and 0 <= number <= 100):
+            return None
+        if name is not None and name not in found:
+            found[name] = number
+    if label not in found:
+        return None
+    if max(found.values()) <= 1:  # shares of 1, not percents
+        found = {name: 100 * number for name, number in found.items()}
+    if not found[label] or sum(found.values()) > 100 + ROUNDING:
+        return None
+    found[label] = min(found[label], MOST)
+    total = max(100.0, sum(found.values()))
+    unnamed = [name for name in labels if name not in found]
+    rest = (total - sum(found.values())) / len(unnamed) if unnamed else 0.0
+    mass = [found.get(name, rest) for name in labels]
+    return [number / math.fsum(mass) for number in mass]
+
+
+def says_nothing(rows: Sequence[Sequence[float] | None]) -> bool:
+    """Whether several labels of one answer were all stated as certain: a habit, not a probability."""
+    return len(rows) > 1 and all(row is not None and max(row) >= MOST / 100 for row in rows)
+
+
+def _text(value: Any) -> str:
+    """A value of the field as one line, whatever a model made of its type."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(one)}" for key, one in list(value.items())[:20])
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(one) for one in value[:20])
+    return str(value)[:1000]
+
+
+def _last_label(text: str, labels: Sequence[str]) -> str | None:
+    """The label that is named last in a text; of two that begin together the longer."""
+    places = [(text.lower().rfind(name.lower()), len(name), name) for name in labels]
+    place, _, name = max(places)
+    return name if place >= 0 else None

@@ -1,0 +1,203 @@
+"""Probabilities that a model states beside its labels: what is read of them, and what becomes of nonsense."""
+
+import json
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.cli.session import chances_for
+from optimize.lm.open import open_lm
+from optimize.tasks.task import Task
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.asking.label_probabilities import from_stated
+from programs.asking.stated import FIELD, plausible, rival, stated
+from programs.errors import UserError
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from support.scripted import TRACKS, citation, claim, corpus, question, requests, scripted, wording, written
+
+SUPPORTED, OVERSTATE, TOPICAL, IRRELEVANT = CITATION_LABELS
+ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])
+TWO = claim("Supported", "Contradiction")
+LABELS = ["Supported", "Contradiction"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("70, Overstate 20", [0.70, 0.20, 0.05, 0.05]),
+        ("70%, overstate: 20 %", [0.70, 0.20, 0.05, 0.05]),
+        ("Supported 70, Overstate 20", [0.70, 0.20, 0.05, 0.05]),
+        ("0.7, Overstate 0.2", [0.70, 0.20, 0.05, 0.05]),
+        ("40, Overstate 50", [0.40, 0.50, 0.05, 0.05]),
+        ("70", [0.70, 0.10, 0.10, 0.10]),
+        (70, [0.70, 0.10, 0.10, 0.10]),
+        (["70", "Overstate 20"], [0.70, 0.20, 0.05, 0.05]),
+        ({"Supported": 70, "Overstate": 20}, [0.70, 0.20, 0.05, 0.05]),
+        ("70, 20", [0.70, 0.10, 0.10, 0.10]),
+        ("100", [0.99, 0.01 / 3, 0.01 / 3, 0.01 / 3]),
+    ],
+)
+def test_what_is_stated_is_read_and_the_rest_is_shared(text: Any, wanted: list[float]) -> None:
+    assert stated(text, SUPPORTED, CITATION_LABELS) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "very", "-", None, "nan", "inf, Overstate 3", "-5", "-70, Overstate 20", "130", "0", "90, Overstate 60"),
+        "Overstate 20",
+        {"Supported": 100, "Overstate": 100, "Topical Match": 100, "Irrelevant": 100},
+        "9" * 5000,
+        [[[]]],
+        "1e999",
+    ],
+)
+def test_what_is_impossible_is_no_statement(text: Any) -> None:
+    assert stated(text, SUPPORTED, CITATION_LABELS) is None
+    (judged,) = from_stated([text], [SUPPORTED], CITATION_LABELS)
+    assert (judged.label, judged.source, judged.known) == (SUPPORTED, "vote", False)
+
+
+def test_certain_of_everything_is_certain_of_nothing() -> None:
+    rows = from_stated(["100", "100, Contradiction 0"], ["Supported", "Contradiction"], CLAIM_LABELS)
+    assert [one.source for one in rows] == ["vote", "vote"]
+    rows = from_stated(["100", "60"], ["Supported", "Contradiction"], CLAIM_LABELS)
+    assert [one.source for one in rows] == ["stated", "stated"]
+
+
+def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any) -> tuple[Any, Any]:
+    """The prediction for one record, and the LM that was asked."""
+    task = TRACK1 if record is TWO else TRACK2
+    lm = scripted([written("Respond with a JSON object" if adapter == "json" else "", answer)], adapter=adapter)
+    program = task.build({"chances": "stated", **options})
+    with lm.context(), dspy.context(trace=[]):
+        return program(**program.prepare(record).inputs()), lm
+
+
+@ADAPTERS
+def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
+    said, lm = run(adapter, {"sentence_labels": LABELS, FIELD: ["80, Contradiction 10", "60, Supported 30"]})
+    assert [one.source for one in said.judgements] == ["stated", "stated"]
+    assert said.judgements[1].chances == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
+    assert "percent" in wording(requests(lm)[0])
+
+
+@ADAPTERS
+@pytest.mark.parametrize(
+    ("value", "sources"),
+    [
+        (["80", "probably"], ["stated", "vote"]),
+        (["80", "140"], ["stated", "vote"]),
+        ([80, 60], ["stated", "stated"]),
+        (["80"], ["vote", "vote"]),
+        ("80, 70", ["stated", "stated"]),
+        ("80, 70, 60", ["vote", "vote"]),
+        ({"a": 1}, ["vote", "vote"]),
+        (None, ["vote", "vote"]),
+    ],
+)
+def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
+    adapter: str, value: Any, sources: list[str]
+) -> None:
+    fields = {"sentence_labels": LABELS} | ({} if value is None else {FIELD: value})
+    said, lm = run(adapter, fields)
+    assert said.sentence_labels == LABELS
+    assert [one.source for one in said.judgements] == sources
+    assert len(requests(lm)) == 1
+
+
+def test_an_answer_without_them_may_still_be_reflected_on() -> None:
+    lm = scripted([written("Respond with a JSON object", {"sentence_labels": LABELS})])
+    program = TRACK1.build({"chances": "stated"})
+    with lm.context(), dspy.context(trace=[]):
+        program(**program.prepare(TWO).inputs())
+        ((_, inputs, answer),) = dspy.settings.trace
+    assert set(inputs) == {"evidence", "sentences"}
+    assert answer.sentence_labels == LABELS
+
+
+def test_wrong_labels_are_asked_again_all_the_same() -> None:
+    bad, good = {"sentence_labels": ["Supported"]}, {"sentence_labels": LABELS, FIELD: ["80", "70"]}
+    lm = scripted([json.dumps(bad), json.dumps(good)])
+    program = TRACK1.build({"chances": "stated"})
+    with lm.context():
+        said = program(**program.prepare(TWO).inputs())
+    assert [one.source for one in said.judgements] == ["stated", "stated"]
+    assert "1 labels where 2 were asked for" in question(requests(lm)[1])
+
+
+@ADAPTERS
+def test_track_2_states_one(adapter: str) -> None:
+    paper = citation("Overstate", "P2", paragraphs=3)
+    answer = {"label": "Overstate", FIELD: "55, Supported 35", "evidence_ids": ["P2"]}
+    said, _ = run(adapter, answer, paper)
+    assert said.judgements[0].chances == pytest.approx([0.35, 0.55, 0.05, 0.05])
+
+
+def test_a_sentence_a_call_states_one_each() -> None:
+    lm = scripted([json.dumps({"sentence_label": label, FIELD: "75"}) for label in LABELS])
+    program = TRACK1.build({"chances": "stated", "unit": "sentence"})
+    with lm.context():
+        said = program(**program.prepare(TWO).inputs())
+    assert [one.source for one in said.judgements] == ["stated", "stated"]
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_demos_state_what_can_be_read_and_are_not_certain(task: Task) -> None:
+    program = task.build({"chances": "stated"})
+    found = set()
+    for record in corpus(task):
+        example = program.prepare(record)
+        rows = example[FIELD] if isinstance(example[FIELD], list) else [example[FIELD]]
+        for text, label in zip(rows, task.labelled.said(example.gold), strict=True):
+            chances = stated(text, label, task.labelled.labels)
+            assert chances is not None
+            assert task.labelled.labels[chances.index(max(chances))] == label
+            found.add(max(chances))
+        assert program.prepare(record)[FIELD] == example[FIELD]
+    assert max(found) < 0.96
+    assert len(found) > 1
+
+
+def test_the_rival_of_a_demo_is_a_second_right_label_or_the_commonest() -> None:
+    assert rival(["Contradiction", "Unsupported Entity"], CLAIM_LABELS) == "Unsupported Entity"
+    assert rival(["Contradiction"], CLAIM_LABELS) == "Supported"
+    assert rival(["Supported"], CLAIM_LABELS) != "Supported"
+    assert "Overstate" in plausible("A claim.", "Supported", "Overstate")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"chances": "guess"}, "auto, logprobs, stated, samples, vote"),
+        ({"chances": "samples"}, "two or more"),
+        ({"chances": "stated", "samples": 5}, "asks once"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], named: str) -> None:
+    with pytest.raises(UserError, match=named):
+        TRACK1.build(options)
+
+
+def test_samples_are_drawn_and_a_vote_is_not() -> None:
+    answers = [json.dumps({"sentence_labels": labels}) for labels in (LABELS, LABELS, ["Supported", "Supported"])]
+    program = TRACK1.build({"chances": "samples", "samples": 3})
+    with scripted(answers).context():
+        said = program(**program.prepare(TWO).inputs())
+    assert {one.source for one in said.judgements} == {"samples"}
+    program = TRACK1.build({"chances": "vote"})
+    with scripted(answers[:1]).context():
+        said = program(**program.prepare(TWO).inputs())
+    assert not any(one.known for one in said.judgements)
+
+
+def test_auto_states_where_there_are_no_log_probabilities() -> None:
+    silent, own = scripted([]), open_lm("openai/local", api_base="http://127.0.0.1:1/v1")
+    assert chances_for(silent, "auto", None, needed=True) == "stated"
+    assert chances_for(own, "auto", None, needed=True) == "auto"
+    assert chances_for(own, "auto", 5, needed=True) is None
+    assert chances_for(own, "vote", None, needed=True) == "vote"
+    assert chances_for(silent, "auto", None, needed=False) is None
+    assert chances_for(open_lm("embedded"), "auto", None, needed=True) is None
