@@ -34,3 +34,15 @@ def calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: 
     found = reliability(confidence, right, bins)
     gaps = sum(abs(one.confidence - one.accuracy) * one.judgements for one in found)
     return gaps / sum(one.judgements for one in found)
+
+
+def selective_accuracy(confidence: Sequence[float], right: Sequence[bool], share: float) -> float:
+    """The accuracy of the surest `share` (0-1] of judgements, rounded up to whole ones; of equally sure ones as many as
+    are needed count at their mean. Raises ValueError for none."""
+    if not len(confidence):
+        raise ValueError("no judgements: nothing to be accurate about")
+    sure, hit = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    wanted = max(int(np.ceil(share * len(sure) - 1e-9)), 1)
+    least = np.sort(sure)[-wanted]
+    above, level = sure > least, sure == least
+    return float((hit[above].sum() + (wanted - above.sum()) * hit[level].mean()) / wanted)

@@ -15,6 +15,7 @@ from rich.text import Text
 from optimize.base import redact
 from optimize.base.redact import printable
 from optimize.base.text import percent
+from programs.asking.label_probabilities import SOURCES
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
@@ -206,6 +207,19 @@ def say_ablation(parts: Mapping[str, str], found: Any) -> None:
         note(
             f"expected calibration error: {percent(found.error_before)} of the LM alone, "
             f"{percent(found.error_after)} with the layer"
+        )
+
+
+def say_confidence(held: Mapping[str, Any]) -> None:
+    """How sure a program was, by where its probabilities come from, and whether it was right to be."""
+    for source, one in held.items():
+        found = one.report()
+        surest = ", ".join(
+            f"{percent(hit)} of the surest {share} %" for share, hit in found["accuracy_of_surest"].items()
+        )
+        note(
+            f"{found['judgements']} labels with probabilities ({SOURCES[source]}): right {surest}; expected "
+            f"calibration error {percent(found['calibration_error'])}"
         )
 
 

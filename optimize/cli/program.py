@@ -90,6 +90,7 @@ def evaluate(
         seconds = time.monotonic() - began
         apart = take_apart(chosen, loaded.program, records, opened) if ablate else None
     display.score_table(chosen.parts, found.report())
+    display.say_confidence(found.held)
     if apart:
         display.say_ablation(chosen.parts, apart)
     display.say_failures(found.failures)
@@ -164,6 +165,9 @@ def predict(
     shard: Annotated[
         str, typer.Option(help="I/N: take only share I of N of the records; `aisr merge` joins the shards.")
     ] = "1/1",
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Write beside each answer how sure the program is of it.")
+    ] = False,
     engine: Annotated[
         str, typer.Option(help="`threads` of this process, or `ray`: processes of a cluster.")
     ] = "threads",
@@ -237,7 +241,7 @@ def predict(
     pictures = digest_shown(loaded.program, gallery, read(data, chosen.record, chosen.name))
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity, **pictures}
     with display.live(opened.ledger) as shown:
-        summary = run(chosen, judging, data, out, identity, opened.ledger, share, shown.judged)
+        summary = run(chosen, judging, data, out, identity, opened.ledger, share, shown.judged, confidence)
     kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
     display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
     if summary.stopped:

@@ -30,7 +30,8 @@ def say_verdicts(
     statements = labelled.statements(example)
     for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
         mark = "[green]✓[/]" if judged.label == labelled.neutral else "[red]✗[/]"
-        _say(f"[bold]{mark} {k}. {judged.label}[/]  {labelled.definitions[judged.label]}")
+        sure = f" {judged.chances[labelled.labels.index(judged.label)]:.0%}" if judged.known else ""
+        _say(f"[bold]{mark} {k}. {judged.label}{sure}[/]  {labelled.definitions[judged.label]}")
         _say(escape(text), 5)
         for opinion in reason.opinions:
             weight = "" if opinion.weight is None else f", weight {opinion.weight:.2g}"

@@ -7,6 +7,7 @@ import dspy
 
 from metrics.calibration import calibration_error
 from optimize.decision.fit import ALONE, WAYS
+from optimize.inference.confidence import held
 from optimize.inference.evaluate import Result, result
 from optimize.inference.judge import Outcome, judge_all
 from optimize.lm.client import OpenLM
@@ -67,10 +68,6 @@ def _with(program: Program, decision: Decision) -> Program:
 
 
 def _error(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> float | None:
-    sure, right = [], []
-    for example, outcome in zip(examples, outcomes, strict=True):
-        for judged, allowed in zip(outcome.judgements, task.labelled.allowed(example.gold), strict=False):
-            if judged.known:
-                sure.append(judged.chances[task.labelled.labels.index(judged.label)])
-                right.append(judged.label in allowed)
-    return calibration_error(sure, right) if sure else None
+    found = held(task, zip(examples, outcomes, strict=True)).values()
+    sure = [one for part in found for one in part.sure]
+    return calibration_error(sure, [one for part in found for one in part.right]) if sure else None

@@ -26,7 +26,8 @@ class Evaluation:
 
     def report(self) -> dict[str, Any]:
         """The scores, as `aisr evaluate --output` writes them."""
+        confidence = {source: one.report() for source, one in self.found.held.items()}
+        told = {**self.found.report(), **({"confidence": confidence} if confidence else {})}
         if self.apart is None:
-            return self.found.report()
-        parts = {name: part.report() for name, part in self.apart.results.items()}
-        return {**self.found.report(), "ablation": parts}
+            return told
+        return {**told, "ablation": {name: part.report() for name, part in self.apart.results.items()}}

@@ -1,13 +1,14 @@
 """The official score of a program on labelled examples."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
 
 from metrics.confidence import Interval, score_interval
 from metrics.scores import Report, Scores
+from optimize.inference.confidence import Held, held
 from optimize.inference.judge import Outcome, judge_all
 from optimize.lm.client import OpenLM
 from optimize.tasks.task import Task
@@ -24,6 +25,7 @@ class Result:
     interval: Interval
     failures: dict[str, str]  # record id -> reason
     floor: "Result | None" = None
+    held: Mapping[str, Held] = field(default_factory=dict)  # how sure it was, by source
 
     def report(self) -> dict[str, Any]:
         return {
@@ -61,7 +63,8 @@ def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outc
         for example, outcome in zip(examples, outcomes, strict=True)
         if outcome.failure is not None
     }
-    return Result(scores, scores.report(), score_interval(scores), failures, _floor(task, examples))
+    sure = held(task, zip(examples, outcomes, strict=True))
+    return Result(scores, scores.report(), score_interval(scores), failures, _floor(task, examples), sure)
 
 
 def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:

@@ -14,6 +14,7 @@ from typing import Any
 from dspy.utils.exceptions import LMBillingError
 
 from optimize.base import digests
+from optimize.inference.confidence import of_record
 from optimize.inference.judge import Outcome, finished, judge
 from optimize.inference.predictions_file import Appender, claim, keep_finished, locked, put_in_order
 from optimize.inference.shards import WHOLE, Shard
@@ -71,18 +72,21 @@ def predict(
     ledger: Ledger,
     shard: Shard = WHOLE,
     done: Callable[[], None] = lambda: None,
+    confidence: bool = False,
 ) -> Summary:
     """Predict every record of `data`, or of a shard of it, into `out`. What an earlier run finished is kept, and what
     failed there is tried again.
 
     judging: what judges records, such as `here`. identity: what makes a run this run (task, program digest, LM).
-    ledger: where its calls are entered; a limit that is reached ends the run early. `done` is called for each record
+    ledger: where its calls are entered; a limit that is reached ends the run early. confidence: whether each line also
+    says how sure the program is (see `optimize.inference.confidence.of_record`). `done` is called for each record
     that is judged. Raises `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is spent), and
     the errors that would meet every record alike (see `optimize.inference.judge.judge`).
     """
     with locked(out):
         places = {record.id: place for place, record in enumerate(_records(task, data, shard))}
         whose = {**identity, "input": digests.of_file(data)} | ({} if shard == WHOLE else {"shard": str(shard)})
+        whose |= {"confidence": "with"} if confidence else {}
         claim(out, whose)
         finished_before = keep_finished(task, out, places)
         summary = Summary(len(places), kept=sum(finished_before))
@@ -91,7 +95,7 @@ def predict(
         try:
             with Appender(out) as file:
                 for record, outcome in judging(left):
-                    file.append({"id": record.id, **_said(task, outcome)})
+                    file.append({"id": record.id, **_said(task, outcome, confidence)})
                     summary.add(record, outcome)
                     done()
         except LMBillingError:
@@ -111,5 +115,11 @@ def _records(task: Task, data: Path, shard: Shard) -> Iterator[Record]:
     return islice(read(data, task.record, task.name), shard.number - 1, None, shard.of)
 
 
-def _said(task: Task, outcome: Outcome) -> dict[str, Any]:
-    return {"failed": outcome.failure} if outcome.failure is not None else task.line(outcome.answer)
+def _said(task: Task, outcome: Outcome, confidence: bool) -> dict[str, Any]:
+    if outcome.failure is not None:
+        return {"failed": outcome.failure}
+    line = task.line(outcome.answer)
+    if not confidence:
+        return line
+    sure = of_record(task, outcome)
+    return {**line, "confidence": None if sure is None else round(sure, 4)}

@@ -39,6 +39,7 @@
     found = [];
     for (let k = 0; k < records.length; k++) if (matches(k, words)) found.push(k);
     if (chosen.order === "surest") found.sort((a, b) => sureness[b] - sureness[a] || a - b);
+    if (chosen.order === "unsure") found.sort((a, b) => sure(records[a]) - sure(records[b]) || a - b);
     at = Math.max(0, found.indexOf(current));
     const narrowed = found.length < records.length || words.length || chosen.gold || chosen.said;
     byId("clear").hidden = !narrowed;

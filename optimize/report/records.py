@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from metrics.scores import value
 from optimize.base.files import checked_json, write_whole
+from optimize.inference.confidence import of_record
 from optimize.inference.replay import Replayed
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
@@ -73,11 +74,13 @@ class Call(_Strict):
 
 class JudgedRecord(_Strict):
     """One record with all that there is to see of it. right: paragraph exact match or Joint@3, or whatever else the
-    task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels."""
+    task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels; confidence: how
+    sure the program is of it, in 0-1 (see `optimize.inference.confidence`)."""
 
     id: str
     right: bool
     score: float | None = None
+    confidence: Chance | None = None
     failure: str | None
     statements: list[Statement]
     exhibits: list[Exhibit]
@@ -116,6 +119,7 @@ def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
         id=one.record.id,
         right=right,
         score=None if task.judgements else value(scores),
+        confidence=None if (sure := of_record(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
         statements=_labelled(task.judgements, one) if task.judgements else [_whole(task, one, right)],
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),

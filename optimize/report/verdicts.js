@@ -52,6 +52,9 @@ const errors = kinds.length > 1 ? "errors" : kinds[0] || "all";
 const sureness = records.map((record) =>
   Math.max(-1, ...record.statements.filter((s) => !hit(s)).map((s) => (s.chances.length ? Math.max(...s.chances) : 0))));
 
+// How sure the program is of a record; records without a probability come last.
+const sure = (record) => record.confidence ?? 2;
+
 // How often each gold label was given each label; F1 (x100) counts as the official evaluator does.
 function confusion() {
   const counts = new Map();

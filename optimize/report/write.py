@@ -13,6 +13,7 @@ from optimize.base.text import percent
 from optimize.datasets.embeddings import attach_embeddings
 from optimize.datasets.images import attach_gallery
 from optimize.experiment.evaluation import Evaluation
+from optimize.inference.confidence import held
 from optimize.inference.evaluate import Result, result
 from optimize.inference.replay import Replayed, replay
 from optimize.lm.client import OpenLM
@@ -23,7 +24,7 @@ from optimize.report.thumbnails import Thumbnails
 from optimize.search.champion import Contender
 from optimize.search.record_cost import tokens_a_record
 from optimize.tasks.task import Task
-from programs.asking.label_probabilities import Judgement
+from programs.asking.label_probabilities import SOURCES, Judgement
 from programs.vision.images import Gallery
 
 if TYPE_CHECKING:
@@ -134,14 +135,13 @@ def _tried(
 
 
 def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, Figure]":
-    """Confusion matrix, and reliability diagram where anything was judged; neither for a task without labels."""
+    """Confusion matrix, and a reliability diagram for each source of probabilities; neither for a task without
+    labels."""
     if task.judgements is None:
         return _retrieval(told, title)
     labels = task.judgements.labels
     gold: list[str] = []
     said: list[str | None] = []
-    sure: list[float] = []
-    right: list[bool] = []
     for one in told:
         allowed = task.judgements.allowed(one.example.gold)
         thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
@@ -149,12 +149,12 @@ def _judgements(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, 
             label = judged.label if judged else None
             gold.append(label if label and label in types else types[0])  # as the official evaluator counts it
             said.append(label)
-            if judged and judged.known:
-                sure.append(judged.chances[labels.index(judged.label)])
-                right.append(label in types)
     drawn = {"confusion": figures.confusion(gold, said, labels, title)}
-    if sure:
-        drawn["reliability"] = figures.reliability_diagram(sure, right, title)
+    sources = held(task, ((one.example, one.outcome) for one in told))
+    for source, found in sources.items():
+        # A program with a few votes of a layer, or a few labels without a statement, has more than one.
+        name = "reliability" if len(sources) == 1 else f"reliability-{source}"
+        drawn[name] = figures.reliability_diagram(found.sure, found.right, f"{title}, {SOURCES[source]}")
     return drawn | _retrieval(told, title)
 
 

@@ -14,6 +14,13 @@ from programs.asking import stated
 from programs.errors import UserError
 
 Source = Literal["logprobs", "stated", "samples", "vote", "layer"]
+SOURCES = {  # in words
+    "logprobs": "log-probabilities",
+    "stated": "stated by the LM",
+    "samples": "agreement of samples",
+    "vote": "single votes",
+    "layer": "decision layer",
+}
 # Where a program takes them from. auto: log-probabilities where they come, else what is stated; logprobs: these, else
 # the votes of its samples; and the others only that.
 Chances = Literal["auto", "logprobs", "stated", "samples", "vote"]

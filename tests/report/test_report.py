@@ -441,6 +441,13 @@ def test_the_surest_mistakes_come_first_where_asked_for(opened: Open) -> None:
     assert ids(page) == ["r4", "r5", "r1", "r0"]
 
 
+def test_the_least_sure_come_first_where_asked_for(opened: Open) -> None:
+    page = opened(judged([row(0), row(1, confidence=0.9), row(2, confidence=0.4), row(3, confidence=0.7)]))
+    page.locator('[data-outcome="all"]').click()
+    page.locator("#order").select_option("unsure")
+    assert ids(page) == ["r2", "r3", "r1", "r0"]
+
+
 def test_a_second_gold_label_counts_as_the_official_evaluator_counts_it(opened: Open) -> None:
     both = ["Scope Overgeneralization", "Unsupported Entity"]
     hit = Statement(text="Hit.", gold=both, said="Unsupported Entity")

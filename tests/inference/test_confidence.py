@@ -1,0 +1,90 @@
+"""How sure a program says it is: in predictions, in what becomes of them, and held against what was right."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrics.calibration import selective_accuracy
+from optimize.experiment.evaluation import Evaluation
+from optimize.inference.confidence import held, of_record
+from optimize.inference.evaluate import result
+from optimize.inference.judge import Outcome, judge_all
+from optimize.inference.predict import here, predict
+from optimize.inference.predictions_file import CannotResume
+from optimize.inference.submission import check
+from optimize.tasks.track1 import TRACK1
+from programs.asking.label_probabilities import from_votes
+from programs.asking.stated import FIELD
+from programs.labels import CLAIM_LABELS
+from support.corpora import read_rows, write
+from support.scripted import claim, examples, field, question, right, scripted, written
+from support.toy_task import TOY
+
+RECORDS = [claim("Supported", "Contradiction", number=k) for k in (1, 2, 3)]
+
+
+def sure(request: Any) -> str:
+    """The right labels; surer of the first record than of the others, and without a number for the third."""
+    number = int((field(question(request), "evidence") or "").split("Row ")[1].split()[0])
+    stated = {1: ["95", "90, Supported 8"], 2: ["80", "55, Supported 40"], 3: ["80", "likely"]}[number]
+    labels = json.loads(right(request))["sentence_labels"]
+    return written(question(request), {"sentence_labels": labels, FIELD: stated})
+
+
+def predicted(folder: Path, confidence: bool) -> Path:
+    data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
+    lm = scripted(sure)
+    judging = here(TRACK1, TRACK1.build({"chances": "stated"}), lm)
+    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger, confidence=confidence)
+    return out
+
+
+def test_a_predictions_file_says_it_where_asked_for_and_a_submission_leaves_it_out(tmp_path: Path) -> None:
+    out = predicted(tmp_path, confidence=True)
+    assert [line["confidence"] for line in read_rows(out)] == [0.9, 0.55, None]
+    checked = check(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
+    assert not checked.problems
+    assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
+    with pytest.raises(CannotResume, match="confidence"):  # half a file with it and half without would mislead
+        predicted(tmp_path, confidence=False)
+
+
+def test_it_is_not_there_unless_asked_for(tmp_path: Path) -> None:
+    assert all("confidence" not in line for line in read_rows(predicted(tmp_path, confidence=False)))
+
+
+def test_votes_failures_and_tasks_without_labels_have_none() -> None:
+    vote = from_votes(["Supported"], CLAIM_LABELS)
+    assert of_record(TRACK1, Outcome(["Supported"], None, [vote])) is None
+    assert of_record(TRACK1, Outcome(None, "it failed")) is None
+    assert of_record(TOY, Outcome(0.5)) is None
+    assert held(TOY, []) == {}
+
+
+def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
+    program = TRACK1.build({"chances": "stated"})
+    shown = [program.prepare(record) for record in RECORDS]
+    found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
+    assert set(found.held) == {"stated"}  # the one vote of the third record is no probability
+    told = Evaluation(None, "", Path(), None, None, found, None, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    assert told["judgements"] == 5
+    assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
+    assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
+
+
+def test_a_program_that_only_votes_has_nothing_to_be_held_to() -> None:
+    program = TRACK1.build({})
+    shown = examples(TRACK1, program)
+    found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right)))
+    told = Evaluation(None, "", Path(), None, None, found, None, 0.0, "").report()  # type: ignore[arg-type]
+    assert "confidence" not in told
+
+
+def test_the_surest_share_is_taken_and_equals_count_at_their_mean() -> None:
+    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 0.5) == 1.0
+    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 1.0) == 0.5
+    assert selective_accuracy([0.9, 0.7, 0.7, 0.7], [True, True, False, False], 0.5) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="no judgements"):
+        selective_accuracy([], [], 0.5)
