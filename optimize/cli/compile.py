@@ -172,7 +172,7 @@ def compile_(
         "pairs": pairs,
         "fill": fill,
         "samples": samples,
-        "chances": chances_for(opened, chances, samples, needed=bool(chosen.judgements) and not members),
+        "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
     }
     options = {key: value for key, value in given.items() if value is not None and value is not False}
     if members and options:

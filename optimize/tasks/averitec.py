@@ -147,7 +147,7 @@ AVERITEC: Task[FactRecord, Checked, FactCheck] = Task(
     prediction=FactPrediction,
     program=FactJudge,
     option_types=MappingProxyType(
-        {"questions": int, "pairs": int, "fill": bool, "retriever": str, "samples": int, "nearest": int}
+        {"questions": int, "pairs": int, "fill": bool, "retriever": str, "samples": int, "nearest": int, "chances": str}
     ),
     parts=MappingProxyType(
         {

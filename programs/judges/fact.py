@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 import dspy
 from pydantic import BaseModel
 
+from programs.asking import stated
 from programs.asking.ask import asking, asking_often, check_samples, leave_in_trace, unknown_names
-from programs.asking.label_probabilities import judgements_of
+from programs.asking.label_probabilities import STATING, check_chances, judgements_of
 from programs.asking.steps import Steps, arun, run
 from programs.decision.layer import LM, Decision, decide
 from programs.errors import UserError
@@ -95,10 +96,10 @@ class FactJudge(dspy.Module):
     questions: the most that it asks first, whose answers are looked for beside the claim (0: the claim alone); pairs:
     the most question-answer pairs that it finds; fill: whether passages that come next fill the evidence up to ten, as
     answers to "Is it true that …?" (they are marked, and the model does not see them); retriever: how passages are
-    ranked; samples: answers to draw for the label where the LM gives no log-probabilities; nearest: how many of the
-    demos to show, those nearest to the claim (0: all); embed: what asks the retriever's embedding model, which is no
-    part of the program; ranker: what was fitted to rank passages in the retriever's place; decision: how its judgement
-    becomes a label.
+    ranked; samples: answers to draw for the label where the LM gives no log-probabilities; chances: where it is taken
+    from how likely each label is; nearest: how many of the demos to show, those nearest to the claim (0: all); embed:
+    what asks the retriever's embedding model, which is no part of the program; ranker: what was fitted to rank passages
+    in the retriever's place; decision: how its judgement becomes a label.
     """
 
     labels = VERDICTS
@@ -116,6 +117,7 @@ class FactJudge(dspy.Module):
         retriever: str = DEFAULT,
         samples: int = 1,
         nearest: int = 0,
+        chances: str = "logprobs",
     ) -> None:
         super().__init__()
         if not 0 <= questions <= MOST_QUESTIONS:
@@ -128,13 +130,17 @@ class FactJudge(dspy.Module):
         self.retriever = retriever
         self.embedding_model = embedding_model(retriever)
         self.samples = check_samples(samples)
+        self.chances = check_chances(chances, samples)
         self.nearest = check_nearest(nearest)
         answered: Any = AnswerFromPassages
         if questions:
             self.ask = dspy.Predict(AskAboutClaim)
             answered = AnswerFromPassages.insert(-1, "questions", QUESTIONS, list[str])
         self.find = dspy.Predict(answered)
-        self.judge = dspy.Predict(JudgeClaim)
+        judged: Any = JudgeClaim
+        if chances in STATING:
+            judged = JudgeClaim.append(stated.FIELD, dspy.OutputField(desc=stated.asked(VERDICTS)), str)
+        self.judge = dspy.Predict(judged)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -146,6 +152,7 @@ class FactJudge(dspy.Module):
             "retriever": self.retriever,
             "samples": self.samples,
             "nearest": self.nearest,
+            "chances": self.chances,
         }
 
     @property
@@ -197,6 +204,9 @@ class FactJudge(dspy.Module):
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
+            if self.chances in STATING:
+                other = stated.rival([record.gold.label], VERDICTS)
+                fields[stated.FIELD] = stated.plausible(fields["claim"], record.gold.label, other)
             pairs = _sourced(record.gold, found)[: self.pairs]
             if pairs:
                 fields["pairs"] = pairs
@@ -262,12 +272,13 @@ class FactJudge(dspy.Module):
             lambda _: None,
             {},
             self.samples,
+            self.chances,
             demos=nearest(self.judge.demos, self.statement, claim, self.nearest),
             evidence=_lines(evidence),
             claim=claim,
             context=context,
         )
-        (judged,) = judgements_of(answers, "label", [[answer.label] for answer in answers], VERDICTS)
+        (judged,) = judgements_of(answers, "label", [[answer.label] for answer in answers], VERDICTS, self.chances)
         leave_in_trace(answers[0], "label", judged.label)
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in found.items() if key not in named] if self.fill else []
