@@ -1,0 +1,60 @@
+"""A model without log-probabilities, from compile to predictions: it states its chances, and what came of it shows."""
+
+import json
+import re
+from pathlib import Path
+
+from programs.asking.stated import FIELD
+from support.commands import Aisr
+from support.compiled import FEW
+from support.corpora import read_rows
+from support.loopback import Asked, Loopback, judged
+from support.paths import SAMPLE
+
+
+def stating(asked: Asked) -> str:
+    """The labels of `judged`; sure of all but the second, of which nothing that can be read is said."""
+    answer = json.loads(judged(asked))
+    count = len(answer["sentence_labels"])
+    return json.dumps({**answer, FIELD: ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(count)]})
+
+
+def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
+    aisr: Aisr, artifacts: Path, loopback: Loopback
+) -> None:
+    loopback.reply = stating
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "stated", "--no-track"]
+    finished = aisr("compile", *at, *FEW, *lm)
+    assert finished.code == 0, finished.err
+    folder = artifacts / "track1" / "stated"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["options"]["chances"] == "auto"
+    sources = manifest["decision"]["sources"]
+    assert set(sources) == {"stated", "vote"}
+    assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
+    with_demos = next(asked for asked in loopback.asked if asked.has_demos)
+    shown = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
+    percents = [int(found) for text in shown for found in re.findall(r'"(\d+), [A-Z]', text)]
+    assert percents
+    assert max(percents) <= 95
+
+    out = artifacts / "predicted.jsonl"
+    data = artifacts / "few.jsonl"
+    data.write_text("".join((SAMPLE / "track1" / "test.jsonl").read_text().splitlines(keepends=True)[:4]))
+    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out, "--confidence"]
+    assert aisr("predict", *words, *lm).code == 0
+    for line in read_rows(out):
+        # One label of each longer paragraph is a vote, unless a fitted layer made a probability of it.
+        kept = manifest["decision"]["kept"] is not None
+        assert (line["confidence"] is not None) == (kept or len(line["labels"]) == 1)
+
+
+def test_a_vote_is_asked_for_as_it_always_was(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
+    at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "voted", "--no-track"]
+    assert aisr("compile", *at, *FEW, *lm, "--chances", "vote", "--no-decide").code == 0
+    assert not any("how likely" in json.dumps(asked.body) for asked in loopback.asked)
+    refused = aisr("compile", *at, *FEW, *lm, "--chances", "samples")
+    assert refused.code == 2
+    assert "--samples" in refused.err
