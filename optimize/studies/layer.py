@@ -28,9 +28,9 @@ SHARPNESS = 2.0  # standard deviations of noise between the right label and the 
 PRIOR = np.array([0.6, 0.1, 0.1, 0.1, 0.1])
 LEANING = np.array([1.0, -1.0, 0.5, -0.5, 0.0])  # of the model, for and against labels, in log-odds
 LEANINGS = (0.0, 0.65, 1.15)  # how strongly
-SIZES = (100, 200, 400, 800, 1600)
-LARGE = 40_000
-CORPORA = 20
+SIZES = (100, 200, 400, 800)
+LARGE = 20_000
+CORPORA = 10
 
 
 class Drawn(NamedTuple):
