@@ -43,6 +43,7 @@ lint: setup
 study: setup
 	$(BIN)/python -m metrics.studies.objective
 	$(BIN)/python -m metrics.studies.race
+	$(BIN)/python -m optimize.studies.layer
 	$(BIN)/python -m optimize.studies.sample
 
 # Needs uv. The overrides drop what would be compiled and is not used.
