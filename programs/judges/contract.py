@@ -82,7 +82,9 @@ class JudgeProgram(Program, Protocol):
 
 
 class SearchingProgram(JudgeProgram, Protocol):
-    """A program that looks for paragraphs."""
+    """A program that looks for paragraphs. context_tokens: how much of a paper it shows; 0: two fifths of it."""
+
+    context_tokens: int
 
     @property
     def match(self) -> Matcher:
