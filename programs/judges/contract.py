@@ -73,6 +73,9 @@ class JudgeProgram(Program, Protocol):
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         """A labelled example as demos of the judging predictor."""
 
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same, made for teaching where a labelled record as it stands teaches badly."""
+
     def rows_before(self, example: dspy.Example) -> list[tuple[Any, dspy.Example]]:
         """The calls that are made for an example before it is judged, with answers of the usual length."""
 
