@@ -43,7 +43,7 @@ def fit_evidence(
     unfitted = searching.match
     if fitted.kept:
         searching.ranker = fitted.ranker
-    if plan.hold is None:
+    if plan.hold is None or "context_tokens" not in plan.task.option_types:
         return Evidence(fitted.report)
     rankings = [
         rank(

@@ -85,7 +85,8 @@ class JudgeProgram(Program, Protocol):
 
 
 class SearchingProgram(JudgeProgram, Protocol):
-    """A program that looks for paragraphs. context_tokens: how much of a paper it shows; 0: two fifths of it."""
+    """A program that looks for paragraphs. context_tokens: how much of a paper it shows, where it has that option;
+    0: two fifths of it."""
 
     context_tokens: int
 
