@@ -33,7 +33,8 @@ def covering(
     rows: Sequence[dspy.Example], labels: Sequence[set[str]], fields: Sequence[str], most: int, budget: int
 ) -> list[dspy.Example]:
     """The first rows that fit into `budget` tokens together, up to `most` of them, but before them such that each label
-    which an affordable row has is among them: always the first one with the most labels that are still missing.
+    which an affordable row has is among them: the first one with a label that is still missing, or with most of those
+    where there is less room than labels.
 
     labels: those of each row; fields: those that a demo shows.
     """
@@ -46,7 +47,9 @@ def covering(
         able = [row for row in fitting if length(row, fields) <= left and not any(row is one for one in chosen)]
         if not able:
             break
-        best = max(able, key=lambda row: len(known[id(row)] & missing))  # of equals the first
+        new = [len(known[id(row)] & missing) for row in able]
+        scarce = len(missing) > most - len(chosen)  # else the order decides, so that other orders give other sets
+        best = able[new.index(max(new))] if scarce or not any(new) else able[next(k for k, n in enumerate(new) if n)]
         chosen.append(best)
         left -= length(best, fields)
         missing -= known[id(best)]

