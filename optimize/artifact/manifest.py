@@ -92,6 +92,20 @@ class Ranked(_Part):
     why: str | None = None
 
 
+class Budget(_Part):
+    """How many tokens of a paper are shown, and why (see `optimize.evidence.budget_fit`). hold: the share of train's
+    claims that should see gold evidence; held: that do; of_paper: the mean share of a paper that is shown; most: what
+    the model's context leaves room for, where that is known; curve: the share held, by tokens."""
+
+    model_config = ConfigDict(extra="allow")
+    tokens: int
+    hold: float
+    held: float
+    of_paper: float
+    most: int | None = None
+    curve: list[tuple[int, float]] = []
+
+
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the
     champion is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. What a file from before
@@ -112,6 +126,7 @@ class Manifest(_Part):
     baseline: str | None = None
     decision: Layer | None = None
     ranker: Ranked | None = None
+    budget: Budget | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     gain_on_dev: Gain | None = None

@@ -27,7 +27,7 @@ from optimize.tasks.task import Task
 from programs.decision.layer import CUES, LM, WORDING, Decision
 from programs.errors import UserError
 from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, by_name
+from programs.judges.ensemble import Ensemble, by_name, ranked
 from programs.records import explain
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.vision.content_parts import is_harmless
@@ -108,7 +108,7 @@ def parse(text: str, source: str) -> Loaded:
             _check_fields(predictor, file.state[name], name)
             _check_demos(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
-        _rank_by(task, program, file.rankers)
+        _rank_by(program, file.rankers)
         if file.decision is not None:
             _check_decision(task, file.decision, set(members) or {LM})
             program.decision = file.decision
@@ -140,10 +140,10 @@ def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> 
             )
 
 
-def _rank_by(task: Task, program: Program, rankers: dict[str, EvidenceRanker]) -> None:
+def _rank_by(program: Program, rankers: dict[str, EvidenceRanker]) -> None:
     models = by_name(program)
     for name, ranker in rankers.items():
-        if task.searched is None or name not in models:
+        if name not in models or ranked(models[name]) is None:
             raise UserError(f"rankers: {name!r} is no model of this program that looks for evidence")
         models[name].ranker = ranker
 

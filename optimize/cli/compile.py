@@ -27,9 +27,9 @@ from optimize.cli.session import chances_for, command_line, load, opened_lm, ope
 from optimize.cli.task_options import (
     AugmentDensity,
     Checks,
-    ContextTokens,
     EmbeddingApiBase,
     Evidence,
+    EvidenceShare,
     Fill,
     ImageRoot,
     Pairs,
@@ -37,8 +37,10 @@ from optimize.cli.task_options import (
     Quotes,
     Rerank,
     Retriever,
+    ShownTokens,
     TaskName,
     Unit,
+    shown_tokens,
 )
 from programs.errors import UserError
 
@@ -101,7 +103,8 @@ def compile_(
     evidence: Evidence = None,
     checks: Checks = False,
     image_root: ImageRoot = None,
-    context_tokens: ContextTokens = None,
+    context_tokens: ShownTokens = "auto",
+    evidence_share: EvidenceShare = 0.95,
     retriever: Retriever = None,
     embedding_api_base: EmbeddingApiBase = None,
     embedding_price: EmbeddingPrice = None,
@@ -164,7 +167,7 @@ def compile_(
         "unit": unit,
         "evidence": form_of_evidence(evidence, opened) if evidence else None,
         "checks": checks,
-        "context_tokens": context_tokens,
+        "context_tokens": shown_tokens(context_tokens),
         "retriever": retriever,
         "rerank": rerank,
         "quotes": quotes,
@@ -187,6 +190,7 @@ def compile_(
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
         planted=augment,
         density=augment_density,
+        hold=evidence_share if context_tokens == "auto" else None,
         decide=decide,
         members=members,
         command=command_line(),

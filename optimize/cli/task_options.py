@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from programs.errors import UserError
+
 TaskName = Annotated[str, typer.Option("--task", help="The task: track1, track2 or averitec.", show_default=False)]
 SEARCHING = "track2"
 SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.")]
@@ -27,10 +29,36 @@ ImageRoot = Annotated[
         help="track1: the folder that img_path starts from. Default: that of the data, or one above, with `images/`.",
     ),
 ]
+ShownTokens = Annotated[
+    str,
+    typer.Option(
+        "--context-tokens",
+        help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
+        "--evidence-share of train's claims, as far as the model's context reaches.",
+    ),
+]
+EvidenceShare = Annotated[
+    float, typer.Option(min=0.01, max=1, help="track2: share of claims that are to see gold evidence, for `auto`.")
+]
 ContextTokens = Annotated[
     int | None,
     typer.Option(min=1, help="track2: tokens of the paper to show. Default: 2/5 of it, 600 to 3,000."),
 ]
+
+
+def shown_tokens(text: str) -> int | None:
+    """The tokens of --context-tokens; None where they are to be chosen. Raises UserError for what is none of these."""
+    from programs.retrieval.passages import WHOLE
+
+    if text == "auto":
+        return None
+    if text == "whole":
+        return WHOLE
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= WHOLE):
+        raise UserError(f"--context-tokens {text!r}: expected a number of tokens above 0, `auto` or `whole`")
+    return int(text)
+
+
 Retriever = Annotated[
     str | None,
     typer.Option(

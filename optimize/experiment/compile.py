@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, cast
 
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
@@ -24,8 +23,8 @@ from optimize.datasets.examples import Labelled, examples, labelled, with_plante
 from optimize.datasets.images import attach_gallery, check_sees, digest_shown
 from optimize.decision.collect import opinions
 from optimize.decision.fit import Fitted, fit
-from optimize.evidence.rank_fit import TooFew, fit_ranker, looked
 from optimize.experiment.ensemble import beside_members, ensemble
+from optimize.experiment.evidence import Evidence, fit_evidence
 from optimize.experiment.manifest import manifest, report
 from optimize.experiment.plan import Plan, Watcher
 from optimize.inference.evaluate import Result, check_any, measure
@@ -36,8 +35,8 @@ from optimize.search.champion import Choice, Tested, choose
 from optimize.search.cost_estimate import Bounds, bounds, total
 from optimize.search.objective import Objective, objective
 from optimize.search.optimizers import Candidate, Compilation, compile_candidates
-from programs.errors import NotEmbedded, UserError
-from programs.judges.contract import JudgeProgram, Program, SearchingProgram
+from programs.errors import UserError
+from programs.judges.contract import JudgeProgram, Program
 from programs.judges.ensemble import Ensemble, models, seen_by, single
 from programs.records import Record, read
 
@@ -65,7 +64,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     student = _student(plan, lm.embeddings)
     check_sees(student, lm)
     watcher.stage("reading the records")
-    ranked, rows = _prepared(plan, student, lm, watcher)
+    evidence, rows = _prepared(plan, student, lm, watcher)
     splits = {name: examples(found) for name, found in rows.items()}
     splits["train"] = _learnable(splits["train"], watcher)
     folder = root / plan.task.name / plan.name
@@ -95,7 +94,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
         digests.of_text(text),
         sizes,
         time.monotonic() - began,
-        ranked,
+        evidence,
     )
     artifact_folder.save(
         folder,
@@ -189,39 +188,16 @@ def _student(plan: Plan, embeddings: Embeds) -> Program:
     return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
 
 
-def _prepared(
-    plan: Plan, student: Program, lm: OpenLM, watcher: Watcher
-) -> tuple[dict[str, Any] | None, dict[str, list[Labelled]]]:
-    """What became of the evidence ranker, which the student has from here on, and the records of all splits. Raises
+def _prepared(plan: Plan, student: Program, lm: OpenLM, watcher: Watcher) -> tuple[Evidence, dict[str, list[Labelled]]]:
+    """What was fitted on the gold evidence, which the student has from here on, and the records of all splits. Raises
     UserError where the budget is spent on their embeddings."""
     try:
-        ranked = _ranker(plan, student, watcher)
-        return ranked, {name: _read(plan, name, student) for name in plan.data}
+        evidence = fit_evidence(plan, student, list(_records(plan, "train")), lm.window, watcher.stage)
+        return evidence, {name: _read(plan, name, student) for name in plan.data}
     except LMBillingError as error:
         if lm.ledger.spent_out() is None:
             raise
         raise UserError(f"{error}; not even the papers could be embedded, nothing is saved") from error
-
-
-def _ranker(plan: Plan, student: Program, watcher: Watcher) -> dict[str, Any] | None:
-    """Give the student the evidence ranker that is fitted on train, where that is better than its retriever; what the
-    manifest says of it, None where there is nothing to fit one on. Members of an ensemble keep their own."""
-    if isinstance(student, Ensemble) or plan.task.searched is None:
-        return None
-    searching = cast(SearchingProgram, student)
-    claims = looked(plan.task, list(_records(plan, "train")))
-    if not claims.claims:
-        return None
-    watcher.stage(f"evidence ranker: {len(claims.claims)} claims of train with gold evidence")
-    try:
-        fitted = fit_ranker(claims, searching.match, searching.vectors, plan.settings.seed)
-    except (NotEmbedded, TooFew) as error:
-        watcher.stage(f"evidence ranker: not fitted, {error}")
-        return {"why": str(error)}
-    if fitted.kept:
-        searching.ranker = fitted.ranker
-    watcher.stage(f"evidence ranker: {'kept' if fitted.kept else 'not kept'}, mean reciprocal rank {fitted.gain} more")
-    return fitted.report
 
 
 def _learnable(train: list[dspy.Example], watcher: Watcher) -> list[dspy.Example]:
@@ -331,6 +307,8 @@ def _claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
 def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
     """What `compile_program` would come to. Sends nothing."""
     student = _student(plan, UnsentEmbeddings())
+    if not getattr(student, "embedding_model", None):  # nothing may be sent, and without vectors nothing is fitted
+        fit_evidence(plan, student, list(_records(plan, "train")), lm.window, lambda stage: None)
     splits = {name: examples(_read(plan, name, student)) for name in plan.data}
     found = []
     for name, model in models(student).items():

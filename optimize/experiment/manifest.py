@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from optimize.artifact.manifest import Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
+from optimize.artifact.manifest import Budget, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
 from optimize.base import digests
 from optimize.decision.fit import Fitted
+from optimize.experiment.evidence import Evidence
 from optimize.experiment.plan import Plan
 from optimize.inference.evaluate import Result
 from optimize.lm.client import OpenLM
@@ -31,10 +32,10 @@ def manifest(
     digest: str,
     sizes: Mapping[str, int],
     seconds: float,
-    ranked: Mapping[str, Any] | None = None,
+    evidence: Evidence,
 ) -> Manifest:
-    """The manifest of a compile. digest: that of program.json; sizes: records a split; ranked: what became of the
-    evidence ranker."""
+    """The manifest of a compile. digest: that of program.json; sizes: records a split; evidence: what was
+    fitted on the gold evidence."""
     results = {
         "dev": choice.champion.dev,
         "baseline_dev": choice.contenders[0].dev,
@@ -56,7 +57,8 @@ def manifest(
         champion=choice.champion.name,
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
-        ranker=Ranked.model_validate(ranked) if ranked else None,
+        ranker=Ranked.model_validate(evidence.ranker) if evidence.ranker else None,
+        budget=Budget.model_validate(evidence.budget) if evidence.budget else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={

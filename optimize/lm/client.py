@@ -111,6 +111,7 @@ class OpenLM:
     threads: int  # how many calls at a time make sense
     longest: int = 16_000  # tokens that it may write where it reflects
     sees: bool | None = None  # whether it takes pictures, where that is known
+    window: int | None = None  # tokens that its context holds, where that is known
     embeddings: Embeddings = field(default_factory=Embeddings)  # where the texts of its records are embedded
 
     @property

@@ -47,8 +47,8 @@ class EmbeddedEngine:
     def __init__(self, file: ModelFile | None = None, threads: int | None = None) -> None:
         threads = threads or os.cpu_count() or 1
         self.file = file
-        path, context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
-        self.model = llama_cpp.load(path, threads, context)
+        path, self.context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
+        self.model = llama_cpp.load(path, threads, self.context)
         self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":

@@ -23,7 +23,7 @@ from optimize.lm.embedded import EmbeddedEngine
 from optimize.lm.embeddings import Embeddings
 from optimize.lm.endpoint import AsyncEndpoint, Endpoint
 from optimize.lm.gguf_file import model_file
-from optimize.lm.prices import Price, listed_price, listed_vision
+from optimize.lm.prices import Price, listed_price, listed_vision, listed_window
 from optimize.lm.response_cache import tame
 from programs.errors import UserError
 
@@ -100,7 +100,8 @@ def open_lm(
     lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, **given)
     lm.gives_logprobs = logprobs and not is_reasoning_model(spec) and "logprobs" in lm.supported_params
     adapter = adapter_for(schema and lm.supports_response_schema)
-    return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=listed_vision(spec), embeddings=embeddings)
+    sees, window = listed_vision(spec), listed_window(spec)
+    return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=sees, window=window, embeddings=embeddings)
 
 
 def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
@@ -146,7 +147,17 @@ def _in_process(
         async_engine=InThread(engine),
         temperature=TEMPERATURE,
     )
-    return OpenLM(lm, adapter_for(True), spec, None, threads=1, longest=longest, sees=False, embeddings=embeddings)
+    return OpenLM(
+        lm,
+        adapter_for(True),
+        spec,
+        None,
+        threads=1,
+        longest=longest,
+        sees=False,
+        window=engine.context,
+        embeddings=embeddings,
+    )
 
 
 def _open_endpoint(

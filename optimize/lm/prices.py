@@ -49,6 +49,12 @@ def listed_vision(model: str) -> bool | None:
     return bool(about.get("supports_vision")) if about else None
 
 
+def listed_window(model: str) -> int | None:
+    """How many tokens a model reads at most by LiteLLM's list; None where it is not listed."""
+    most = _listed(model).get("max_input_tokens")
+    return int(most) if most else None
+
+
 def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
     """US dollars of one call, None where price or usage is unknown. Cached prompt tokens count in full."""
     if price is None or (not usage and price != (0, 0)):

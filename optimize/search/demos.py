@@ -29,13 +29,28 @@ def affordable(rows: Sequence[dspy.Example], fields: Sequence[str], most: int, b
     return short or sorted(rows, key=lambda row: length(row, fields))[:most]
 
 
-def within(rows: Sequence[dspy.Example], fields: Sequence[str], most: int, budget: int) -> list[dspy.Example]:
-    """The first rows, up to `most` of them, that fit into `budget` tokens together; a row that does not fit is passed
-    over."""
+def covering(
+    rows: Sequence[dspy.Example], labels: Sequence[set[str]], fields: Sequence[str], most: int, budget: int
+) -> list[dspy.Example]:
+    """The first rows that fit into `budget` tokens together, up to `most` of them, but before them such that each label
+    which an affordable row has is among them: the first one with a label that is still missing, or with most of those
+    where there is less room than labels.
+
+    labels: those of each row; fields: those that a demo shows.
+    """
+    fitting = affordable(rows, fields, most, budget)
+    known = {id(row): own for row, own in zip(rows, labels, strict=True)}
+    missing = set().union(*(known[id(row)] for row in fitting))
     chosen: list[dspy.Example] = []
     left = budget
-    for row in affordable(rows, fields, most, budget):
-        if len(chosen) < most and length(row, fields) <= left:
-            chosen.append(row)
-            left -= length(row, fields)
+    while len(chosen) < most:
+        able = [row for row in fitting if length(row, fields) <= left and not any(row is one for one in chosen)]
+        if not able:
+            break
+        new = [len(known[id(row)] & missing) for row in able]
+        scarce = len(missing) > most - len(chosen)  # else the order decides, so that other orders give other sets
+        best = able[new.index(max(new))] if scarce or not any(new) else able[next(k for k, n in enumerate(new) if n)]
+        chosen.append(best)
+        left -= length(best, fields)
+        missing -= known[id(best)]
     return chosen

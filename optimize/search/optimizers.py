@@ -15,10 +15,11 @@ from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
 from optimize.lm.client import OpenLM
 from optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
-from optimize.search.demos import affordable, balanced, within
+from optimize.search.demos import affordable, balanced, covering
 from optimize.search.objective import Objective
 from optimize.tasks.task import Task
 from programs.judges.contract import JudgeProgram, Program
+from programs.judges.ensemble import in_prompt
 from programs.vision.content_parts import is_harmless
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
@@ -69,8 +70,10 @@ class Compilation:
 
     @property
     def pool(self) -> list[dspy.Example]:
-        """The records of train that may become demos, in a seeded order in which the kinds of label take turns."""
-        short = affordable(self.train, self.fields, self.settings.demos, self.settings.demo_tokens)
+        """The records of train that may become demos, each with the evidence that its answer names, in a seeded order
+        in which the kinds of label take turns."""
+        whole = [example for example in self.train if not example.get("incomplete")] or self.train
+        short = affordable(whole, self.fields, self.settings.demos, self.settings.demo_tokens)
         kinds = [self.task.kinds(example.gold) for example in short]
         return balanced(short, kinds, self.settings.seed)
 
@@ -86,7 +89,8 @@ def labeled(work: Compilation) -> list[JudgeProgram]:
     programs = []
     for k in range(work.settings.candidates):
         drawn = balanced(rows, kinds, work.settings.seed + k)
-        chosen = within(drawn, work.fields, work.settings.demos, work.settings.demo_tokens)
+        said = [_labels(work, row) for row in drawn]
+        chosen = covering(drawn, said, work.fields, work.settings.demos, work.settings.demo_tokens)
         programs.append(dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False))
     return programs
 
@@ -97,7 +101,7 @@ def knn(work: Compilation) -> list[JudgeProgram]:
     program.ranker = work.student.ranker
     for predictor, old in zip(program.predictors(), work.student.predictors(), strict=True):
         predictor.signature = old.signature
-    rows = [row for example in work.train for row in _rows(work, example)]
+    rows = [row for example in work.train for row in work.student.lessons(example)]
     pool = affordable(rows, work.fields, work.settings.demos, work.settings.demo_tokens // 2)  # any few of them fit
     return [dspy.LabeledFewShot(k=len(pool)).compile(program, trainset=pool, sample=False)]
 
@@ -183,7 +187,7 @@ def simba(work: Compilation) -> list[JudgeProgram]:
 
 def gepa(work: Compilation) -> list[JudgeProgram]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
-    pool = work.pool
+    pool = [example for example in work.pool if not in_prompt(work.student, example)] or work.pool
     optimizer = dspy.GEPA(
         metric=work.objective.with_feedback,
         max_metric_calls=work.settings.candidates * (len(work.dev) + 2 * GEPA_MINIBATCH),
@@ -282,15 +286,23 @@ def _rows(work: Compilation, example: dspy.Example) -> list[dspy.Example]:
 
 
 def _rarest_rows(work: Compilation) -> list[dspy.Example]:
-    """One demo of each record of train: where a record is several calls, the one with the rarest kind of label."""
-    of_record = [_rows(work, example) for example in work.train]
+    """One demo of each record of train: where a record is several calls, the one with the rarest kind of label. Behind
+    them all demos of kinds that would be lost by that."""
+    of_record = [work.student.lessons(example) for example in work.train]
     common = Counter(_kind(work, row) for rows in of_record for row in rows)
-    return [min(rows, key=lambda row: common[_kind(work, row)]) for rows in of_record]
+    rarest = [min(rows, key=lambda row: common[_kind(work, row)]) for rows in of_record]
+    lost = set(common) - {_kind(work, row) for row in rarest}  # a label that no record has alone, often the neutral one
+    return [*rarest, *(row for rows in of_record for row in rows if _kind(work, row) in lost)]
 
 
 def _kind(work: Compilation, row: dspy.Example) -> str:
-    """What kinds of label a demo shows, as one word: those of its predictor's first output field for labels, if any."""
+    """What kinds of label a demo shows, as one word."""
+    return " ".join(sorted(_labels(work, row)))
+
+
+def _labels(work: Compilation, row: dspy.Example) -> set[str]:
+    """The labels that a demo shows: those of its predictor's first output field for labels, if any."""
     name = next((name for name in work.student.judging.signature.output_fields if "label" in name), None)
     if name is None:
-        return ""
-    return " ".join(sorted(set(row[name]))) if isinstance(row[name], list) else str(row[name])
+        return set()
+    return set(row[name]) if isinstance(row[name], list) else {str(row[name])}

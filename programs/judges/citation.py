@@ -18,6 +18,7 @@ from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_list import complete
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.knn_demos import check_nearest, nearest
+from programs.retrieval.lesson import lesson
 from programs.retrieval.passages import Passages
 from programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from programs.retrieval.rerank import Reranker, check_depth
@@ -132,7 +133,8 @@ class CitationJudge(dspy.Module):
     def prepare(self, record: CitationRecord) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
         its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
-        ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none).
+        ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none),
+        `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -162,9 +164,13 @@ class CitationJudge(dspy.Module):
             if self.chances in STATING:
                 other = stated.rival([record.gold.label], CITATION_LABELS)
                 fields[stated.FIELD] = stated.plausible(fields["claim"], record.gold.label, other)
+            fields["incomplete"] = bool(record.gold.evidence_para_ids) and not visible
+            ids, text = lesson(record.claim_text, paper, record.gold.evidence_para_ids, found.ranking)
+            fields["lesson"] = {"passages": plain(text), "evidence_ids": ids}
             if self.quotes:
                 lines = paragraphs_shown(fields["passages"], found.shown) if visible else {}
                 fields["evidence_quotes"] = [closest(record.claim_text, lines[key]) for key in visible]
+                fields["lesson"]["evidence_quotes"] = [closest(record.claim_text, paper[key]) for key in ids]
         return dspy.Example(id=record.id, **fields).with_inputs(*inputs)
 
     def ranked(self, claim: str, paragraphs: Mapping[str, str]) -> list[str]:
@@ -175,6 +181,10 @@ class CitationJudge(dspy.Module):
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         """A labelled example as demos of the judging predictor: itself."""
         return [example]
+
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same with gold evidence and the hardest distractors alone: short, and never without what decided."""
+        return [example.copy(**example.lesson)]
 
     def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
         """The calls that are made for an example before it is judged, with answers of the usual length."""

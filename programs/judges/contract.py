@@ -73,6 +73,9 @@ class JudgeProgram(Program, Protocol):
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         """A labelled example as demos of the judging predictor."""
 
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same, made for teaching where a labelled record as it stands teaches badly."""
+
     def rows_before(self, example: dspy.Example) -> list[tuple[Any, dspy.Example]]:
         """The calls that are made for an example before it is judged, with answers of the usual length."""
 
@@ -82,7 +85,10 @@ class JudgeProgram(Program, Protocol):
 
 
 class SearchingProgram(JudgeProgram, Protocol):
-    """A program that looks for paragraphs."""
+    """A program that looks for paragraphs. context_tokens: how much of a paper it shows, where it has that option;
+    0: two fifths of it."""
+
+    context_tokens: int
 
     @property
     def match(self) -> Matcher:

@@ -13,7 +13,7 @@ import dspy
 
 from programs.decision.layer import CUES, LM, WORDING, Decision, pooled
 from programs.errors import UserError
-from programs.judges.contract import JudgeProgram, LabelProgram, Program
+from programs.judges.contract import JudgeProgram, LabelProgram, Program, SearchingProgram
 from programs.records import Record
 
 
@@ -74,6 +74,11 @@ def members(program: Program) -> list[JudgeProgram]:
 def by_name(program: Program) -> Mapping[str, JudgeProgram]:
     """The same by their names: an ensemble's members, or the program itself as `LM`."""
     return program.members if isinstance(program, Ensemble) else {LM: cast(JudgeProgram, program)}
+
+
+def ranked(program: Program) -> SearchingProgram | None:
+    """A program whose paragraphs an evidence ranker can rank; None for any other."""
+    return cast(SearchingProgram, program) if hasattr(type(program), "vectors") else None
 
 
 def single(program: Program) -> JudgeProgram:

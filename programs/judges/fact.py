@@ -220,6 +220,10 @@ class FactJudge(dspy.Module):
         """A labelled example as demos: itself, with the answers of all three predictors."""
         return [example]
 
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same: a record as it stands is short, and teaches."""
+        return self.demo_rows(example)
+
     def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
         """The calls that are made for an example before it is judged, with answers of the usual length."""
         usual = [f"What is known about the claim that {example.claim}"] * self.questions

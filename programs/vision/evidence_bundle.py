@@ -9,6 +9,7 @@ from programs.errors import UserError
 from programs.records import EvidenceItem
 from programs.text.clean import clean
 from programs.text.sanitize import item as as_item
+from programs.text.table import rows_of
 from programs.vision.images import BadPicture, Gallery, Picture
 
 Form = Literal["caption", "ocr", "image", "transcript"]
@@ -27,7 +28,8 @@ class Evidence(NamedTuple):
 def render(
     bundle: Sequence[EvidenceItem], form: Form = "caption", gallery: Gallery | None = None, record: str = ""
 ) -> Evidence:
-    """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, and the pictures to be shown.
+    """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the rows of a table that is
+    given as text on lines behind it; and the pictures to be shown.
 
     form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
     and `transcript` name the pictures, for a model to see. A picture that cannot be shown says so in its line and
@@ -42,10 +44,13 @@ def render(
     for item in bundle:
         kind = KINDS[item.type]
         numbers[kind] += 1
-        words = as_item(clean(f"{item.text} {item.caption}"), LABEL.fullmatch)
+        said, rows = rows_of(clean(item.text))
+        words = as_item(f"{said} {clean(item.caption)}", LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
         if gallery is not None and form != "caption" and item.img_path:
             _show(record, item, form, gallery, lines, pictures)
+        # Set in and led by a bar, a row can begin neither an item nor a message.
+        lines += [f"  | {as_item(row, LABEL.fullmatch)}" for row in rows]
     return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
 
 

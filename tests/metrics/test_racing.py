@@ -14,7 +14,7 @@ from metrics.racing import nested, rungs, survivors
 from metrics.tally import Tally
 from optimize.search.champion import choose
 from optimize.search.corpus_score import CorpusAcceptance
-from optimize.search.demos import balanced, within
+from optimize.search.demos import balanced, covering
 from optimize.search.optimizers import Candidate
 from optimize.tasks.track1 import TRACK1
 from programs.labels import CLAIM_LABELS
@@ -117,7 +117,8 @@ def test_demos_hold_rare_labels_and_none_crowds_out_the_others() -> None:
     first = balanced(rows, kinds, seed=0)[: len(set(kinds))]
     assert {row.sentence_labels[0] for row in first} == set(kinds)
     long = rows[0].copy(evidence="word " * 5000)
-    chosen = within([long, *rows[1:]], ["evidence", "sentences", "sentence_labels"], most=4, budget=400)
+    fields = ["evidence", "sentences", "sentence_labels"]
+    chosen = covering([long, *rows[1:]], [set() for _ in rows], fields, most=4, budget=400)
     assert long not in chosen
     assert len(chosen) == 4
 

@@ -171,14 +171,16 @@ def test_a_hostile_record_is_asked_about_like_any_other(way: Way, harmless: Harm
 
 
 def assert_own_items(way: Way, question: str) -> None:
-    """The evidence has one line an item, each after its label, and no other label."""
+    """The evidence has one line an item, each after its label, rows of tables behind it, and no other label."""
     if way.task is TRACK1:
         evidence = scripted.field(question, "evidence") or ""
         expected, label = ["text 1", "table 1", "figure 1", "table 2"], r"\[\s*((?:text|table|figure)\s*\d+)\s*\]"
     else:
         evidence = scripted.field(question, "passages") or ""
         expected, label = ["P1", "P2", "P3"], r"\[\s*(P[123])\s*\]"
-    begins = [re.match(r"\[(\w+(?: \d+)?)\](?: |$)", line) for line in evidence.split("\n")]
+    begins = [
+        re.match(r"\[(\w+(?: \d+)?)\](?: |$)", line) for line in evidence.split("\n") if not line.startswith("  | ")
+    ]
     assert [found and found[1] for found in begins] == expected
     assert re.findall(label, folded(evidence), re.IGNORECASE) == expected
 

@@ -154,7 +154,7 @@ def test_what_cannot_decide_has_no_place_before_what_can() -> None:
         "P9": "How pears keep, in: Pears and how to keep them.",
     }
     found = passages("pears keep", paper, 100)
-    assert found.ranking[0] == "P3"  # it can still be named
+    assert found.ranking[0] == "P9"  # it can still be named
     assert found.shown == ["P1", "P2", "P3", "P5"]
     assert passages("pears keep", paper, 1000).shown == list(paper)  # there is room for all
     assert passages("pears keep", {"P1": "Pears keep"}, 1000).shown == ["P1"]

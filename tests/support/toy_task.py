@@ -38,6 +38,7 @@ class SharePrediction(Prediction):
 
 class ShareReader(dspy.Module):
     gallery, decision, ranker, samples, statement = None, None, None, 1, "sentence"
+    lessons = lambda self, example: self.demo_rows(example)  # noqa: E731
     rows_before: Any = staticmethod(lambda example: [])
     longer_by = staticmethod(lambda example: 0)
 

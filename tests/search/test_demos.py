@@ -1,0 +1,104 @@
+"""Demos that teach: gold evidence beside what is easily taken for it, and every label among them."""
+
+from typing import Any
+
+import dspy
+import pytest
+
+from optimize.search.demos import covering
+from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from optimize.tasks.track1 import TRACK1
+from optimize.tasks.track2 import TRACK2
+from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from programs.records import CitationRecord
+from programs.retrieval.lesson import DISTRACTORS, GOLD_LENGTH, excerpt, lesson
+from support.scripted import claim, right, scripted
+
+LONG = "Nothing is said here of any fruit at all. " * 60
+PAPER = {
+    "P1": "On pears",
+    "P2": f"{LONG}Pears keep well in sand. {LONG}",
+    "P3": "Pears were bought in town.",
+    "P4": "Pears keep badly in straw.",
+    "P5": "Plums are blue.",
+    "P6": "Figure 1. Pears keep.",
+}
+
+
+def citation(label: str, number: int) -> CitationRecord:
+    paper = {key: text.replace("Pears", f"Pears{number}") for key, text in PAPER.items()}
+    return CitationRecord.model_validate(
+        {
+            "id": f"c{number}",
+            "claim_text": f"Pears{number} keep in sand.",
+            "cited_paper_full_text": [{key: text} for key, text in paper.items()],
+            "label": label,
+            "evidence_para_ids": [] if label == "Irrelevant" else ["P2"],
+        }
+    )
+
+
+def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) -> list[list[dict[str, Any]]]:
+    lm = scripted(right)
+    work = Compilation(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
+    found = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
+    return [candidate.program.judging.demos for candidate in found[1:]]  # type: ignore[attr-defined]
+
+
+def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
+    shown, text = lesson("Pears keep in sand.", PAPER, ["P2"], ["P1", "P6", "P4", "P3", "P2", "P5"])
+    lines = text.split("\n")
+    assert shown == ["P2"]
+    assert [line[:4] for line in lines] == ["[P2]", "[P3]", "[P4]"]
+    assert "Pears keep well in sand." in lines[0]
+    assert len(lines[0]) <= GOLD_LENGTH + 7
+    assert len(lesson("Pears", PAPER, [], list(PAPER))[1].split("\n")) == DISTRACTORS + 1
+    assert lesson("Pears", {"P1": "Pears."}, [], ["P1"]) == ([], "[P1] Pears.")
+
+
+@pytest.mark.parametrize("most", [1, 30, 100, 5000])
+def test_an_excerpt_is_no_longer_than_asked_for(most: int) -> None:
+    found = excerpt("pears keep in sand", PAPER["P2"], most)
+    assert len(found) <= most + 2
+    assert most < 30 or "sand" in found
+
+
+@pytest.mark.parametrize("context_tokens", [1, 0])
+def test_every_set_has_all_labels_and_evidence_where_there_is_some(context_tokens: int) -> None:
+    student = TRACK2.build({"context_tokens": context_tokens})
+    records = [citation(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
+    common = [citation("Supported", 100 + k) for k in range(20)]
+    train = [student.prepare(record) for record in [*common, *records]]
+    found = sets(TRACK2, student, train, demos=4, candidates=3)
+    assert len(found) == 3
+    for demos in found:
+        assert {demo["label"] for demo in demos} == set(CITATION_LABELS)
+        for demo in demos:
+            assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P2"])
+            assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
+
+
+def test_quotes_stand_in_the_lesson() -> None:
+    student = TRACK2.build({"quotes": True, "context_tokens": 1})
+    (row,) = student.lessons(student.prepare(citation("Supported", 7)))
+    assert row.evidence_quotes == ["Pears7 keep well in sand."]
+    assert row.evidence_quotes[0] in row.passages
+
+
+@pytest.mark.parametrize("unit", ["paragraph", "sentence"])
+def test_the_neutral_label_is_among_them(unit: str) -> None:
+    student = TRACK1.build({"unit": unit})
+    faults = [label for label in CLAIM_LABELS if label != "Supported"]
+    train = [student.prepare(claim(faults[k % 4], faults[k % 4], number=k)) for k in range(20)]
+    train += [student.prepare(claim("Supported", faults[0], number=50))]
+    for demos in sets(TRACK1, student, train, demos=5, candidates=4):
+        said = [demo["sentence_label"] if unit == "sentence" else demo["sentence_labels"] for demo in demos]
+        assert {label for one in said for label in ([one] if unit == "sentence" else one)} == set(CLAIM_LABELS)
+
+
+def test_labels_come_before_the_order_but_not_before_the_budget() -> None:
+    rows = [dspy.Example(text="x" * 4 * size) for size in (10, 10, 10, 10, 90)]
+    labels = [{"a"}, {"a"}, {"b"}, {"a", "c"}, {"d"}]
+    assert covering(rows, labels, ["text"], most=2, budget=100) == [rows[3], rows[2]]
+    assert covering(rows, labels, ["text"], most=3, budget=100) == [rows[0], rows[2], rows[3]]
+    assert covering(rows, labels, ["text"], most=9, budget=25)[:2] == [rows[0], rows[2]]
