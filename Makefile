@@ -29,10 +29,10 @@ demo: setup
 	$(BIN)/python -m optimize.studies.demo $(TASK)
 
 test: setup
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 quick: setup
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 
 lint: setup
 	$(BIN)/ruff format --check .

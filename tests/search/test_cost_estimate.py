@@ -25,7 +25,13 @@ from support.plans import SILENT
 from support.scripted import field
 
 LIMITS: dict[str, int | None] = {"train": 8, "dev": 5, "test": 2}
-TRACK1_FORMS: list[dict[str, Any]] = [{}, {"unit": "sentence"}, {"checks": True}, {"unit": "sentence", "samples": 5}]
+TRACK1_FORMS: list[dict[str, Any]] = [
+    {},
+    {"unit": "sentence"},
+    {"checks": True},
+    {"chances": "stated"},
+    {"unit": "sentence", "samples": 5},
+]
 TRACK2_FORMS: list[dict[str, Any]] = [{}, {"samples": 5}, {"rerank": 5, "quotes": True}, {"retriever": "dense"}]
 CASES = [
     *(("track1", [optimizer], {}) for optimizer in OPTIMIZERS),

@@ -16,14 +16,19 @@ SHOWN = 12  # tests that are named in the summary, those that read the most firs
 
 
 class TokenCount:
-    """A pytest plugin. What a fixture of several tests reads counts for the first of them."""
+    """A pytest plugin. What a fixture of several tests reads counts for the first of them.
+
+    Where workers share the tests, they count into one file, and only the sum is known.
+    """
 
     def __init__(self) -> None:
-        handle, name = tempfile.mkstemp(prefix="aisr-tokens-")
-        os.close(handle)
-        self.file = Path(name)
+        self.of_all = "PYTEST_XDIST_WORKER" not in os.environ
+        if self.of_all:
+            handle, name = tempfile.mkstemp(prefix="aisr-tokens-")
+            os.close(handle)
+            os.environ[TOKEN_COUNT] = name
+        self.file = Path(os.environ[TOKEN_COUNT])
         self.by_test: dict[str, Tokens] = {}
-        os.environ[TOKEN_COUNT] = name
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -43,8 +48,9 @@ class TokenCount:
         everything = counted(self.file)
         terminalreporter.line(
             f"built-in model: {everything.read:,} prompt tokens ({everything.cached:,} of them from its prefix cache), "
-            f"{everything.written:,} written, in {len(self.by_test)} tests"
+            f"{everything.written:,} written"
         )
 
     def pytest_unconfigure(self) -> None:
-        self.file.unlink(missing_ok=True)
+        if self.of_all:
+            self.file.unlink(missing_ok=True)
