@@ -18,12 +18,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from optimize.artifact import folder as artifact_folder
 from optimize.artifact.manifest import manifest
 from optimize.base.text import percent, with_interval
 from optimize.cli.display import console, note, table
 from optimize.cli.options import ARTIFACTS
 from optimize.lm import llama_cpp
 from optimize.tasks.all import TASKS
+from optimize.tracking import registry
+from optimize.tracking.store import open_store
 
 NAME = "demo"
 SAMPLE = Path("data/sample")
@@ -117,12 +120,19 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
     shutil.rmtree(root / task / NAME, ignore_errors=True)
     at = ["--task", task]
     progress.aisr("compile", *at, "--data", str(work), *DEMOS[task].compile, "--name", NAME)
-    program = f"models:/aisr-{task}@champion"
+    program = _registered(task, root)
     progress.aisr("predict", *at, "--program", program, "--data", str(inputs), "--out", str(predictions))
     files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]
     progress.aisr("submit", *at, *files)
     progress.aisr("score", str(gold), str(predictions), *at, "--output", str(report))
     return _zip(root, task), json.loads(report.read_text(encoding="utf-8"))
+
+
+def _registered(task: str, root: Path) -> str:
+    """The version of what was compiled: the champion may be a better one that was compiled before."""
+    loaded = artifact_folder.load(root / task / NAME)
+    version = registry.version_of(open_store(root), NAME, loaded)
+    return f"{registry.MODEL_SCHEME}{registry.model_name(loaded.task)}/{version.version}"
 
 
 def _zip(root: Path, task: str) -> Path:
