@@ -15,6 +15,7 @@ VERSIONS = (2, 3)
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
 MOST_BYTES = 1 << 26  # of one value
+MOST_ITEMS = 1 << 23  # of one list; the largest vocabularies have a quarter of a million words and twice as many merges
 MOST_CONTEXT = 16_384  # tokens; a longer one takes memory that no prompt here fills
 CONTROL = 3  # llama.cpp's number for tokens that steer a model instead of saying something
 
@@ -54,9 +55,13 @@ def model_file(path: Path) -> ModelFile:
         raise UserError(
             f"--lm gguf:{path}: the file has no chat template; expected an instruction-tuned model, not a base model"
         )
-    longest = int(fields.get(f"{fields.get('general.architecture')}.context_length", MOST_CONTEXT))
-    kinds = zip(fields.get("tokenizer.ggml.tokens", ()), fields.get("tokenizer.ggml.token_type", ()), strict=False)
-    control = [token for token, kind in kinds if kind == CONTROL and len(token) > 1]
+    longest = fields.get(f"{fields.get('general.architecture')}.context_length", MOST_CONTEXT)
+    tokens, kinds = (fields.get(f"tokenizer.ggml.{name}", ()) for name in ("tokens", "token_type"))
+    if not isinstance(longest, int) or longest < 1 or not isinstance(tokens, list) or not isinstance(kinds, tuple):
+        raise UserError(
+            f"--lm gguf:{path}: its header does not hold a context length and a vocabulary as llama.cpp's do"
+        )
+    control = [token for token, kind in zip(tokens, kinds, strict=False) if kind == CONTROL and len(token) > 1]
     return ModelFile(
         path, min(longest, MOST_CONTEXT), tuple(sorted(control, key=len, reverse=True)), digests.of_file(path)
     )
@@ -93,6 +98,8 @@ class _Header:
             return self._string()
         if kind == ARRAY:
             kind, count = self._number("I"), self._number("Q")
+            if count > MOST_ITEMS:
+                raise ValueError(f"a list of {count} values")
             if kind == STRING:
                 return [self._string() for _ in range(count)]
             code = _code(kind)

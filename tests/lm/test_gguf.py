@@ -93,6 +93,12 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, mon
     assert "not too new" in refused(tmp_path / "new.gguf")
     (tmp_path / "torn.gguf").write_bytes(whole[: len(whole) // 2])
     assert "it ends in the middle" in refused(tmp_path / "torn.gguf")
+    (tmp_path / "endless.gguf").write_bytes(
+        whole.replace(struct.pack("<IIQ", 9, 8, 2), struct.pack("<IIQ", 9, 8, 1 << 60))
+    )
+    assert "a list of" in refused(tmp_path / "endless.gguf")
+    (tmp_path / "odd.gguf").write_bytes(whole.replace(struct.pack("<II", 4, 512), struct.pack("<If", 6, 512.0)))
+    assert "a context length and a vocabulary" in refused(tmp_path / "odd.gguf")
     monkeypatch.setattr(os, "sysconf", lambda name: 10)
     assert "do not fit" in refused(good)
 
