@@ -13,7 +13,6 @@ from optimize.cli.options import (
     RECORDS_FAILED,
     ApiBase,
     EmbeddingPrice,
-    LMSpec,
     Logprobs,
     MaxCalls,
     MaxMinutes,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from optimize.lm.client import OpenLM
     from optimize.paper.draft import Draft
     from optimize.review.judging import Judge
-    from optimize.review.verdicts import Kind
+    from optimize.review.verdicts import Kind, Review
     from optimize.review.worth import Record
     from optimize.tasks.paper_checks import Checks
     from optimize.tasks.task import Task
@@ -39,11 +38,24 @@ if TYPE_CHECKING:
     from programs.vision.images import Gallery
 
 
+PaperLM = Annotated[
+    str,
+    typer.Option(
+        "--lm",
+        envvar="AISR_LM",
+        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, gguf:PATH, or "
+        "PROVIDER/MODEL such as openai/gpt-4o-mini.",
+    ),
+]
+
+
 def check_paper(
     paper: Annotated[
         Path, typer.Argument(help="The paper: its main .tex file or the folder of that, a .md file or a PDF.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder to write the page and the files to.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write the page and the files to. Without it: the terminal alone.")
+    ] = None,
     papers: Annotated[
         Path | None,
         typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
@@ -54,7 +66,7 @@ def check_paper(
     cite_program: Annotated[
         str | None, typer.Option(help="A compiled program for citations against cited papers.")
     ] = None,
-    lm: LMSpec = "embedded",
+    lm: PaperLM = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
     logprobs: Logprobs = True,
@@ -84,6 +96,9 @@ def check_paper(
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
+    if lm == "none":
+        _without_lm(paper, papers, out, fail_on or [], [program, cite_program, second_lm])
+        return
     prepare(artifacts)
     from optimize.cli import display
     from optimize.cli.review import say_review
@@ -91,7 +106,7 @@ def check_paper(
     from optimize.inference.cascade import FIRST, SECOND
     from optimize.lm.budget import Account, Ledger, Limits
     from optimize.lm.open import EMBEDDED
-    from optimize.review import gate, write
+    from optimize.review import gate, recomputed
     from optimize.review.judging import reviewed
     from optimize.review.worth import BUILT_IN
     from optimize.tasks.paper_checks import checks
@@ -130,16 +145,44 @@ def check_paper(
     )
     with display.live(ledger) as shown:
         review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems)
-    written = write.all_files(out, review)
+    review = recomputed.added(review, cited)
     failing = gate.failing(review, labels, above or 0.0)
     say_review(review, failing)
     for name, account in accounts.items():
         display.say_spend(account.spend, whose=f"{name} LM: ")
     display.say_spend(ledger.spend, whose="together: " if accounts else "")
-    display.note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+    _write(out, review)
     if failing:
         raise typer.Exit(FOUND)
     raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
+
+
+def _without_lm(
+    paper: Path, papers: Path | None, out: Path | None, fail_on: Sequence[str], of_an_lm: Sequence[str | None]
+) -> None:
+    """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
+    from optimize.cli.review import say_review
+    from optimize.review import gate, recomputed
+
+    if any(of_an_lm):
+        raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
+    labels = gate.chosen(fail_on, [])
+    review = recomputed.without_lm(*_read(paper, papers))
+    failing = gate.failing(review, labels, 0.0)
+    say_review(review, failing)
+    _write(out, review)
+    if failing:
+        raise typer.Exit(FOUND)
+
+
+def _write(out: Path | None, review: "Review") -> None:
+    """The files of --out, where it is given."""
+    from optimize.cli.display import note
+    from optimize.review import write
+
+    if out is not None:
+        written = write.all_files(out, review)
+        note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
 def _read(paper: Path, papers: Path | None) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
