@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from optimize.arithmetic.numbers import Number, in_text
+from optimize.arithmetic.numbers import WORDS, Number, in_text
 
 Unit = Literal["points", "percent", "times", "share", "plain"]
 Sense = Literal["more", "less", "better", "worse", ""]
 
 UNIT = re.compile(
-    r"\s?(?:-|‑)?(?:(?P<points>percentage[- ]points?|%[- ]?points?|points?|pts?|pp)(?!\w)|(?P<percent>%|per ?cent(?!\w))"
+    r"\s?(?:-|‑)?(?:(?P<points>percentage[- ]points?|%[- ]?points?|points?|pts?|pp)(?!\w)"
+    r"|(?P<percent>%|per ?cent(?!\w))"
     r"|(?P<times>times(?!\w)|[x×](?!\w)|-?\s?fold(?!\w)))"
 )
 OF_WHAT = r"(?:\s(?:of|in|on)\s(?:[\w-]+\s?){1,3}?|\s[A-Z][\w-]*)?"
@@ -33,28 +34,30 @@ BEFORE = [
     re.compile(
         r"\b(?:(?P<better>gains?|improvements?|advantage|lead|boost)|(?P<more>increase|rise)|(?P<less>drop|decrease|"
         r"reduction|decline)|(?P<worse>loss|degradation)|(?P<apart>difference|gap|margin))"
-        r"(?:\s(?:in|on|over)\s(?:[\w-]+\s?){1,3}?)?\s(?:of|is|was)\s(?:[a-z]+\s){0,2}?$"
+        r"(?:\s(?!and\b|but\b|while\b|from\b)[\w’'()-]+){0,9}?\s(?:of|is|was)\s(?:[a-z]+\s){0,2}?$"
     ),
     re.compile(r"\b(?P<apart>worth|costs?(?:\s(?:most|least|only|us))?,?)\s(?:[a-z]+\s){0,1}?$"),
 ]
-SHARE = re.compile(r"\s(?:of\s(?:the\s[\w-]+\s(?:of|that|which)|that of|what|those of)|as\s(?:many|much|long|large|high))\b")
+SHARE = re.compile(
+    r"\s(?:of\s(?:the\s[\w-]+\s(?:of|that|which)|that of|what|those of)|as\s(?:many|much|long|large|high))\b"
+)
 FACTOR = re.compile(r"\bfactor of\s(?:[a-z]+\s)?$")
 HEDGE = re.compile(
     r"(?:\b(?P<near>about|around|approximately|roughly|nearly|almost|some|close to|circa|ca\.?)|(?P<sign>[~≈∼])"
     r"|\b(?P<least>over|more than|at least|greater than|above|exceeding|well over|upwards of|beyond)"
-    r"|\b(?P<most>up to|at most|less than|under|below|fewer than|within|as much as|as many as|no more than|as high as))\s?"
-    r"(?:an?\s)?$"
+    r"|\b(?P<most>up to|at most|less than|under|below|fewer than|within|as much as|as many as|no more than"
+    r"|as high as))\s?(?:an?\s)?$"
 )
 TIMES = {
     "twice": 2.0, "double": 2.0, "doubles": 2.0, "doubled": 2.0, "doubling": 2.0, "thrice": 3.0, "triple": 3.0,
     "triples": 3.0, "tripled": 3.0, "half": 0.5, "halves": 0.5, "halved": 0.5, "halving": 0.5,
 }  # fmt: skip
 TIMES_WORD = re.compile(
-    r"\b(?:(?P<word>twice|thrice|(?:doubl|tripl)(?:e[sd]?|ing)|halv(?:e[sd]|ing)|half(?=\s(?:as\b|of (?:the|what|that)\b|the\b|that\b)))"
+    r"\b(?:(?P<word>twice|thrice|(?:doubl|tripl)(?:e[sd]?|ing)|halv(?:e[sd]|ing)"
+    r"|half(?=\s(?:as\b|of (?:the|what|that)\b|the\b|that\b)))"
     r"|(?P<count>two|three|four|five|six|seven|eight|nine|ten)\stimes(?=\s(?:as|more|higher|larger|faster|slower|fewer"
     r"|less|smaller|better|longer|the)\b))"
 )
-COUNTED = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 # Which of two is the larger or better one: `than`, `over` and their kin stand right before the second.
 ORDER = re.compile(
     r"\b(?:(?P<better>outperform(?:s|ed)?(?! by)|beats?|surpass(?:es|ed)?(?! by)|(?:is|are|was|were) (?:\w+ )?ahead of"
@@ -119,9 +122,9 @@ def claims(text: str) -> Iterator[Claim]:
         if found:
             yield Claim(number, kind, _sense(found), hedge, number.start, end)
     for word in TIMES_WORD.finditer(text):
-        factor = TIMES[word["word"]] if word["word"] else float(COUNTED[word["count"]])
+        factor = TIMES[word["word"]] if word["word"] else float(WORDS[word["count"]])
         number = Number(factor, 0, 0.25 * factor, word[0], False, word.start(), word.end())
-        yield Claim(number, "times", "", _hedge(text[: word.start()]) or "near", word.start(), word.end())
+        yield Claim(number, "times", "", _hedge(text[: word.start()]), word.start(), word.end())
 
 
 def orders(text: str) -> Iterator[Order]:

@@ -11,13 +11,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 from optimize.arithmetic.claims import Claim, Order, claims, clause, orders
-from optimize.arithmetic.facts import Fact, Label
+from optimize.arithmetic.facts import Fact, Label, around
 from optimize.arithmetic.grid import Cell, Grid
 from optimize.arithmetic.names import Mention, consistent, mentions, named
 from optimize.arithmetic.numbers import Interval, said
-from optimize.arithmetic.polarity import larger_is_better
+from optimize.arithmetic.polarity import is_measure, larger_is_better
 
 NEAR = 0.35  # share by which "about" may be off before it is called wrong
+NEARER = 0.1  # the same of pairs that are not named
 MOST_PAIRS = 20_000
 
 
@@ -52,7 +53,7 @@ def _of_claim(
     referred: bool,
 ) -> Fact | None:
     label = Label.RATIO if claim.unit in ("times", "share") else Label.DIFFERENCE
-    words = text[max(0, claim.start - 30) : claim.end + 30].strip()
+    words = around(text, claim.start, claim.end)
     asked: list[Pair] = []
     means: list[Fact] = []
     single = False
@@ -145,6 +146,8 @@ def _any_pairs(table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
     """All pairs of cells that differ in one name and of which one stands for a name in the sentence."""
     wanted = named(found)
     for level in range(len(table.levels)):
+        if sum(is_measure(label) for label in table.levels[level]) > 1:
+            continue  # nobody takes precision from recall, or minutes from memory
         for first, second in _pairs(table, level, table.cells):
             if any(one.at[other] in labels for one in (first, second) for other, labels in wanted.items()):
                 yield Pair(first, second, table)
@@ -203,7 +206,12 @@ def _fits(claim: Claim, pair: Pair, strict: bool) -> bool:
             return True
         if reading.meets(stated):
             return True
-        if claim.hedge == "near" and reading.low <= stated.high * (1 + NEAR) and reading.high >= stated.low * (1 - NEAR):
+        near = NEARER if strict else NEAR
+        if (
+            claim.hedge == "near"
+            and reading.low <= stated.high * (1 + near)
+            and reading.high >= stated.low * (1 - near)
+        ):
             return True
     return False
 
@@ -222,13 +230,15 @@ def _of_means(claim: Claim, pairs: Sequence[Pair]) -> str | None:
     """Whether the claim is the mean of the differences: over all columns, or over those of one name."""
     if len(pairs) < 2 or claim.unit in ("times", "share"):
         return None
-    width = len(pairs[0].first.at)
-    groups: dict[tuple[int, str], list[Pair]] = {}
+    levels = pairs[0].table.levels
+    measures = [level for level, labels in enumerate(levels) if sum(map(is_measure, labels)) > 1]
+    groups: dict[tuple[object, ...], list[Pair]] = {}
     for pair in pairs:
-        groups.setdefault((-1, ""), []).append(pair)
-        for level in range(width):
+        measured = tuple(pair.first.at[level] for level in measures)
+        groups.setdefault((*measured, -1), []).append(pair)
+        for level in range(len(levels)):
             if pair.first.at[level] == pair.second.at[level]:
-                groups.setdefault((level, pair.first.at[level]), []).append(pair)
+                groups.setdefault((*measured, level, pair.first.at[level]), []).append(pair)
     stated = claim.number.interval.size()
     for group in groups.values():
         if len(group) < 2:
@@ -248,7 +258,10 @@ def _of_means(claim: Claim, pairs: Sequence[Pair]) -> str | None:
 def _is_cell(claim: Claim, table: Grid) -> bool:
     """Whether a table holds the amount itself, as a column of changes does."""
     stated = abs(claim.number.value)
-    return any(abs(abs(cell.number.value) - stated) <= claim.number.half for cell in table.cells)
+    return any(
+        abs(abs(cell.number.value) - stated) < 1e-9 and cell.number.places == claim.number.places
+        for cell in table.cells
+    )
 
 
 def _told(pair: Pair, claim: Claim) -> str:

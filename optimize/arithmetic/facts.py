@@ -49,3 +49,10 @@ class Fact(NamedTuple):
     computed: str
     holds: bool
     tables: tuple[str, ...] = ()
+
+
+def around(text: str, start: int, end: int, reach: int = 40) -> str:
+    """The words around a place, whole ones."""
+    begin = text.rfind(" ", 0, max(start - reach, 0)) + 1 if start > reach else 0
+    last = text.find(" ", min(end + reach, len(text)))
+    return " ".join(text[begin : last if last >= 0 else len(text)].split())

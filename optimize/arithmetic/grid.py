@@ -13,7 +13,9 @@ from optimize.paper.draft import Float
 MOST_HEADER = 4  # rows above the numbers that are names
 MOST_STUB = 4  # columns before the numbers that are names
 MOST_CELLS = 2_000  # numbers; a larger table is data
-TOTAL = re.compile(r"(?:all|(?:grand |sub-?|overall )?total|sum|overall|combined)(?: sites| data| sets)?", re.IGNORECASE)
+TOTAL = re.compile(
+    r"(?:all|(?:grand |sub-?|overall )?total|sum|overall|combined)(?: sites| data| sets)?", re.IGNORECASE
+)
 MEAN = re.compile(r"(?:(?:overall |macro[- ]?)?(?:average|mean|avg)\.?)(?: score)?", re.IGNORECASE)
 MARKS = re.compile(r"[†‡§¶*↑↓⇑⇓]|\[@[^\]]*\]|\([^()]*\d{4}[a-z]?\)|\^\S+")
 ASIDE = re.compile(r"\s*\(([^()]*)\)")
@@ -98,9 +100,9 @@ def grid(table: Float) -> Grid | None:
         return None
     numbers = [[in_cell(cell) for cell in row] for row in rows]
     stub = _stub(numbers, rows, width)
-    header = _header(numbers, stub)
+    header = _header(numbers, rows, stub)
     heads = tuple(dict.fromkeys(_path(rows[:header], column) for column in range(stub)))
-    bold = getattr(table, "bold", ())
+    bold = table.bold
     cells: list[Cell] = []
     section = ""
     for place in range(header, len(rows)):
@@ -130,10 +132,10 @@ def _stub(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[st
     return 1
 
 
-def _header(numbers: Sequence[Sequence[Number | None]], stub: int) -> int:
+def _header(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], stub: int) -> int:
     """How many rows at the top are names: at least one."""
     for place in range(1, min(len(numbers), MOST_HEADER)):
-        if any(one is not None for one in numbers[place][stub:]):
+        if any(one is not None for one in numbers[place][stub:]) or _is_section(rows[place], numbers[place]):
             return place
     return 1
 

@@ -9,11 +9,12 @@ from optimize.arithmetic.grid import DASHES, Cell, Grid, variants
 
 SHORT = 3  # characters up to which a name is told by its capitals as well: "IT", "US", "P"
 # Names that mean something else in most sentences; taken as named, they would narrow down the cells wrongly.
-VAGUE = frozenset(
-    "all total mean average avg sum overall model models method methods system approach data dataset datasets task"
-    " type none yes no other others name id no. size set value values result results score scores metric metrics"
-    " baseline baselines full base small large best test train dev year source setting time change parameters".split()
-)
+VAGUE_WORDS = """
+all total mean average avg sum overall model models method methods system approach data dataset datasets task type none
+yes no other others name id no. size set value values result results score scores metric metrics baseline baselines full
+base small large best test train dev year source setting time change parameters
+"""
+VAGUE = frozenset(VAGUE_WORDS.split())
 ABBREVIATED = re.compile(r"([A-Za-z][\w-]*(?: [a-z][\w-]*)?) \(([A-Z][\w@-]{0,6})\)")
 LONGEST_LABEL = 60
 
@@ -55,11 +56,7 @@ def named(found: Collection[Mention]) -> dict[int, set[str]]:
 
 def consistent(cells: Sequence[Cell], wanted: dict[int, set[str]], but: int | None = None) -> list[Cell]:
     """The cells that stand for one of the wanted names on each level that has some, `but` one level."""
-    return [
-        cell
-        for cell in cells
-        if all(cell.at[level] in labels for level, labels in wanted.items() if level != but)
-    ]
+    return [cell for cell in cells if all(cell.at[level] in labels for level, labels in wanted.items() if level != but)]
 
 
 @lru_cache(maxsize=256)

@@ -17,11 +17,10 @@ IN_CELL = re.compile(
     r"[\s*†‡§¶↑↓a-d]{0,4}"
 )
 SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
-WORDS = dict(
-    zip(
-        "two three four five six seven eight nine ten eleven twelve".split(), range(2, 13), strict=True
-    )
-)
+WORDS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
+    "twelve": 12,
+}  # fmt: skip
 LONGEST = 40  # characters of a cell that is a number
 
 

@@ -5,8 +5,10 @@ import re
 from optimize.arithmetic.grid import Cell, Grid
 
 BETTER = re.compile(
-    r"↑|\b(?:acc|accuracy|f1|f-?score|f-?measure|precision|recall|bleu|rouge|meteor|auc|auroc|auprc|map|ndcg|mrr|iou|miou"
-    r"|dice|psnr|ssim|exact match|em|hit(?:s|@\d+)?|recall@\d+|r@\d+|p@\d+|throughput|r2|r²|kappa|specificity|sensitivity"
+    r"↑|\b(?:acc|accuracy|f1|f-?score|f-?measure|precision|recall|bleu|rouge|meteor|auc|auroc|auprc|map|ndcg|mrr"
+    r"|iou|miou"
+    r"|dice|psnr|ssim|exact match|em|hit(?:s|@\d+)?|recall@\d+|r@\d+|p@\d+|throughput|r2|r²|kappa|specificity"
+    r"|sensitivity"
     r"|success(?: rate)?|win rate|higher is better)\b",
     re.IGNORECASE,
 )
@@ -15,6 +17,11 @@ WORSE = re.compile(
     r"|minutes|hours|ms|memory|cost|eer|lower is better|params?|parameters|flops)\b",
     re.IGNORECASE,
 )
+
+
+def is_measure(name: str) -> bool:
+    """Whether a name is that of a measure."""
+    return BETTER.search(name) is not None or WORSE.search(name) is not None
 
 
 def larger_is_better(table: Grid, cell: Cell) -> bool | None:

@@ -4,20 +4,23 @@ import re
 from collections.abc import Iterator, Sequence
 
 from optimize.arithmetic.claims import HEDGE, claims, clause
-from optimize.arithmetic.facts import Fact, Label
+from optimize.arithmetic.facts import Fact, Label, around
 from optimize.arithmetic.grid import Cell, Grid
 from optimize.arithmetic.names import consistent, mentions, named
-from optimize.arithmetic.numbers import Number, in_text, said
+from optimize.arithmetic.numbers import Number, in_text
 
 GIVEN = re.compile(
     r"(?:\b(?:reach\w*|achiev\w*|obtain\w*|scor\w*|attain\w*|yield\w*|gets?|got|has|have|had|is|was|are|were|of|at|with"
     r"|only|and|takes?|needs?|uses?|keeps?|shows?|reports?)|[=:(,])\s?(?:(?:an?|the|only|just)\s)?$"
 )
 # Not a value of the table: thresholds, numbers of an enumeration, steps on the way.
-OTHERWISE = re.compile(r"\b(?:than|threshold|by|from|to|between|p|n|N|α|alpha|version|seed|step|top|least|most)\s?[=<>]?\s?$")
+OTHERWISE = re.compile(
+    r"\b(?:than|threshold|by|from|to|between|p|n|N|α|alpha|version|seed|step|top|least|most)\s?[=<>]?\s?$"
+)
 # The number is that of the paper's own method, or of one beside the one that is named.
 OTHERS = re.compile(
-    r"\b(?:our|ours|we|us|proposed|its|their|this|these)\b|\b(?:compared (?:to|with)|than|over|versus|vs|against|unlike)\b",
+    r"\b(?:our|ours|we|us|proposed|its|their|this|these)\b|\b(?:compared (?:to|with)|than|over|versus|vs|against"
+    r"|unlike)\b",
     re.IGNORECASE,
 )
 FAR = 2.0  # times by which a slip or a changed digit may be off; what is farther is another quantity
@@ -46,7 +49,7 @@ def _held(
         for cell in cells:
             if cell.number.interval.meets(number.interval):
                 shown = f"{table.where(cell)}: {cell.number.text} ({table.name})"
-                return Fact(Label.CELL, _around(text, number), shown, True, (table.key,))
+                return Fact(Label.CELL, around(text, number.start, number.end), shown, True, (table.key,))
     digits = number.text.rstrip("% ")
     if digits in elsewhere or any(_derivable(number, table) for table in everywhere):
         return None
@@ -54,13 +57,14 @@ def _held(
     if OTHERS.search(text[begin:end]):
         return None
     for table in near:
-        (cell, *more) = _pinned(text, number, table) or [None]
-        if cell is None or more or cell.number.places != number.places:
+        cells = _pinned(text, number, table)
+        if len(cells) != 1 or cells[0].number.places != number.places:
             continue
+        (cell,) = cells
         small, large = sorted((abs(cell.number.value), abs(number.value)))
         if small * FAR >= large:
             shown = f"{table.name} has {cell.number.text} there ({table.where(cell)}), not {digits}"
-            return Fact(Label.CELL, _around(text, number), shown, False, (table.key,))
+            return Fact(Label.CELL, around(text, number.start, number.end), shown, False, (table.key,))
     return None
 
 
@@ -91,12 +95,3 @@ def _derivable(number: Number, table: Grid) -> bool:
         ):
             return True
     return False
-
-
-def _around(text: str, number: Number) -> str:
-    return text[max(0, number.start - 40) : number.end + 10].strip()
-
-
-def printed(number: Number) -> str:
-    """A number as `elsewhere` holds it."""
-    return said(number.value, number.places).replace(",", "").replace("−", "-")

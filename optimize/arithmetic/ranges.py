@@ -26,7 +26,8 @@ RELATION = (
 BOUNDS = [
     # all p > 0.3; all p-values are below .05; every |r| < .1
     re.compile(
-        rf"\b(?:all|every|each)(?:\s(?:the|of the))?\s(?P<what>[\w|χ²²-]+(?:\s[\w-]+)?)\s?(?:(?:are|is|were|was|stay|remain)\s)?"
+        rf"\b(?i:all|every|each)(?:\s(?:the|of the))?\s(?P<what>[\w|χ²²-]+(?:\s[\w-]+)?)\s?(?:(?:are|is|were|was"
+        rf"|stay|remain)\s)?"
         rf"(?:{RELATION})\s?(?P<number>{DIGITS})"
     ),
     # p > .3 for all pairs, p < .05 in each case
@@ -35,21 +36,27 @@ BOUNDS = [
     ),
 ]
 NEVER = re.compile(
-    r"\b(?:(?P<under>never (?:exceeds?|exceeded|rises? above|goes above|reaches more than)|(?:always|consistently|stays?"
+    r"\b(?:(?P<under>never (?:exceeds?|exceeded|rises? above|goes above|reaches more than)|(?:always|consistently"
+    r"|stays?"
     r"|remains?) (?:below|under|at most))"
-    r"|(?P<over>never (?:falls?|drops?|fell|dropped|goes) below|(?:always|consistently|stays?|remains?) (?:above|over|at"
+    r"|(?P<over>never (?:falls?|drops?|fell|dropped|goes) below|(?:always|consistently|stays?|remains?) (?:above"
+    r"|over|at"
     rf" least)))\s(?P<number>{DIGITS})"
 )
 P_VALUE = re.compile(r"p(?:[ -]?(?:values?|val)?\.?)?(?: \(.*\))?")
 COUNT = re.compile(
-    r"\b(?:in|on|for|at|across)\s(?:(?P<all>all)|(?P<part>\w+)\s(?:out\s)?of\s(?:the\s|our\s|all\s)?)\s?(?:the\s|our\s)?"
+    r"\b(?:in|on|for|at|across)\s(?:(?P<all>all)|(?P<part>\w+)\s(?:out\s)?of\s(?:the\s|our\s|all\s)?)\s?(?:the\s"
+    r"|our\s)?"
     r"(?P<whole>\w+)\s(?P<noun>[a-z][\w-]*)"
 )
 AHEAD = re.compile(
-    r"\b(?:outperform(?:s|ed)?(?! by)|beats?|surpass(?:es|ed)?|(?:is|are|was|performs?) (?:\w+ )?(?:better than|ahead of)"
+    r"\b(?:outperform(?:s|ed)?(?! by)|beats?|surpass(?:es|ed)?|(?:is|are|was|performs?) (?:\w+ )?(?:better than"
+    r"|ahead of)"
     r"|(?P<more>(?:higher|larger|greater)\b[^,;]{0,30} than|exceed(?:s|ed)?))\s(?:the\s|that of\s)?"
 )
-BEST = re.compile(r"\b(?:best|(?P<most>highest|largest)|(?P<least>lowest|smallest)|first|leads)\b(?!\s(?:of|among|baseline))")
+BEST = re.compile(
+    r"\b(?:best|(?P<most>highest|largest)|(?P<least>lowest|smallest)|first|leads)\b(?!\s(?:of|among|baseline))"
+)
 LISTED = re.compile(r"\b(?:compares?|lists?|shows?|reports?|gives?|summari[sz]es?|presents?)\s(?:[a-z]+\s){0,3}$")
 COUNTING = re.compile(r"#|\bnumber\b|\bno\.|\bcount\b", re.IGNORECASE)
 HEADED = re.compile(r"(?P<all>\b(?:all|the)\s)?\b(?P<number>\w+)\s(?P<noun>[a-z][\w-]*)")
@@ -276,7 +283,12 @@ def named_rows(text: str, table: Grid, caption: bool) -> Iterator[Fact]:
         noun = _singular(found["noun"])
         for place, head in enumerate(table.heads):
             words = plain(head).split()
-            if not words or COUNTING.search(head) or _singular(words[-1]) != noun or found["noun"] == words[-1] != noun + "s":
+            if (
+                not words
+                or COUNTING.search(head)
+                or _singular(words[-1]) != noun
+                or found["noun"] == words[-1] != noun + "s"
+            ):
                 continue
             rows = [label for label in table.levels[1 + min(place, table.beside - 2)] if label]
             if sum(any(map(str.isalpha, label)) for label in rows) < len(rows):

@@ -53,7 +53,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
             text = _bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
             if not sentence.cites:  # numbers of others are not in this paper's tables
-                facts += compared(text, near, known, referred)
+                facts += compared(text, near, near if sentence.refers else known, referred)
                 facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
                 facts += ranges.held(text, near, known)
                 if referred and len(near) == 1 and sentence.refers:

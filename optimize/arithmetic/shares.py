@@ -18,15 +18,18 @@ NO = r"(?<![\w.,/–-])"
 SHARES = [
     # 37 of 120 participants (30.8 %); 37 out of the 120 (30.8 %); 37/120 (30.8 %)
     re.compile(
-        rf"{NO}(?P<part>{COUNT})(?:\s(?:out )?of\s(?:the |our |these |all )?|\s?/\s?)(?P<whole>{COUNT}){NOUN}\s?\(\s?{PERCENT}\s?\)"
+        rf"{NO}(?P<part>{COUNT})(?:\s(?:out )?of\s(?:the |our |these |all )?|\s?/\s?)"
+        rf"(?P<whole>{COUNT}){NOUN}\s?\(\s?{PERCENT}\s?\)"
     ),
     # 37 (30.8 %) of 120 participants
     re.compile(
-        rf"{NO}(?P<part>{COUNT}){NOUN}\s?\(\s?{PERCENT}\s?\)\s(?:out )?of\s(?:the |our |these |all )?(?P<whole>{COUNT})(?![\w.,]\d|\s?%)"
+        rf"{NO}(?P<part>{COUNT}){NOUN}\s?\(\s?{PERCENT}\s?\)\s(?:out )?of\s(?:the |our |these |all )?"
+        rf"(?P<whole>{COUNT})(?![\w.,]\d|\s?%)"
     ),
     # 30.8 % (37 of 120), 30.8 % (37/120)
     re.compile(
-        rf"{NO}{PERCENT}{NOUN}\s?\(\s?(?P<part>{COUNT})(?:\s(?:out )?of\s(?:the |our |these |all )?|\s?/\s?)(?P<whole>{COUNT}){NOUN}\s?\)"
+        rf"{NO}{PERCENT}{NOUN}\s?\(\s?(?P<part>{COUNT})(?:\s(?:out )?of\s(?:the |our |these |all )?|\s?/\s?)"
+        rf"(?P<whole>{COUNT}){NOUN}\s?\)"
     ),
 ]
 OF_SAMPLE = re.compile(
@@ -35,19 +38,23 @@ OF_SAMPLE = re.compile(
     r"|annotators|reviewers|judges|papers|articles|studies|sentences|documents|images|questions|items|cases|samples"
     r"|records|runs|trials|nights|sites|species|genes|cells|animals|mice|rats|plants|stars|teams|systems|models)\b"
 )
-AVERAGED = re.compile(r"\b(?:average|averaged|mean|median|weighted|estimated|imputed|about|around|roughly|nearly)\b", re.I)
+AVERAGED = re.compile(
+    r"\b(?:average|averaged|mean|median|weighted|estimated|imputed|about|around|roughly|nearly)\b", re.I
+)
 MEAN = re.compile(
     r"(?<!\w)(?:M|[Mm]ean(?: rating| score)?)\s?(?:=|of|was)\s?(?P<mean>\d+\.\d{1,3})(?!\d)[^()=]{0,12}?"
     r"(?:[,;(]\s?SD\s?=\s?[\d.]+\s?)?[,;(\s]{1,3}[nN]\s?=\s?(?P<whole>\d+)(?!\d|\.\d|,\d)"
 )
 WHOLE = re.compile(
-    r"\bLikert\b|\b(?:\d+|five|six|seven|nine|ten)[- ]point scale\b|\brat(?:ed|ings?) (?:\w+ ){0,3}?(?:from|on|between) "
+    r"\bLikert\b|\b(?:\d+|five|six|seven|nine|ten)[- ]point scale\b|\brat(?:ed|ings?) (?:\w+ ){0,3}?(?:from|on"
+    r"|between) "
     r"(?:a )?(?:scale )?(?:of |from )?(?:0|1|one)\b|\bscale (?:of|from) (?:0|1|one) to\b",
     re.IGNORECASE,
 )
 SUM = re.compile(rf"{NO}(?P<parts>{COUNT}(?:\s?\+\s?{COUNT})+)\s?=\s?(?P<whole>{COUNT})(?![\w.,]\d|\s?[-+*/×^])")
 PARTS = re.compile(
-    rf"{NO}(?P<whole>{COUNT})\s(?P<noun>[a-z]+s)\s?\((?P<parts>{COUNT}\s(?P<by>at|from|in|on|for|by)\s[^();]{{2,120}})\)"
+    rf"{NO}(?P<whole>{COUNT})\s(?P<noun>[a-z]+s)\s?\((?P<parts>{COUNT}\s(?P<by>at|from|in|on|for"
+    rf"|by)\s[^();]{{2,120}})\)"
 )
 PART = re.compile(rf"(?:^|,\s(?:and\s)?|\sand\s)(?P<part>{COUNT})\s(?P<by>at|from|in|on|for|by)\s")
 
@@ -58,7 +65,7 @@ def shares(text: str) -> Iterator[Fact]:
     for pattern in SHARES:
         for found in pattern.finditer(text):
             part, whole, places = _whole(found["part"]), _whole(found["whole"]), _places(found["percent"])
-            if not 0 < whole or part > whole:
+            if not whole > 0 or part > whole:
                 continue
             told.append(found.span())
             exact, step = 100 * part / whole, 10**-places
@@ -103,8 +110,10 @@ def _sums(text: str) -> Iterator[Fact]:
         yield _sum(found[0], parts, _whole(found["whole"]))
     for found in PARTS.finditer(text):
         pieces = list(PART.finditer(found["parts"]))
-        if len(pieces) > 1 and len({one["by"] for one in pieces}) == 1 and len(pieces) == len(
-            re.findall(rf"{NO}{COUNT}", found["parts"])
+        if (
+            len(pieces) > 1
+            and len({one["by"] for one in pieces}) == 1
+            and len(pieces) == len(re.findall(rf"{NO}{COUNT}", found["parts"]))
         ):
             yield _sum(found[0], [_whole(one["part"]) for one in pieces], _whole(found["whole"]))
 

@@ -11,11 +11,14 @@ UNIT = r"\s?(?P<unit{0}>%|percent|points?|pp|ms|s|MB|GB|k|M)?(?![\w.]\d|\w)"
 STEP = re.compile(
     rf"\bfrom\s(?P<first>{NUMBER}){UNIT.format(1)}\sto\s(?P<second>{NUMBER}){UNIT.format(2)}"
     r"(?P<joint>\s?[,;(–—-]*\s?(?:i\.e\.,?\s|that is,?\s|which is\s|corresponding to\s|representing\s)?(?:an?\s|the\s)?"
-    r"(?:[a-z]+\s){0,2}?(?:(?:improvement|increase|decrease|reduction|gain|drop|rise|decline|difference|change|fall|loss)"
+    r"(?:(?:absolute|relative|total|overall|further|net|large|small|mere|clear|significant|modest)\s){0,2}?(?:"
+    r"(?:improvement|increase|decrease|reduction|gain|drop|rise|decline|difference|change|fall|loss)"
     r"\sof\s|by\s)?)"
-    rf"(?P<hedge>about\s|around\s|nearly\s|almost\s|roughly\s|over\s|more than\s|~|≈)?(?P<amount>[+−–-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+))"
+    rf"(?P<hedge>about\s|around\s|nearly\s|almost\s|roughly\s|over\s|more than\s|~|≈)?(?P<amount>[+−–-]?"
+    rf"(?:\d[\d,]*(?:\.\d+)?|\.\d+))"
     r"(?:\s?|-)(?P<unit>%|percentage[- ]points?|percent|points?|pp|fold|x|×|times)"
-    r"(?P<behind>[\s-](?:absolute\s|relative\s)?(?:improvement|increase|decrease|reduction|gain|drop|rise|decline|difference"
+    r"(?P<behind>[\s-](?:absolute\s|relative\s)?(?:improvement|increase|decrease|reduction|gain|drop|rise|decline"
+    r"|difference"
     r"|change|fall|loss|higher|lower|more|less))?"
 )
 JOINED = re.compile(
@@ -27,7 +30,9 @@ def steps(text: str) -> Iterator[Fact]:
     """Statements of a step whose ends stand right before it. The amount may be meant in points or per cent, of either
     end, and each end may be rounded."""
     for found in STEP.finditer(text):
-        joined = JOINED.search(found["joint"].rstrip() + " ") or found["joint"].rstrip().endswith("(") or found["behind"]
+        joined = (
+            JOINED.search(found["joint"].rstrip() + " ") or found["joint"].rstrip().endswith("(") or found["behind"]
+        )
         first, second, amount = (next(in_text(found[name]), None) for name in ("first", "second", "amount"))
         if found["hedge"] or not joined or first is None or second is None or amount is None:
             continue

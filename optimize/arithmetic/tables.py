@@ -11,6 +11,7 @@ from itertools import combinations
 from optimize.arithmetic.facts import Fact, Label
 from optimize.arithmetic.grid import Cell, Grid, is_mean, is_total
 from optimize.arithmetic.numbers import said
+from optimize.arithmetic.polarity import larger_is_better
 
 BOLD_IS_BEST = re.compile(
     r"\b(?:best|highest|top|largest|lowest)\b[^.;]{0,60}\b(?:bold|boldface|bolded|boldfaced)\b"
@@ -123,7 +124,10 @@ def _best(table: Grid) -> Iterator[Fact]:
         if len({cell.number.value for cell in marked}) != 1 or marked[0].row in whole_rows:
             continue
         best = marked[0]
-        holds = best.number.value in (max(values), min(values))
-        best_there = f"largest {said(max(values), best.number.places)}, smallest {said(min(values), best.number.places)}"
+        wanted = {True: [max(values)], False: [min(values)], None: [max(values), min(values)]}
+        holds = best.number.value in wanted[larger_is_better(table, best)]
+        best_there = (
+            f"largest {said(max(values), best.number.places)}, smallest {said(min(values), best.number.places)}"
+        )
         said_ = f"{table.where(best)}: {best.number.text} in bold"
         yield Fact(Label.BEST, said_, f"{best_there} of {len(values)} in {table.name}", holds, (table.key,))

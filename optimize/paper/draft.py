@@ -44,7 +44,7 @@ class Paragraph(NamedTuple):
 class Float(NamedTuple):
     """A figure or table. key: its label, or its name where it has none ("Table 3"); name: as the text calls it;
     rows: the cells of a table, a row a line, with tabs between cells, or empty; picture: its file, where there is one;
-    headings: those that it stands below."""
+    headings: those that it stands below; bold: the cells in bold, as row and column of `rows`, from 0."""
 
     key: str
     name: str
@@ -54,6 +54,7 @@ class Float(NamedTuple):
     rows: str = ""
     picture: Path | None = None
     headings: tuple[str, ...] = ()
+    bold: frozenset[tuple[int, int]] = frozenset()
 
 
 class Work(NamedTuple):

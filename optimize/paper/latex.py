@@ -11,7 +11,7 @@ from optimize.paper.bibliography import citation
 from optimize.paper.draft import Draft, Float, Paragraph, Work
 from optimize.paper.files import Files, main_file
 from optimize.paper.latex_body import Body
-from optimize.paper.latex_floats import Citation, Item, Parts, Reference, finished, grid, key_of, words
+from optimize.paper.latex_floats import Citation, Item, Parts, Reference, finished, grid, key_of, marked, words
 from optimize.paper.latex_names import TEXTUAL
 from optimize.paper.latex_run import Target
 from optimize.paper.passages import Piece, paragraph
@@ -108,7 +108,7 @@ class _Paper:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for said in parts.captions for item in (*said, Piece(" ", parts.place))]
         rows = [
-            [(words(self.pieces(cell.items)), cell.columns, cell.rows) for cell in row]
+            [(marked(words(self.pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
             for table in parts.tables
             for row in table.rows
         ]

@@ -8,6 +8,7 @@ from optimize.paper.latex_macros import plain
 from optimize.paper.latex_marks import Marks
 from optimize.paper.latex_names import (
     ARGUMENTS,
+    BOLD,
     FLOATS,
     IN_BRACKETS,
     JOINED,
@@ -66,6 +67,7 @@ class Body(Marks):
             "ensuremath": lambda token: self._say(self._formula(self.stream.argument(), token), token.place),
             "textsuperscript": self._superscript,
             "xspace": self._xspace,
+            **dict.fromkeys(BOLD, self._bold),
             "textcolor": self._color,
             "color": self._color,
             "definecolor": self._define_color,

@@ -11,6 +11,7 @@ from optimize.paper.passages import Piece, flat
 MAX_SPAN = 50  # columns or rows that one cell takes
 MAX_CELLS = 20_000
 LONGEST_REPEATED = 200  # characters of a cell that is shown in each column or row that it takes
+BOLD = "\ue000"  # leads a cell in bold while a table is laid out; for private use, no paper has a meaning for it
 GAP = "∣"  # stands for a bar within a cell: bars part the cells of a table that is shown
 
 
@@ -41,6 +42,7 @@ class Cell:
     items: list[Item] = field(default_factory=list)
     columns: int = 1
     rows: int = 1
+    bold: bool = False
 
 
 @dataclass
@@ -119,10 +121,26 @@ def grid(texts: list[list[tuple[str, int, int]]]) -> str:
     return "\n".join(lines)
 
 
+def marked(said: str, bold: bool) -> str:
+    """The words of a cell, with a mark where they are bold."""
+    bare = said.replace(BOLD, "")
+    return f"{BOLD}{bare}" if bold and bare else bare
+
+
+def unmarked(rows: str) -> tuple[str, frozenset[tuple[int, int]]]:
+    """A table without the marks of bold cells, and where these are: row and column, from 0."""
+    lines = [line.split("\t") for line in rows.split("\n")] if BOLD in rows else []
+    bold = frozenset(
+        (row, column) for row, line in enumerate(lines) for column, cell in enumerate(line) if BOLD in cell
+    )
+    return rows.replace(BOLD, ""), bold
+
+
 def finished(parts: Parts, key: str, caption: str, rows: str) -> Float:
     """The float that the parts make. Its picture is the first one, where there are more."""
     picture = parts.pictures[0] if parts.pictures else None
-    return Float(key, parts.name, parts.kind, caption, parts.place, rows, picture, parts.headings)
+    said, bold = unmarked(rows)
+    return Float(key, parts.name, parts.kind, caption, parts.place, said, picture, parts.headings, bold)
 
 
 def key_of(parts: Parts, taken: Mapping[str, object]) -> str:

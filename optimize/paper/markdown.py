@@ -13,7 +13,7 @@ from optimize.paper.bibliography import DOI, YEAR, Cited, bibtex
 from optimize.paper.citations import marks
 from optimize.paper.draft import Draft, Float, Paragraph, Place, Work
 from optimize.paper.files import Files
-from optimize.paper.latex_floats import grid
+from optimize.paper.latex_floats import grid, marked, unmarked
 from optimize.paper.latex_text import formula
 from optimize.paper.passages import Piece, flat, paragraph
 from optimize.paper.references import by_name
@@ -131,7 +131,9 @@ class _Reader:
             if token.type == "inline" and above == "heading_open" and before is not None:
                 self._heading(int(before.tag[1:]), flat(self._pieces(token, line)).text)
             elif token.type == "inline" and above in ("th_open", "td_open"):
-                table[-1].append((flat(self._pieces(token, line)).text, 1, 1))
+                said = flat(self._pieces(token, line)).text
+                bold = any(child.type == "strong_open" for child in token.children or ())
+                table[-1].append((marked(said, bold), 1, 1))
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -204,8 +206,9 @@ class _Reader:
             key = label if label and label not in found else name
             if label:
                 self.labels[label] = name
+            rows, bold = unmarked(block.rows)
             found.setdefault(
-                key, Float(key, name, block.kind, caption, block.place, block.rows, picture, block.headings)
+                key, Float(key, name, block.kind, caption, block.place, rows, picture, block.headings, bold)
             )
         self.blocks = [one for number, one in enumerate(self.blocks) if one.kind == "text" and number not in captions]
         return found

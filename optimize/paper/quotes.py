@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from optimize.paper.draft import Draft
@@ -12,7 +13,9 @@ from programs.text.sentences import sentences
 
 QUOTED = re.compile(r"“([^“”]{12,1500})”|``([^`]{12,1500}?)''|(?<![\w\"])\"([^\"]{12,1500})\"(?!\w)|„([^„“]{12,1500})“")
 FEWEST_WORDS = 5  # of a quote; fewer are a term, a title, or words that are held at a distance
-CUT = re.compile(r"\[[^\[\]]{0,200}\]|\(\s?(?:…|\.\s?\.\s?\.)\s?\)|…|\.\s?\.\s?\.(?:\s?\.)?")  # what is left out, or put in
+CUT = re.compile(
+    r"\[[^\[\]]{0,200}\]|\(\s?(?:…|\.\s?\.\s?\.)\s?\)|…|\.\s?\.\s?\.(?:\s?\.)?"
+)  # what is left out, or put in
 WORD = re.compile(r"[\w’'-]+")
 NEAR = 0.6  # share of words in common from which a passage is what was meant to be quoted
 LOOKED_AT = 8  # sentences of a work that share most words with the quote
@@ -82,7 +85,7 @@ def _sentences(paper: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
     for source, text in paper:
         said = sentences(text)
         found += [(source, one) for one in said]
-        found += [(source, f"{one} {other}") for one, other in zip(said, said[1:], strict=False)]
+        found += [(source, f"{one} {other}") for one, other in pairwise(said)]
     return found[:MOST_SENTENCES]
 
 

@@ -8,13 +8,16 @@ from programs.errors import UserError
 
 
 def chosen(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that kind. Raises UserError for what is none."""
+    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that kind. Raises
+    UserError for what is none."""
     found = [label for kind in EXACT for label in LABELS[kind].meanings]
     labels = {label.lower(): {label} for label in [*known, *found, HIDDEN]}
     labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
     unknown = [label for label in wanted if label.lower() not in labels]
     if unknown:
-        raise UserError(f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*EXACT, *known, *found, HIDDEN])}")
+        raise UserError(
+            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*EXACT, *known, *found, HIDDEN])}"
+        )
     return {label for one in wanted for label in labels[one.lower()]}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from optimize.arithmetic.facts import MEANINGS, Label
+from optimize.arithmetic.facts import MEANINGS
 from optimize.arithmetic.recompute import recomputed
 from optimize.paper.draft import Draft, Float, Paragraph, Sentence
 from optimize.paper.quotes import misquotes
@@ -40,7 +40,7 @@ LABELS: Mapping[Kind, Labels] = {
 
 
 def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
-    """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> its paragraphs, id -> text."""
+    """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
     draft, verdicts = checked(review.draft, cited)
     return replace(
         review,
@@ -66,7 +66,7 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
     verdicts = [
         Verdict(
             "arithmetic",
-            one.paragraph if one.float is None or one.paragraph is not None else places[one.float],
+            places[one.float] if one.float is not None else one.paragraph or 0,
             one.sentence,
             one.fact.said,
             one.fact.label,
@@ -80,9 +80,7 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
         evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
         why = f"no such words in {one.work}" if one.true is None else f"{one.work} has: “{one.true}”"
         verdicts.append(
-            Verdict(
-                "quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, why=why
-            )
+            Verdict("quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, why=why)
         )
     return shown, verdicts
 

@@ -107,9 +107,9 @@ class Review:
         return sum(one.label is None for one in self.verdicts)
 
     def by_doubt(self) -> list[int]:
-        """Positions of the verdicts, the most doubtful first: faults, what was recomputed and then the surest first; what was not judged; and what
-        nothing was found wrong with, the least sure first. Equals, and what has no confidence, in the paper's order,
-        the latter behind."""
+        """Positions of the verdicts, the most doubtful first: what was found without a model; faults, the surest first;
+        what was not judged; and what nothing was found wrong with, the least sure first. Equals, and what has no
+        confidence, in the paper's order, the latter behind."""
         return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
 
 
