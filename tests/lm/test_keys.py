@@ -4,6 +4,7 @@ import json
 import os
 from base64 import b64encode
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,11 @@ def test_the_longest_secret_is_taken_out_first(monkeypatch: pytest.MonkeyPatch) 
     assert redact.secrets("is planted-1-and-more or planted-1") == "is <B_TOKEN> or <A_KEY>"
 
 
+def in_base64(user: str, key: str) -> str:
+    """As the header of a request holds a user name and a password."""
+    return b64encode(f"{user}:{key.splitlines()[0].strip()}!".encode()).decode()
+
+
 ENDS = {"a line end": f"{KEY}\n", "blanks": f" {KEY}\t", "a line behind it": f"{KEY}\n# of the team", "none": KEY}
 SPELLED: dict[str, Callable[[str], str]] = {
     "as it is": str,
@@ -123,13 +129,8 @@ SPELLED: dict[str, Callable[[str], str]] = {
     "in HTML": lambda key: escape(f"'{key}'"),
     "in one line": lambda key: " ".join(key.split()),
     "in bytes": lambda key: key.strip().encode().hex(),
-    **{f"in Base64 behind {user!r}": lambda key, user=user: in_base64(user, key) for user in ("", "u", "us", "use")},
+    **{f"in Base64 behind {user!r}": partial(in_base64, user) for user in ("", "u", "us", "use")},
 }
-
-
-def in_base64(user: str, key: str) -> str:
-    """As the header of a request holds a user name and a password."""
-    return b64encode(f"{user}:{key.splitlines()[0].strip()}!".encode()).decode()
 
 
 @pytest.mark.parametrize("spelling", SPELLED)
