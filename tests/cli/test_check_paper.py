@@ -191,6 +191,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     artifact_folder.save(
         tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))}
     )
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
     finished = aisr("check-paper", "main.tex", "--out", "review", "--program", "seeing", *lm)
     assert finished.code == 0, finished.err
