@@ -12,10 +12,10 @@ import dspy
 from metrics.context24.grounding import RIGHT, Grounded
 from metrics.context24.rouge import KINDS, rouge
 from metrics.context24.snippets import matched
-from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
+from optimize.tasks.shared_evidence import paper_keys
 from optimize.tasks.task import Task
 from programs.errors import UserError
 from programs.grounding import Grounding, GroundingPrediction, GroundingRecord, Snippet
@@ -84,7 +84,7 @@ def _exhibits(record: GroundingRecord, example: dspy.Example, answer: Grounding 
 
 def _shares(record: GroundingRecord) -> set[str]:
     named = {f"paper:{record.citekey}"} if record.citekey else set()
-    return {nlpcc.claim_key(record.claim), f"paper:{digests.of_text(chr(10).join(record.paragraphs))}", *named}
+    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named}
 
 
 def _stratum(gold: Gold) -> str:
@@ -142,6 +142,7 @@ CONTEXT24_TEXT: Task[GroundingRecord, Gold, Grounding] = Task(
     fallback=_fallback,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=lambda record: ["\n".join(record.paragraphs)],
     text=lambda record: record.claim,
     stratum=_stratum,
     submission=ContextList(),
