@@ -22,9 +22,9 @@ from optimize.base.files import write_whole
 from optimize.tasks import full_texts
 from optimize.tasks.element_labels import cleaned
 from optimize.tasks.paper_elements import Elements
-from programs.context24_figures import FigureRecord, tidy
 from programs.errors import UserError
-from programs.records import explain
+from programs.reading.lines import explain
+from programs.records.context24_figures import Context24FiguresRecord, tidy
 
 Entry = dict[str, Any]
 
@@ -141,7 +141,7 @@ def _record(entry: Entry, texts: dict[str, list[str]], known: Elements, changes:
         **({"findings": findings} if entry["findings"] is not None else {}),
     }
     try:
-        FigureRecord.model_validate(record)
+        Context24FiguresRecord.model_validate(record)
     except ValidationError as error:
         raise UserError(f"{entry['id']}: {explain(error)}") from error
     return record

@@ -2,7 +2,7 @@
 
 import re
 
-from programs.context24_figures import LABEL, LONGEST, UNFIT, place_of, tidy
+from programs.records.context24_figures import LABEL, LONGEST, UNFIT, place_of, tidy
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
 APART = re.compile(r"\s*[,;&]\s*|\sand\s", re.IGNORECASE)

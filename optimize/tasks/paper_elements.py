@@ -10,8 +10,8 @@ from typing import Any
 
 from optimize.tasks.element_labels import cleaned, squeezed
 from optimize.tasks.full_texts import organisers_json
-from programs.context24_figures import place_of, tidy
 from programs.errors import UserError
+from programs.records.context24_figures import place_of, tidy
 from programs.retrieval.elements.captions import parts
 from programs.text.sentences import sentences
 

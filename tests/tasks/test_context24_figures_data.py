@@ -14,9 +14,9 @@ from optimize.tasks.context24_figures import CONTEXT24_FIGURES
 from optimize.tasks.context24_figures_data import converted
 from optimize.tasks.element_labels import cleaned
 from optimize.tasks.paper_elements import readable
-from programs.context24_figures import FigureRecord
 from programs.errors import UserError
-from programs.records import read
+from programs.reading.lines import read
+from programs.records.context24_figures import Context24FiguresRecord
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
@@ -70,7 +70,7 @@ def test_files_become_records_and_every_change_is_listed(tmp_path: Path, aisr: C
         "4 claims about 2 papers",
     ):
         assert change in done.stdout
-    records = {record.id: record for record in read(out, FigureRecord, NAME)}
+    records = {record.id: record for record in read(out, Context24FiguresRecord, NAME)}
     assert {key: record.findings for key, record in records.items()} == {
         "a-1": ["FIG 2A", "FIG 2B"], "a-2": ["FIG 1"], "a-2-2": ["TAB 1", "FIG 9"], "a-3": ["FIG 1"],
     }  # fmt: skip

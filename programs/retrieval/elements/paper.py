@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from programs.context24_figures import Element, place_of
+from programs.records.context24_figures import Element, place_of
 from programs.retrieval.elements.captions import of_panel
 from programs.retrieval.elements.chunks import chunks
 from programs.retrieval.elements.citing import letters, texts_of

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from programs.context24_figures import place_of
 from programs.errors import UserError
+from programs.records.context24_figures import place_of
 from programs.retrieval.elements.chunks import SIZES, chunks
 from programs.retrieval.elements.citing import READ, READERS, cited_by
 from programs.retrieval.elements.paper import CAPTIONS, PARTS, PLAIN, Paper, documents
