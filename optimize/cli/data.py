@@ -27,7 +27,7 @@ def check(
     from optimize.datasets.images import find_gallery
     from optimize.datasets.leakage import Common, all_keys, common
     from optimize.tasks.all import TASKS
-    from programs.records import scan
+    from programs.reading.lines import scan
 
     chosen = chosen_task(task)
     gallery = find_gallery(image_root, file, ARTIFACTS)
@@ -63,6 +63,8 @@ def check(
     for other in TASKS.values() if not records else ():
         if next(scan(file, other.record, other.name)).record is not None:
             note(f"the first line is a record of {other.name}; check it with --task {other.name}")
+    if bad and chosen.converter:
+        note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
     say_pictures(gallery.problems if gallery else {})
     if bad or not records:
         raise typer.Exit(REFUSED)
@@ -85,7 +87,7 @@ def split(
     from optimize.cli.display import note
     from optimize.datasets import resample
     from optimize.datasets import split as splits
-    from programs.records import read
+    from programs.reading.lines import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences

@@ -10,7 +10,8 @@ import dspy
 from optimize.datasets.leakage import Common, common
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 
 
 class Prepares(Protocol):
