@@ -12,7 +12,7 @@ from diskcache import UNKNOWN
 
 from optimize.base import redact
 from optimize.compat.dspy import CACHE_FORMAT, DeserializationError, attributes, plain
-from programs.text_store import NotText, TextDisk
+from programs.reading.text_store import NotText, TextDisk
 
 # Of what a server sends, all else can hold anything and is never read again.
 UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine

@@ -18,9 +18,9 @@ from pydantic import TypeAdapter
 from optimize.base import digests
 from optimize.base.files import replacing
 from programs.errors import UserError
-from programs.fact_check import Document
+from programs.reading.text_store import TextStore
+from programs.records.averitec import Document
 from programs.retrieval.page_store import pages, reduced
-from programs.text_store import TextStore
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
 SUFFIXES = (".json", ".jsonl")

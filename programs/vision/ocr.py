@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from programs.errors import UserError
-from programs.text_store import TextStore
+from programs.reading.text_store import TextStore
 from programs.vision.images import BadPicture, decode, digest
 
 SURE = 0.5  # of 1: what the reader is less sure of is left out
