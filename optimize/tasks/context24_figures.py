@@ -12,11 +12,11 @@ import dspy
 
 from metrics.context24_figures.relation import HALF, gain
 from metrics.context24_figures.score import Ranked
-from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.task import Searched, Task
+from optimize.tasks.shared_evidence import evidence_keys, paper_keys
+from optimize.tasks.task import Options, Searched, Task
 from programs.judges.context24_figures import context24_figures_judge, without_lm
 from programs.records.context24_figures import (
     MOST,
@@ -27,7 +27,8 @@ from programs.records.context24_figures import (
     place_of,
 )
 from programs.retrieval import knn_demos
-from programs.retrieval.elements.paper import documents, paper_of
+from programs.retrieval.elements import strategies
+from programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
 from programs.retrieval.elements.strategies import Strategy
 
 NAME = "context24-figures"
@@ -83,14 +84,24 @@ def _told(record: Context24FiguresRecord) -> list[str]:
 
 
 def _shares(record: Context24FiguresRecord) -> set[str]:
-    paper = record.citekey or digests.of_text("\n".join(record.paragraphs))
-    return {f"paper:{paper}", nlpcc.claim_key(record.claim)}
+    named = {f"paper:{record.citekey}"} if record.citekey else set()
+    captions = evidence_keys((), [element.caption for element in record.elements])
+    pictures = {f"picture:{path}" for path in record.img_paths}
+    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
 
 
 def _searched(record: Context24FiguresRecord) -> Searched:
     labels = [element.label for element in record.elements]
     gold = [label for label in record.findings or () if label in labels]
     return Searched(record.claim, dict(zip(labels, _told(record), strict=True)), gold)
+
+
+def _saved(options: Options) -> Options:
+    """A strategy that says nothing of captions was saved when panels had all of their figure's."""
+    spec = str(options.get("strategy", strategies.DEFAULT))
+    if set(spec.split("/")) & set(CAPTIONS):
+        return options
+    return {**options, "strategy": f"{spec}/{WHOLE}"}
 
 
 def _stratum(gold: Sought) -> str:
@@ -134,9 +145,13 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     fallback=without_lm,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=lambda record: ["\n".join(record.paragraphs)],
     text=lambda record: record.claim,
     stratum=_stratum,
     submission=LabelTable(),
     searched=_searched,
+    converter="optimize.tasks.context24_figures_data {file} --papers fulltexts.json --captions extracted_captions "
+    "--figures figures-tables --out records.jsonl",
+    saved=_saved,
     floor=lambda example: example.floor,
 )
