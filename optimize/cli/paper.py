@@ -100,6 +100,7 @@ def check_paper(
         _without_lm(paper, papers, out, fail_on or [], [program, cite_program, second_lm])
         return
     prepare(artifacts)
+    from optimize.base.files import cache_folder
     from optimize.cli import display
     from optimize.cli.review import say_review
     from optimize.datasets.images import open_gallery
@@ -122,9 +123,9 @@ def check_paper(
     behind = wanted and second_option.opened_lm_behind(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
     )
-    draft, cited = _read(paper, papers)
+    draft, cited = _read(paper, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
-    gallery = open_gallery(draft.folder, artifacts)
+    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
         _judge("claim", CLAIMS, program, opened, gallery, artifacts),
         _judge("citation", CITATIONS, cite_program, opened, gallery, artifacts),
@@ -167,7 +168,7 @@ def _without_lm(
     if any(of_an_lm):
         raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
     labels = gate.chosen(fail_on, [])
-    review = recomputed.without_lm(*_read(paper, papers))
+    review = recomputed.without_lm(*_read(paper, papers, None))
     failing = gate.failing(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
@@ -185,13 +186,17 @@ def _write(out: Path | None, review: "Review") -> None:
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
-def _read(paper: Path, papers: Path | None) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
-    """The draft, with what could not be read of the cited papers among what it lacks; and the cited papers by key."""
+def _read(paper: Path, papers: Path | None, figures: Path | None) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
+    """The draft with its figures drawn to a folder, if one is given, and with what could not be read of the cited
+    papers among what it lacks; and the cited papers by key."""
     from dataclasses import replace
 
+    from optimize.paper.figures import with_figures
     from optimize.paper.open import read, read_cited
 
     draft = read(paper)
+    if figures is not None:
+        draft = with_figures(draft, paper, figures)
     if papers is None:
         return draft, {}
     found = read_cited(papers, draft.works)

@@ -14,11 +14,13 @@ from dspy.utils.exceptions import LMBillingError, LMConfigurationError, LMError,
 from numpy.typing import NDArray
 
 from optimize.base import digests, redact
+from optimize.base.environment import trim_keys
 from optimize.compat.dspy import error_boundary, get_litellm, litellm_errors
 from optimize.lm.budget import Ledger
 from optimize.lm.endpoint import Endpoint
 from optimize.lm.prices import Price, listed_input_price, usd
 from optimize.lm.rate_limit import RAISED, RETRIES, Pace
+from optimize.lm.response_cache import tame
 from programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
@@ -52,6 +54,8 @@ class Embedder:
         self.price = price
         self.pace = Pace(threads, RETRIES)
         self.timeout = timeout
+        trim_keys()
+        tame(dspy.cache)
         self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":

@@ -16,7 +16,7 @@ def chosen(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
     unknown = [label for label in wanted if label.lower() not in labels]
     if unknown:
         raise UserError(
-            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*EXACT, *known, *found, HIDDEN])}"
+            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *found])}"
         )
     return {label for one in wanted for label in labels[one.lower()]}
 

@@ -26,4 +26,4 @@ def _thumbnails(review: Review) -> Thumbnail:
         return no_picture
     from optimize.report.thumbnails import Thumbnails
 
-    return Thumbnails(review.draft.folder)
+    return Thumbnails(review.draft.folder, review.draft.drawn)

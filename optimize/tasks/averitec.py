@@ -15,16 +15,18 @@ from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
+from optimize.tasks.shared_evidence import evidence_keys
 from optimize.tasks.task import Searched, Task
 from programs import labels
 from programs.errors import UserError
-from programs.fact_check import MOST_PAIRS, Checked, FactCheck, FactPrediction, FactRecord, Pair
-from programs.judges.fact import FactJudge, filled
+from programs.judges.averitec import AveritecJudge, filled
+from programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
 from programs.retrieval import knn_demos
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.documents import held
 
 NAME = "averitec"
+UNANSWERABLE = "Unanswerable"  # its text is the same for many questions
 
 
 def _answer(prediction: dspy.Prediction) -> FactCheck:
@@ -42,7 +44,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     return {key: value for key, value in pair._asdict().items() if key != "filled" or value}
 
 
-def _problem(record: FactRecord, answer: FactCheck) -> str | None:
+def _problem(record: AveritecRecord, answer: FactCheck) -> str | None:
     if len(answer.evidence) > MOST_PAIRS:
         return f"{len(answer.evidence)} pairs of evidence; at most {MOST_PAIRS} count"
     empty = [place for place, pair in enumerate(answer.evidence, start=1) if not pair.question.strip()]
@@ -64,13 +66,13 @@ def _feedback(gold: Checked, answer: FactCheck) -> str:
     return f"{told} The evidence matches the gold evidence by {match:.2f}, and {HEADLINE} is needed. It is: {missing}"
 
 
-def _fallback(record: FactRecord) -> FactCheck:
+def _fallback(record: AveritecRecord) -> FactCheck:
     """What can be said without a model: the commonest label, and the ten best passages by BM25."""
     best = held(record.documents or []).best([record.claim], MOST_PAIRS, bm25)
     return FactCheck(str(labels.Verdict.REFUTED), tuple(filled(record.claim, [*best.values()])))
 
 
-def _exhibits(record: FactRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
+def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
     """The evidence that was given, then the passages that the claim alone finds; gold are those of gold pages."""
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     shown = [
@@ -82,11 +84,22 @@ def _exhibits(record: FactRecord, example: dspy.Example, answer: FactCheck | Non
     return [*shown, *found]
 
 
-def _shares(record: FactRecord) -> set[str]:
-    return {nlpcc.claim_key(record.claim)}
+def _shares(record: AveritecRecord) -> set[str]:
+    return {nlpcc.claim_key(record.claim), *evidence_keys(_texts(record))}
 
 
-def _searched(record: FactRecord) -> Searched:
+def _texts(record: AveritecRecord) -> list[str]:
+    """The gold answers and what is held of the pages that they are from; of other pages many claims have some."""
+    answers = [answer for question in record.questions or () for answer in question.answers]
+    given = [answer for answer in answers if answer.answer_type != UNANSWERABLE]
+    pages = {answer.source_url for answer in given if answer.source_url}
+    return [
+        *(answer.answer for answer in given),
+        *(document.text for document in record.documents or () if document.url in pages),
+    ]
+
+
+def _searched(record: AveritecRecord) -> Searched:
     passages = held(record.documents or []).passages
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     texts = {key: passage.text for key, passage in passages.items()}
@@ -142,11 +155,11 @@ JUDGEMENTS = Judgements(
     ),
     f1_share=0.0,
 )
-AVERITEC: Task[FactRecord, Checked, FactCheck] = Task(
+AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     name=NAME,
-    record=FactRecord,
-    prediction=FactPrediction,
-    program=FactJudge,
+    record=AveritecRecord,
+    prediction=AveritecPrediction,
+    program=AveritecJudge,
     option_types=MappingProxyType(
         {
             "questions": int,
@@ -174,11 +187,13 @@ AVERITEC: Task[FactRecord, Checked, FactCheck] = Task(
     fallback=_fallback,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=_texts,
     text=lambda record: record.claim,
     stratum=JUDGEMENTS.fault,
     submission=ClaimList(),
     judgements=JUDGEMENTS,
     searched=_searched,
     beside=lambda record: {"claim_id": record.claim_id, "claim": record.claim},
+    converter="optimize.tasks.averitec_data {file} --documents knowledge_store --out records.jsonl",
     floor=lambda example: example.floor,
 )

@@ -10,30 +10,31 @@ from typing import Any
 
 import dspy
 
-from metrics.context24.figures import Ranked
-from metrics.context24.relation import HALF, gain
-from optimize.base import digests
+from metrics.context24_figures.relation import HALF, gain
+from metrics.context24_figures.score import Ranked
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.task import Searched, Task
-from programs.context24_figures import (
+from optimize.tasks.shared_evidence import evidence_keys, paper_keys
+from optimize.tasks.task import Options, Searched, Task
+from programs.judges.context24_figures import context24_figures_judge, without_lm
+from programs.records.context24_figures import (
     MOST,
-    FigurePrediction,
-    FigureRecord,
+    Context24FiguresPrediction,
+    Context24FiguresRecord,
     Ranking,
     Sought,
     place_of,
 )
-from programs.judges.figures import figure_judge, without_lm
 from programs.retrieval import knn_demos
-from programs.retrieval.elements.paper import documents, paper_of
+from programs.retrieval.elements import strategies
+from programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
 from programs.retrieval.elements.strategies import Strategy
 
 NAME = "context24-figures"
 
 
-def _problem(record: FigureRecord, answer: Ranking) -> str | None:
+def _problem(record: Context24FiguresRecord, answer: Ranking) -> str | None:
     known = [element.label for element in record.elements]
     unknown = [label for label in answer if label not in known]
     if unknown:
@@ -57,7 +58,7 @@ def _feedback(gold: Sought, answer: Ranking) -> str:
     return " ".join([*said, f"Before it stand what evidences something else: {', '.join(before)}."])
 
 
-def _exhibits(record: FigureRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
+def _exhibits(record: Context24FiguresRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
     """The elements: those that were named in their order, then the others."""
     paper = paper_of(record.paragraphs, record.elements)
     said = dict(zip(paper.labels, _told(record), strict=True))
@@ -76,21 +77,31 @@ def _exhibits(record: FigureRecord, example: dspy.Example, answer: Ranking | Non
     ]
 
 
-def _told(record: FigureRecord) -> list[str]:
+def _told(record: Context24FiguresRecord) -> list[str]:
     """What is said of each element, as the default strategy has it."""
     plan = Strategy()
     return documents(paper_of(record.paragraphs, record.elements), plan.size, plan.reader, plan.captions)
 
 
-def _shares(record: FigureRecord) -> set[str]:
-    paper = record.citekey or digests.of_text("\n".join(record.paragraphs))
-    return {f"paper:{paper}", nlpcc.claim_key(record.claim)}
+def _shares(record: Context24FiguresRecord) -> set[str]:
+    named = {f"paper:{record.citekey}"} if record.citekey else set()
+    captions = evidence_keys((), [element.caption for element in record.elements])
+    pictures = {f"picture:{path}" for path in record.img_paths}
+    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
 
 
-def _searched(record: FigureRecord) -> Searched:
+def _searched(record: Context24FiguresRecord) -> Searched:
     labels = [element.label for element in record.elements]
     gold = [label for label in record.findings or () if label in labels]
     return Searched(record.claim, dict(zip(labels, _told(record), strict=True)), gold)
+
+
+def _saved(options: Options) -> Options:
+    """A strategy that says nothing of captions was saved when panels had all of their figure's."""
+    spec = str(options.get("strategy", strategies.DEFAULT))
+    if set(spec.split("/")) & set(CAPTIONS):
+        return options
+    return {**options, "strategy": f"{spec}/{WHOLE}"}
 
 
 def _stratum(gold: Sought) -> str:
@@ -117,11 +128,11 @@ class LabelTable:
         write_whole(out, told.getvalue())
 
 
-CONTEXT24_FIGURES: Task[FigureRecord, Sought, Ranking] = Task(
+CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     name=NAME,
-    record=FigureRecord,
-    prediction=FigurePrediction,
-    program=figure_judge,
+    record=Context24FiguresRecord,
+    prediction=Context24FiguresPrediction,
+    program=context24_figures_judge,
     option_types=MappingProxyType(
         {"strategy": str, "retriever": str, "rephrase": bool, "order": int, **knn_demos.OPTIONS}
     ),
@@ -134,9 +145,13 @@ CONTEXT24_FIGURES: Task[FigureRecord, Sought, Ranking] = Task(
     fallback=without_lm,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=lambda record: ["\n".join(record.paragraphs)],
     text=lambda record: record.claim,
     stratum=_stratum,
     submission=LabelTable(),
     searched=_searched,
+    converter="optimize.tasks.context24_figures_data {file} --papers fulltexts.json --captions extracted_captions "
+    "--figures figures-tables --out records.jsonl",
+    saved=_saved,
     floor=lambda example: example.floor,
 )

@@ -14,7 +14,7 @@ from optimize.tasks.judgements import Judgements
 from optimize.tasks.submission import Submission
 from programs.errors import UserError
 from programs.judges.contract import JudgeProgram
-from programs.records import Prediction, Record
+from programs.records.base import Prediction, Record
 
 RecordT = TypeVar("RecordT", bound=Record, default=Any)
 GoldT = TypeVar("GoldT", default=Any)
@@ -52,13 +52,16 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     problem: what the evaluator would refuse in an answer to a record, or None; fallback: the commonest answer, for
     whoever asks to have a failed record filled in; feedback: what is wrong with an answer, for an optimizer that
     reflects; exhibits: the pieces of evidence of a record, as a person is shown them beside an answer;
-    shares: what a record must not have in common with another across a split, "kind:value" each; text: what near-
-    duplicates are found by; stratum: what splits keep in proportion, a word a record;
+    shares: what a record must not have in common with another across a split, "kind:value" each (see
+    `optimize.tasks.shared_evidence`); text: its claim, and rests_on: the texts that it is judged by, of both of which
+    near-duplicates are found; stratum: what splits keep in proportion, a word a record;
     submission: what writes the file that its server takes; judgements: where its answers are labels;
     sentences: how many a record has, where splits may be resampled by that; draft: a text of one's own as a record;
     searched: what is looked for in which paragraphs, where evidence is retrieved; beside: what a submission says of a
-    record beside its answer; floor: what would be answered to an example without any LM, for a score that should never
-    be read without that.
+    record beside its answer; converter: what makes records of the organisers' own files, where these have another form,
+    a module with its arguments and `{file}` for their claims; floor: what would be answered to an example without any
+    LM, for a score that should never be read without that; saved: the options that an older version saved a program
+    with, in the words of this one, where it would now take them for something else.
     """
 
     name: str
@@ -80,10 +83,13 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     submission: Submission
     judgements: Judgements | None = None
     sentences: Callable[[RecordT], int] | None = None
+    rests_on: Callable[[RecordT], Sequence[str]] = lambda record: ()
     draft: Callable[[str, Sources], RecordT] | None = None
     searched: Callable[[RecordT], Searched] | None = None
     beside: Callable[[RecordT], dict[str, Any]] = lambda record: {}
+    converter: str = ""
     floor: Callable[[dspy.Example], AnswerT] | None = None
+    saved: Callable[[Options], Options] = lambda options: options
 
     @property
     def labelled(self) -> Judgements:

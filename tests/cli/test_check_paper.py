@@ -10,10 +10,12 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
+from optimize.arithmetic.facts import Label
 from optimize.artifact import folder as artifact_folder
 from optimize.artifact.program_file import program_text
 from optimize.base import digests
 from optimize.paper.open import READERS
+from optimize.review.verdicts import EXACT
 from optimize.tasks.paper_tasks import CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
@@ -53,13 +55,18 @@ def check(aisr: Aisr, server: Loopback, *words: object, file: str = "main.tex") 
     return aisr("check-paper", file, "--papers", "papers", "--out", "review", *lm, *words)
 
 
+def judged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a model was asked about: not what was recomputed."""
+    return [row for row in rows if row["kind"] not in EXACT]
+
+
 def doubtful(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["label"] != "Supported"]
+    return [row for row in judged(rows) if row["label"] != "Supported"]
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads((folder / "paper.sarif").read_text())["runs"][0]["results"]
-    return found
+    return [one for one in found if not one["ruleId"].startswith(EXACT)]
 
 
 def listed(browser: Browser, page: Path) -> list[tuple[str, str]]:
@@ -69,7 +76,7 @@ def listed(browser: Browser, page: Path) -> list[tuple[str, str]]:
     labels = shown.locator(".row .top b").all_inner_texts()
     places = [str(one.get_attribute("title")) for one in shown.locator(".row .where").all()]
     shown.close()
-    return list(zip(labels, places, strict=True))
+    return [pair for pair in zip(labels, places, strict=True) if pair[0] not in set(Label)]
 
 
 def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, paper: Path, browser: Browser) -> None:
@@ -128,7 +135,7 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
     assert check(aisr, keyed).code == 0
     assert len(keyed.asked) == before + 1
     assert "is behind Nightjar" in keyed.questions()[-1]
-    labels = [row["label"] for row in read_rows(quick / "review" / "paper.jsonl")]
+    labels = [row["label"] for row in judged(read_rows(quick / "review" / "paper.jsonl"))]
     assert (
         len([label for label in labels if label != "Supported"]) == 12 - 2 - 1
     )  # those of the cited PDF, and the mended one
@@ -165,7 +172,7 @@ def test_what_cannot_be_judged_is_said_and_exits_with_1(aisr: Aisr, loopback: Lo
     loopback.reply = lambda asked: "garbage"
     finished = check(aisr, loopback)
     assert finished.code == 1
-    rows = read_rows(quick / "review" / "paper.jsonl")
+    rows = judged(read_rows(quick / "review" / "paper.jsonl"))
     assert rows
     assert all(row["label"] is None and "unusable answer" in row["failed"] for row in rows)
     assert {one["ruleId"] for one in results(quick / "review")} == {"claim-not-judged", "citation-not-judged"}
@@ -178,6 +185,28 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert not (quick / "review").exists()
     assert check(aisr, keyed).code == 0
     assert told.out.startswith(f"about {len(keyed.asked)} LM calls, ")
+
+
+def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
+    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pdfs.write(tmp_path / "plot.pdf", "1 0 0 rg 0 0 612 792 re f")
+    text = r"F1 falls by 3 points (Figure 1). \begin{figure}\includegraphics{%s}\caption{F1.}\end{figure}"
+    (tmp_path / "main.tex").write_text(text % "plot" + text % "other.eps", "utf-8")
+    (tmp_path / "other.eps").touch()
+    artifact_folder.save(
+        tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))}
+    )
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported", "Supported"]})
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
+    finished = aisr("check-paper", "main.tex", "--out", "review", "--program", "seeing", *lm)
+    assert finished.code == 0, finished.err
+    sent = json.dumps([asked.body for asked in loopback.asked])
+    assert sent.count("data:image/jpeg;base64,") == 1
+    page = (tmp_path / "review" / "paper.html").read_text("utf-8")
+    assert '"plot.pdf": "data:image/webp;base64,' in page or '"plot.pdf":"data:image/webp;base64,' in page
+    assert "main.tex:1: other.eps: not drawn: EPS is not drawn" in finished.out
 
 
 @pytest.mark.usefixtures("quick")

@@ -1,0 +1,99 @@
+"""The score of Context24's second task: how like the gold snippets the predicted ones are, by ROUGE, as a mean over
+claims.
+
+Rules: the organisers' `task2_eval.py` (see `metrics.context24_text.snippets`). A claim that was left out, or that has
+no gold snippet, counts as 0. The ranking value is ROUGE-L: the organisers rank by no single number; ROUGE-1 rises with
+any text of the right length about the right things, ROUGE-2 is 0 for too many claims to tell two programs apart, and
+ROUGE-L counts only words in the order of a gold snippet, which is what quoting the right place gives.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.context24_text.rouge import KINDS, Rouge, rouge
+from metrics.context24_text.snippets import matched
+from metrics.scores import Floats, Report
+from programs.records.context24_text import Grounding
+
+RANKING = Rouge._fields.index("rouge_l")
+RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, in gold's order
+
+
+@dataclass(frozen=True)
+class Grounded:
+    """How the answers to claims did (a `metrics.scores.Scores`), a row a claim.
+
+    rouge: ROUGE-1, -2 and -L in 0-1, (claims, 3); snippets: how many were predicted, (claims,); words: of a predicted
+    snippet on average, (claims,); verbatim: how many of them stand in the paper, (claims,).
+    """
+
+    rouge: Floats
+    snippets: Floats
+    words: Floats
+    verbatim: Floats
+
+    @classmethod
+    def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Grounding | None]) -> Self:
+        """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ."""
+        if len(gold) != len(predicted):
+            raise ValueError(f"{len(predicted)} predictions for {len(gold)} gold records; one prediction a record")
+        said = [guess or Grounding(()) for guess in predicted]
+        rows = [matched(one.texts, right, rouge, len(KINDS)) for one, right in zip(said, gold, strict=True)]
+        return cls(
+            rouge=np.array(rows).reshape(len(said), len(KINDS)),
+            snippets=np.array([len(one.snippets) for one in said], dtype=np.float64),
+            words=np.array([_words(one.texts) for one in said], dtype=np.float64),
+            verbatim=np.array([sum(each.verbatim for each in one.snippets) for one in said], dtype=np.float64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rouge)
+
+    @property
+    def ranked(self) -> Floats:
+        """What the ranking score is the mean of, (claims,)."""
+        return self.rouge[:, RANKING]
+
+    @property
+    def rows(self) -> Floats:
+        """ROUGE-L of each claim, shape (claims, 1)."""
+        return self.ranked[:, None]
+
+    def ranking(self, weights: Floats) -> Floats:
+        """Mean ROUGE-L where claims count as often as `weights` (resamples, claims) says; shape (resamples,)."""
+        return np.asarray(weights @ self.ranked / weights.sum(axis=1))
+
+    def credit(self, baseline: Self) -> Floats:
+        """What an optimizer sees of each claim: its ROUGE-L, since the score is a mean."""
+        return self.ranked
+
+    def right(self) -> NDArray[np.bool_]:
+        """Whether an answer may be a demo."""
+        return self.ranked >= RIGHT
+
+    def report(self) -> Report:
+        """Mean ROUGE-L, all three, and what they do not say. Raises ValueError for an empty corpus."""
+        if not len(self):
+            raise ValueError("no records: an empty corpus has no score")
+        means = self.rouge.mean(axis=0)
+        return Report(float(means[RANKING]), dict(zip(Rouge._fields, map(float, means), strict=True)), {}, self._told())
+
+    def _told(self) -> tuple[str, ...]:
+        total = self.snippets.sum()
+        if not total:
+            return ("no claim has a snippet",)
+        length = (
+            f"{self.snippets.mean():.1f} snippets a claim, of {self.words[self.snippets > 0].mean():.0f} words each"
+        )
+        return (
+            f"{length}: this score is divided by their number, so one good snippet beats several",
+            f"{100 * self.verbatim.sum() / total:.0f} % of the snippets stand in their paper",
+        )
+
+
+def _words(texts: Sequence[str]) -> float:
+    return float(np.mean([len(text.split()) for text in texts])) if texts else 0.0

@@ -1,0 +1,181 @@
+"""nDCG of figures and tables: what the organisers' scorer prints, and what labels mean."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrics.confidence import difference_interval, score_interval
+from metrics.context24_figures import files as figure_files
+from metrics.context24_figures.ndcg import ndcg
+from metrics.context24_figures.relation import gain, official_gain
+from metrics.context24_figures.score import Ranked
+from programs.errors import UserError
+from programs.records.context24_figures import Sought
+from support.paths import ROOT
+
+GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"
+VECTORS = [json.loads(line) for line in gzip.decompress(GOLDEN.read_bytes()).decode().splitlines()]
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in VECTORS])
+def test_it_equals_the_organisers_scorer(row: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "gold.json").write_text(json.dumps(row["gold"]))
+    (tmp_path / "said.csv").write_bytes(row["csv"].encode())
+    gold = figure_files.claims(tmp_path / "gold.json")
+    told = figure_files.predictions(tmp_path / "said.csv", official_quirks=True)
+    for official in (row["official_2024"], row["official_2025"]):
+        for name, score in official.items():
+            found = figure_files.per_claim(gold, told, int(name.removeprefix("ndcg@")), official_quirks=True)
+            assert found == pytest.approx(row["per_claim"][name], abs=1e-9)
+            assert figure_files.mean(found) == pytest.approx(score, abs=1e-9)
+
+
+def test_the_vectors_are_all_there() -> None:
+    assert len(VECTORS) == 50
+    assert max(row["official_2024"]["ndcg@5"] for row in VECTORS) > 2  # repeats count again
+
+
+@pytest.mark.parametrize(
+    ("label", "gold", "clean", "official"),
+    [
+        ("FIG 1", "FIG 1", 1, 1),
+        ("FIG 1", "FIG 1A", 0.5, 0.5),
+        ("FIG 1B", "FIG 1", 0.5, 0.5),
+        ("TAB 2A", "TAB 2", 0.5, 0.5),
+        ("FIG 1A", "FIG 1B", 0, 0),
+        ("FIG 1", "FIG 10", 0, 0.5),
+        ("FIG 10A", "FIG 1", 0, 0.5),
+        ("FIG 1S1", "FIG 1", 0, 0.5),
+        ("FIG 1S1A", "FIG 1S1", 0.5, 0.5),
+        ("FIG 2B-1", "FIG 2", 0.5, 0.5),
+        ("FIG 1-1", "FIG 1", 0, 0.5),
+        ("FIG 1", "SUPP FIG 1", 0, 0.5),
+        ("FIG S1", "SUPP FIG S1", 0, 0.5),
+        ("FIG S1", "FIG S1A", 0.5, 0.5),
+        ("FIG 1", "TAB 1", 0, 0),
+        ("fig 1", "FIG 1", 1, 0),
+        (" FIG 1", "FIG 1", 1, 0.5),
+        ("", "FIG 1", 0, 0.5),
+        ("SCHEME 1", "SCHEME 1", 1, 1),
+        ("SCHEME 1", "SCHEME 1A", 0, 0.5),
+    ],
+)
+def test_what_a_label_is_worth(label: str, gold: str, clean: float, official: float) -> None:
+    assert gain(label, ["FIG 77", gold]) == clean
+    assert official_gain(label, ["FIG 77", gold]) == official
+
+
+PAPER = ["FIG 1", "FIG 1A", "FIG 1B", "FIG 2", "FIG 10", "TAB 1"]
+
+
+def test_by_hand() -> None:
+    # Ideal: FIG 1A counts 1, FIG 1 half: 1 + .5 / log2(3).
+    ideal = 1 + 0.5 / np.log2(3)
+    assert ndcg(["FIG 1A", "FIG 1"], ["FIG 1A"], PAPER, 5) == pytest.approx(1)
+    assert ndcg(["FIG 1A"], ["FIG 1A"], PAPER, 5) == pytest.approx(1 / ideal)
+    assert ndcg(["FIG 2", "FIG 1A"], ["FIG 1A"], PAPER, 5) == pytest.approx(1 / np.log2(3) / ideal)
+    assert ndcg(["FIG 2", "FIG 1A"], ["FIG 1A"], PAPER, 1) == 0
+    assert ndcg(["FIG 10"], ["FIG 1"], PAPER, 5) == 0
+    with pytest.raises(ValueError, match="at least one"):
+        ndcg(["FIG 1"], [], PAPER, 5)
+
+
+labels = st.lists(st.sampled_from(PAPER), max_size=12)
+
+
+@given(labels, st.lists(st.sampled_from(PAPER), min_size=1, unique=True))
+def test_it_is_between_0_and_1_and_repeats_gain_nothing(ranked: list[str], gold: list[str]) -> None:
+    value = ndcg(ranked, gold, PAPER, 10)
+    assert 0 <= value <= 1 + 1e-12
+    assert ndcg([label for label in ranked for _ in range(2)], gold, PAPER, 10) <= value + 1e-12
+    assert ndcg([*dict.fromkeys(ranked)], gold, PAPER, 10) >= value - 1e-12
+    best = sorted(PAPER, key=lambda label: -gain(label, gold))
+    assert ndcg(best, gold, PAPER, 10) == pytest.approx(1)
+
+
+def scores(*rankings: tuple[str, ...] | None) -> Ranked:
+    gold = [Sought(("FIG 1A",), tuple(PAPER)), Sought(("FIG 2", "TAB 1"), tuple(PAPER))]
+    return Ranked.of(gold, rankings)
+
+
+def test_a_corpus() -> None:
+    whole = scores(("FIG 1A", "FIG 1"), ("TAB 1", "FIG 2", "FIG 1"))
+    assert whole.report().score == pytest.approx(1)
+    assert whole.right().tolist() == [True, True]
+    half = scores(None, ("TAB 1", "FIG 1", "FIG 2"))
+    report = half.report()
+    assert report.parts["ndcg_5"] == report.parts["ndcg_10"] == pytest.approx(report.score) == half.values.mean()
+    assert half.credit(whole).tolist() == half.values.tolist() == half.rows[:, 0].tolist()
+    assert half.right().tolist() == [False, False]
+    assert half.values[0] == 0
+    assert score_interval(half).value == pytest.approx(report.score)
+    assert difference_interval(whole, half).value == pytest.approx(1 - report.score)
+    assert "letter by letter" in report.remarks[0]
+    with pytest.raises(ValueError, match="one ranking a record"):
+        scores(None)
+    with pytest.raises(ValueError, match="no records"):
+        Ranked.of([], []).report()
+
+
+def test_the_first_five_count_in_both_depths() -> None:
+    many = [f"FIG {k}" for k in range(1, 12)]
+    (late,) = Ranked.of([Sought(("FIG 6",), tuple(many))], [tuple(many[:10])]).clean
+    assert late[0] == 0
+    assert late[1] == pytest.approx(1 / np.log2(7))
+
+
+def ran(monkeypatch: pytest.MonkeyPatch, gold: list[dict[str, Any]], said: str, folder: Path, *words: str) -> int:
+    (folder / "gold.json").write_text(json.dumps(gold))
+    (folder / "said.csv").write_text(said)
+    monkeypatch.setattr("sys.argv", ["figure_files", str(folder / "gold.json"), str(folder / "said.csv"), *words])
+    return figure_files.main()
+
+
+GOLD = [
+    {"id": "a", "findings": ["FIG 1"], "figures_tables": ["FIG 1", "FIG 10"]},
+    {"id": "b", "findings": ["TAB 1"], "figures_tables": ["FIG 1", "TAB 1"]},
+    {"id": "c", "findings": [], "figures_tables": ["FIG 1"]},
+]
+
+
+def test_the_command_and_what_blanks_and_omissions_come_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    said = 'claimid,predictions\na,"FIG 10, FIG 1"\n'
+    assert ran(monkeypatch, GOLD, said, tmp_path) == 0
+    # " FIG 1" is FIG 1 in second place; b was left out and counts 0; c has no gold.
+    assert f"nDCG@5   {1 / np.log2(3) / 2:.4f}  of 2 claims" in capsys.readouterr().out
+    assert ran(monkeypatch, GOLD, said, tmp_path, "--official-quirks", "--depths", "3") == 0
+    # FIG 10 is worth half and so is the blank before FIG 1; the ideal is 1 and .5; what was left out costs nothing.
+    official = (0.5 + 0.5 / np.log2(3)) / (1 + 0.5 / np.log2(3))
+    assert f"nDCG@3   {official:.4f}  of 1 claims" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("h,h\nnobody,FIG 1\n", "claim 'nobody' is not in the gold"),
+        ("h,h\na,FIG 1\na,FIG 2\n", ":3: 'a' stands there already"),
+        ("h,h\na\n", ":2: 1 columns"),
+    ],
+)
+def test_bad_predictions_are_told(
+    said: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert ran(monkeypatch, GOLD, said, tmp_path) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bad_gold_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert ran(monkeypatch, [{"id": "a"}], "h,h\n", tmp_path) == 2
+    assert "expected a JSON list of claims" in capsys.readouterr().err
+    assert ran(monkeypatch, GOLD[2:], "h,h\nc,FIG 1\n", tmp_path) == 2
+    assert "no claim that has gold elements" in capsys.readouterr().err
+    with pytest.raises(UserError, match="expected a CSV file"):
+        figure_files.predictions(tmp_path / "nosuch.csv")

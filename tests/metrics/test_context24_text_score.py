@@ -1,0 +1,152 @@
+"""Context24's second score: 40 sets of claims that the organisers' scorer scored, and what ours makes of the same."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from metrics.confidence import score_interval
+from metrics.context24_text import files as text_files
+from metrics.context24_text.files import score_official
+from metrics.context24_text.rouge import KINDS, rouge
+from metrics.context24_text.score import Grounded
+from metrics.scores import value
+from programs.errors import UserError
+from programs.records.context24_text import Grounding, Snippet
+from support.paths import TESTS
+
+with gzip.open(TESTS / "golden" / "context24-text-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:
+    VECTORS = [json.loads(line) for line in file]
+METHOD = "Each plot measured two by two metres and was photographed from above."
+OTHER = "The ratings of three judges agreed well."
+
+
+def said(*texts: str) -> Grounding:
+    return Grounding(tuple(Snippet(text) for text in texts))
+
+
+@pytest.mark.parametrize("corpus", VECTORS, ids=[f"{row['id']} {row['name']}" for row in VECTORS])
+def test_the_official_scorer_is_reproduced(corpus: dict[str, Any]) -> None:
+    found = score_official(corpus["gold"], corpus["predictions"])
+    for kind in KINDS:
+        assert getattr(found, kind) == pytest.approx(corpus["official"][kind], abs=1e-9)
+        official = corpus["per_claim"][kind]
+        assert found.per_claim.keys() == official.keys()
+        assert all(found.per_claim[key][kind] == pytest.approx(official[key], abs=1e-9) for key in official)
+
+
+def test_the_score_of_the_task_is_the_official_one() -> None:
+    for corpus in VECTORS:
+        gold = list(corpus["gold"].values())
+        answers = [said(*corpus["predictions"].get(key, ())) for key in corpus["gold"]]
+        found = Grounded.of(gold, answers)
+        parts = found.report().parts
+        for part, kind in zip(("rouge_1", "rouge_2", "rouge_l"), KINDS, strict=True):
+            assert parts[part] == pytest.approx(corpus["official"][kind], abs=1e-9)
+        assert value(found) == pytest.approx(found.report().score, abs=1e-12)
+        assert found.report().score == parts["rouge_l"]
+
+
+def test_one_good_snippet_beats_five_and_a_repeated_one_costs() -> None:
+    gold = [[METHOD]]
+    alone, beside, twice = (
+        value(Grounded.of(gold, [said(*texts)])) for texts in ((METHOD,), (METHOD, *"abcd"), (METHOD, METHOD))
+    )
+    assert [alone, beside, twice] == pytest.approx([1, 1 / 5, 0.5])
+
+
+def test_a_failed_claim_and_one_without_gold_earn_nothing_and_count() -> None:
+    found = Grounded.of([[METHOD], [METHOD], []], [said(METHOD), None, said(METHOD)])
+    assert found.ranked.tolist() == [1, 0, 0]
+    assert found.right().tolist() == [True, False, False]
+    assert found.credit(found).tolist() == [1, 0, 0]
+    assert found.ranking(np.array([[1.0, 1, 1], [2, 0, 0]])).tolist() == [pytest.approx(1 / 3), 1]
+    interval = score_interval(found)
+    assert interval.low == 0 < interval.high
+    with pytest.raises(ValueError, match="one prediction a record"):
+        Grounded.of([[METHOD]], [])
+
+
+def test_the_report_says_what_the_number_does_not() -> None:
+    mixed = Grounding((Snippet(METHOD), Snippet("never said", verbatim=False)))
+    remarks = Grounded.of([[METHOD]], [mixed]).report().remarks
+    assert "2.0 snippets a claim, of 7 words each" in remarks[0]
+    assert remarks[1].startswith("50 %")
+    assert Grounded.of([[METHOD]], [None]).report().remarks == ("no claim has a snippet",)
+
+
+def test_a_pair_is_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Grounded.of([[METHOD]], [said(OTHER)])
+    monkeypatch.setattr("metrics.context24_text.rouge._scorer", lambda: pytest.fail("scored again"))
+    assert Grounded.of([[METHOD]], [said(OTHER)]).rouge.tolist() == first.rouge.tolist()
+
+
+def test_texts_without_words_match_nothing() -> None:
+    assert rouge("", METHOD) == rouge("…", "…") == (0, 0, 0)
+
+
+def test_bertscore_names_the_model_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+    with pytest.raises(UserError, match=r"bert-score, PyTorch and the model roberta-large \(1.4 GB"):
+        score_official({"a": [METHOD]}, {"a": [METHOD]}, bertscore=True)
+    assert score_official({"a": [METHOD]}, {"a": [METHOD]}).bertscore is None
+
+
+def test_bertscore_is_aggregated_as_rouge_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = ModuleType("bert_score")
+
+    def score(predicted: list[str], gold: list[str], lang: str) -> tuple[list[float], list[float], list[float]]:
+        assert lang == "en"
+        return [], [], [0.9 if one == right else 0.8 for one, right in zip(predicted, gold, strict=True)]
+
+    monkeypatch.setattr(package, "score", score, raising=False)
+    monkeypatch.setitem(sys.modules, "bert_score", package)
+    found = score_official({"a": [METHOD, OTHER], "b": [METHOD]}, {"a": [METHOD, "x", "x"]}, bertscore=True)
+    assert found.bertscore == pytest.approx((0.9 + 0.8) / 3 / 2)
+
+
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gold: Any, predicted: Any, *more: str) -> int:
+    for name, rows in (("gold", gold), ("predicted", predicted)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(rows))
+    words = [str(tmp_path / "gold.json"), str(tmp_path / "predicted.json"), *more]
+    monkeypatch.setattr("sys.argv", ["text_files", *words])
+    return text_files.main()
+
+
+def test_files_are_scored_by_a_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = [{"id": "a", "claim": "C", "context": [METHOD]}, {"id": "b", "context": [METHOD]}]
+    predicted = [{"id": "a", "context": [METHOD]}, {"id": "z", "context": [METHOD]}]
+    assert command(monkeypatch, tmp_path, gold, predicted) == 0
+    shown = capsys.readouterr()
+    assert "rougeL      50.0" in shown.out
+    assert "2 claims, 1 of which count as 0" in shown.out
+    assert "z is no claim of" in shown.err
+    assert command(monkeypatch, tmp_path, gold, predicted, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["per_claim"]["a"]["rouge2"] == 1
+
+
+@pytest.mark.parametrize(
+    ("predicted", "message"),
+    [
+        ([{"id": "a", "context": []}], "a: no snippet"),
+        ([{"id": "a", "context": "text"}], "entry 0: context"),
+        ([{"id": "a", "context": ["x"]}] * 2, "stands there already"),
+        ({"a": ["x"]}, "expected a JSON list"),
+    ],
+)
+def test_what_cannot_be_scored_is_told(
+    predicted: Any,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert command(monkeypatch, tmp_path, [{"id": "a", "context": [METHOD]}], predicted) == 2
+    assert message in capsys.readouterr().err
