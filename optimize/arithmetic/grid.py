@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,14 +35,14 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """A table. key, name: those of the float; cells: its numbers; levels: for each level of names the names, in the
-    table's order: first those beside the numbers, then those above; beside: how many levels stand beside; heads: what
-    stands above the names beside the numbers; results: whether its numbers are measured values, not names of columns.
-    """
+    """A table. key, name, caption, notes: those of the float; cells: its numbers; levels: for each level of names the
+    names, in the table's order: first those beside the numbers, the outermost being the section that rows stand in,
+    then those above; beside: how many levels stand beside; heads: what stands above the names beside the numbers."""
 
     key: str
     name: str
     caption: str
+    notes: str
     cells: tuple[Cell, ...]
     levels: tuple[tuple[str, ...], ...]
     beside: int
@@ -119,7 +118,7 @@ def grid(table: Float) -> Grid | None:
     if not cells or len(cells) > MOST_CELLS:
         return None
     levels = tuple(tuple(dict.fromkeys(one.at[level] for one in cells)) for level in range(len(cells[0].at)))
-    return Grid(table.key, table.name, table.caption, tuple(cells), levels, 1 + stub, heads)
+    return Grid(table.key, table.name, table.caption, table.notes, tuple(cells), levels, 1 + stub, heads)
 
 
 def _stub(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], width: int) -> int:
@@ -158,8 +157,3 @@ def is_total(label: str) -> bool:
 def is_mean(label: str) -> bool:
     """Whether it is called their mean."""
     return MEAN.fullmatch(plain(label)) is not None
-
-
-def commonest(names: Collection[str]) -> str:
-    """The name that occurs most often."""
-    return Counter(names).most_common(1)[0][0]

@@ -74,16 +74,21 @@ def in_words(text: str, around: str, one_sided: bool) -> Iterator[Fact]:
 
 def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Counter[str]) -> Iterator[Recomputed]:
     """A table's caption and notes against its own cells, and the cells against each other."""
-    for place, said in enumerate(sentences(table.caption)):
+    for place, said in enumerate(statements(table.caption, table.notes)):
         if len(said) > LONGEST or marks(said):
             continue
         text = _bare(said)
-        facts = [*in_words(text, table.caption, one_sided), *ranges.held(text, [table], known)]
+        facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *ranges.held(text, [table], known)]
         facts += compared(text, [table], known, True)
         facts += quoted(text, [table], known, _elsewhere(printed, said))
         facts += ranges.named_rows(text, table, caption=True)
         yield from (Recomputed(fact, None, place, table.key) for fact in _once(facts))
     yield from (Recomputed(fact, None, 0, table.key) for fact in tables.inner(table))
+
+
+def statements(caption: str, notes: str) -> list[str]:
+    """The sentences of a table's caption and of its notes, which are statements like any others."""
+    return [*sentences(caption), *sentences(notes)]
 
 
 def _about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
@@ -107,7 +112,7 @@ def _bare(text: str) -> str:
 def _printed(draft: Draft) -> Counter[str]:
     """In how many sentences and captions each number stands."""
     said = [one.text for paragraph in draft.paragraphs for one in paragraph.sentences]
-    said += [one.caption for one in draft.floats.values()]
+    said += [text for one in draft.floats.values() for text in (one.caption, one.notes)]
     return Counter(digits for text in said for digits in _digits(text))
 
 

@@ -27,7 +27,7 @@ BY_CHANCE = 2  # parts
 def inner(table: Grid) -> Iterator[Fact]:
     """The sums, means and bests of a table."""
     yield from _summed(table)
-    if BOLD_IS_BEST.search(table.caption):
+    if BOLD_IS_BEST.search(f"{table.caption} {table.notes}"):
         yield from _best(table)
 
 
@@ -114,7 +114,7 @@ def _fact(label: Label, parts: Sequence[Cell], whole: Cell, come: float, holds: 
 
 def _best(table: Grid) -> Iterator[Fact]:
     """Columns with a single bold number, which must be their largest or their smallest."""
-    if BLOCKS.search(table.caption) or len(table.levels[0]) > 1:
+    if BLOCKS.search(f"{table.caption} {table.notes}") or len(table.levels[0]) > 1:
         return  # the best of a block, which the rows do not show
     columns = [line for line in table.columns().values() if len(line) > 2]
     whole_rows = {row for row, line in table.rows().items() if len(line) > 1 and all(cell.bold for cell in line)}

@@ -5,11 +5,10 @@ from dataclasses import replace
 from enum import StrEnum
 
 from optimize.arithmetic.facts import MEANINGS
-from optimize.arithmetic.recompute import recomputed
+from optimize.arithmetic.recompute import recomputed, statements
 from optimize.paper.draft import Draft, Float, Paragraph, Sentence
 from optimize.paper.quotes import misquotes
 from optimize.review.verdicts import Kind, Labels, Piece, Review, Verdict, hidden, in_order
-from programs.text.sentences import sentences
 
 NO_LM = "none"  # what stands for a language model where none is asked
 EXACTLY = (
@@ -86,11 +85,13 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
 
 
 def _caption(one: Float) -> Paragraph:
-    said = sentences(one.caption) or [one.name]
+    said = statements(one.caption, one.notes) or [one.name]
     first = said[0] if said[0] == one.name else f"{one.name}: {said[0]}"
     return Paragraph(tuple(Sentence(text, one.place) for text in (first, *said[1:])), (CAPTIONS,))
 
 
 def _piece(one: Float) -> Piece:
     caption = f"{one.name}: {one.caption}" if one.caption else one.name
-    return Piece(one.name, (caption, *(row.replace("\t", " | ") for row in one.rows.split("\n"))))
+    return Piece(
+        one.name, (caption, *(row.replace("\t", " | ") for row in one.rows.split("\n")), *filter(None, [one.notes]))
+    )
