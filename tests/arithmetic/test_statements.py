@@ -2,9 +2,9 @@
 
 import pytest
 
-from optimize.arithmetic.facts import Label
-from optimize.arithmetic.recompute import recomputed
-from optimize.paper.draft import Float
+from aisr.arithmetic.facts import Label
+from aisr.arithmetic.recompute import recomputed
+from aisr.paper.draft import Float
 from support.drafts import COSTS, PARTS, SITES, draft, table
 
 TABLES = (table(SITES, "F1 and recall."), table(COSTS, "Cost of a night.", 2), table(PARTS, "F1 without a part.", 3))

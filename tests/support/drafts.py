@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from optimize.paper.draft import Draft, Float, Paragraph, Place, Sentence, Work
-from optimize.paper.references import by_name, floats_named
+from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Work
+from aisr.paper.references import by_name, floats_named
 
 SITES = """
 Detector | Bog | Bog | Heath | Heath
