@@ -10,10 +10,10 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
+from aisr.arithmetic.facts import Label
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.arithmetic.facts import Label
 from aisr.paper.open import READERS
 from aisr.review.verdicts import EXACT
 from aisr.tasks.paper_tasks import CLAIMS
