@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # From the ground up. Rooms of one line stand side by side and do not know each other.
 FLOORS = [
-    ["programs.errors", "programs.strict_json"],
+    ["programs.errors", "programs.strict_json", "programs.questions"],
     ["programs.labels"],
     ["programs.records"],
     ["programs.fact_check", "programs.grounding"],

@@ -22,7 +22,8 @@ from optimize.inference.judge import judge
 from optimize.lm.client import OpenLM
 from optimize.lm.embeddings import Embeddings
 from optimize.lm.offline import Body, offline
-from optimize.lm.open import LMUnavailable, open_lm
+from optimize.lm.open import open_lm
+from optimize.lm.unavailable import LMUnavailable
 from optimize.tasks.task import Task
 from programs.errors import UserError
 from programs.judges.contract import Program

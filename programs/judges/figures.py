@@ -5,7 +5,7 @@ are typed steps that are compiled; with neither the program asks no LM at all.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 
@@ -14,6 +14,7 @@ from programs.asking.steps import Steps, arun, run
 from programs.context24_figures import MOST, FigureRecord, Ranking, Sought, place_of
 from programs.decision.layer import Decision
 from programs.errors import NotEmbedded, UserError
+from programs.questions import Each
 from programs.retrieval.elements import strategies
 from programs.retrieval.elements.paper import Paper, documents, paper_of
 from programs.retrieval.elements.strategies import Strategy, parsed
@@ -45,7 +46,7 @@ class RankElements(dspy.Signature):
         "where it cites it"
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
-    ranking: list[str] = dspy.OutputField(
+    ranking: Annotated[list[str], Each("Does [{}] evidence the claim?", ranked=True)] = dspy.OutputField(
         desc=f"up to {MOST} of the labels shown above, the best evidence first, such as FIG 2A"
     )
 

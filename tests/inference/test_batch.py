@@ -13,7 +13,8 @@ from optimize.artifact import folder as artifact_folder
 from optimize.artifact.program_file import program_text
 from optimize.inference import batch_api
 from optimize.inference.judge import judge_all
-from optimize.lm.open import LMUnavailable, open_lm
+from optimize.lm.open import open_lm
+from optimize.lm.unavailable import LMUnavailable
 from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1

@@ -11,7 +11,8 @@ from optimize.lm import llama_cpp
 from optimize.lm.embedded import EmbeddedEngine, chat_prompt
 from optimize.lm.gguf_file import ModelFile, model_file
 from optimize.lm.llama_cpp import Prompt
-from optimize.lm.open import LMUnavailable, open_lm
+from optimize.lm.open import open_lm
+from optimize.lm.unavailable import LMUnavailable
 from programs.errors import UserError
 
 LABELS = {

@@ -11,7 +11,8 @@ import pytest
 
 from optimize.lm.budget import Ledger, Spend
 from optimize.lm.client import LedgerLM, OpenLM
-from optimize.lm.open import LMUnavailable, open_lm
+from optimize.lm.open import open_lm
+from optimize.lm.unavailable import LMUnavailable
 from optimize.tasks.track1 import TRACK1
 from support.loopback import completion
 from support.scripted import claim, corpus, requests, right, scripted
