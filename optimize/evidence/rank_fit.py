@@ -16,7 +16,7 @@ from optimize.datasets.leakage import groups, with_near_duplicates
 from optimize.datasets.split import fold_of
 from optimize.tasks.task import Searched, Task
 from programs.errors import UserError
-from programs.records import Record
+from programs.records.base import Record
 from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_features import FEATURES, measure
 from programs.retrieval.evidence_ranker import EvidenceRanker

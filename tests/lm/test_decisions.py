@@ -28,7 +28,8 @@ from optimize.tasks.track2 import TRACK2
 from programs.asking.label_probabilities import judgements_of
 from programs.asking.stated import stated
 from programs.questions import Each
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from programs.vision.images import Gallery
 from support import decisions
 from support.commands import Aisr
@@ -45,7 +46,7 @@ WIRE: dict[str, tuple[type[BaseModel], type[BaseModel]]] = {
 }
 BOTH = pytest.mark.parametrize("form", FORMS)
 RECORD = claim("Supported", "Contradiction")
-CITED = CitationRecord.model_validate(read_rows(SAMPLE / "track2" / "test.jsonl")[0] | {"id": "track2-000001"})
+CITED = Track2Record.model_validate(read_rows(SAMPLE / "track2" / "test.jsonl")[0] | {"id": "track2-000001"})
 
 
 def opened(server: Loopback, form: str, ledger: Ledger | None = None, more: str = "", **options: Any) -> OpenLM:
@@ -178,7 +179,7 @@ def test_a_limit_holds_and_the_price_is_that_of_decisions(loopback: Loopback) ->
 def test_pictures_go_along_where_the_provider_takes_some(loopback: Loopback) -> None:
     rows = read_rows(SAMPLE / "track1" / "test.jsonl")
     row = next(row for row in rows if any("img_path" in one for one in row["evidence_bundle"]))
-    record = ClaimRecord.model_validate(row | {"id": "track1-000001"})
+    record = Track1Record.model_validate(row | {"id": "track1-000001"})
     program = TRACK1.build({"evidence": "image"})
     program.gallery = Gallery(SAMPLE, lambda file: [])
     lm = opened(loopback, "openai")
