@@ -58,6 +58,8 @@ def check(
     for other in TASKS.values() if not records else ():
         if next(scan(file, other.record, other.name)).record is not None:
             note(f"the first line is a record of {other.name}; check it with --task {other.name}")
+    if bad and chosen.converter:
+        note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
     say_pictures(gallery.problems if gallery else {})
     if bad or not records:
         raise typer.Exit(REFUSED)

@@ -41,6 +41,9 @@ WAYS = (
     ("element/100/read/captions", "bm25"),
     ("element/100/read/captions", "dense"),
     ("element/100/read/captions", "hybrid"),
+    ("element/100/read/parts", "bm25"),
+    ("element/100/read/parts", "dense"),
+    ("element/100/read/parts", "hybrid"),
     ("element/sentence/read/captions", "bm25"),
     ("element/sentence/read/captions", "dense"),
     ("element/paragraph/read/captions", "bm25"),
@@ -63,9 +66,9 @@ WAYS = (
     ("hierarchical/plain", "hybrid"),
     ("hierarchical/captions", "bm25"),
     ("hierarchical/captions", "hybrid"),
-    ("fusion", "hybrid"),
-    ("round-robin", "hybrid"),
-    ("top-k", "hybrid"),
+    ("fusion/captions", "hybrid"),
+    ("round-robin/captions", "hybrid"),
+    ("top-k/captions", "hybrid"),
 )
 ASKING: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (f"{DEFAULT}, described by the LM", "bm25", {"rephrase": True, "order": 0}),
@@ -76,6 +79,8 @@ ASKING: tuple[tuple[str, str, dict[str, Any]], ...] = (
 CHOICES = (
     ("citations read, not as published", "element/100/read/plain bm25", "element/100/spelled/plain bm25"),
     ("captions", "element/100/read/captions bm25", "element/100/read/plain bm25"),
+    ("of a panel its own part", "element/100/read/parts bm25", "element/100/read/captions bm25"),
+    ("of a panel its own part, hybrid", "element/100/read/parts hybrid", "element/100/read/captions hybrid"),
     ("captions, chunk-guided", "chunk/100/captions bm25", "chunk/100/plain bm25"),
     ("dense for bm25", "element/100/read/captions dense", "element/100/read/captions bm25"),
     ("dense for bm25, as published", "element/100/spelled/plain dense", "element/100/spelled/plain bm25"),
@@ -86,9 +91,9 @@ CHOICES = (
     ("order of mention for inverse ranks", "chunk/100/captions/mentions bm25", "chunk/100/captions bm25"),
     ("hierarchical for chunks of 512", "hierarchical/captions bm25", "chunk/512/captions bm25"),
     ("hierarchical for chunks of a sentence", "hierarchical/captions bm25", "chunk/sentence/captions bm25"),
-    ("top-k merge for its first run", "top-k hybrid", "element/100/read/captions dense"),
-    ("round-robin for top-k merge", "round-robin hybrid", "top-k hybrid"),
-    ("rank fusion for top-k merge", "fusion hybrid", "top-k hybrid"),
+    ("top-k merge for its first run", "top-k/captions hybrid", "element/100/read/captions dense"),
+    ("round-robin for top-k merge", "round-robin/captions hybrid", "top-k/captions hybrid"),
+    ("rank fusion for top-k merge", "fusion/captions hybrid", "top-k/captions hybrid"),
 )
 Answers = list[Answer | None]
 

@@ -180,5 +180,6 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     judgements=JUDGEMENTS,
     searched=_searched,
     beside=lambda record: {"claim_id": record.claim_id, "claim": record.claim},
+    converter="optimize.tasks.averitec_data {file} --documents knowledge_store --out records.jsonl",
     floor=lambda example: example.floor,
 )

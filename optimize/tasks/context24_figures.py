@@ -16,7 +16,7 @@ from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.task import Searched, Task
+from optimize.tasks.task import Options, Searched, Task
 from programs.judges.context24_figures import context24_figures_judge, without_lm
 from programs.records.context24_figures import (
     MOST,
@@ -27,7 +27,8 @@ from programs.records.context24_figures import (
     place_of,
 )
 from programs.retrieval import knn_demos
-from programs.retrieval.elements.paper import documents, paper_of
+from programs.retrieval.elements import strategies
+from programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
 from programs.retrieval.elements.strategies import Strategy
 
 NAME = "context24-figures"
@@ -93,6 +94,14 @@ def _searched(record: Context24FiguresRecord) -> Searched:
     return Searched(record.claim, dict(zip(labels, _told(record), strict=True)), gold)
 
 
+def _saved(options: Options) -> Options:
+    """A strategy that says nothing of captions was saved when panels had all of their figure's."""
+    spec = str(options.get("strategy", strategies.DEFAULT))
+    if set(spec.split("/")) & set(CAPTIONS):
+        return options
+    return {**options, "strategy": f"{spec}/{WHOLE}"}
+
+
 def _stratum(gold: Sought) -> str:
     """Table, figure or panel: what the first gold element is."""
     place = place_of(gold.findings[0])
@@ -138,5 +147,8 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     stratum=_stratum,
     submission=LabelTable(),
     searched=_searched,
+    converter="optimize.tasks.context24_figures_data {file} --papers fulltexts.json --captions extracted_captions "
+    "--figures figures-tables --out records.jsonl",
+    saved=_saved,
     floor=lambda example: example.floor,
 )

@@ -146,5 +146,6 @@ CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
     stratum=_stratum,
     submission=ContextList(),
     beside=lambda record: {"citekey": record.citekey, "dataset": record.dataset},
+    converter="optimize.tasks.context24_text_data {file} --papers fulltexts.json --out records.jsonl",
     floor=lambda example: example.floor,
 )

@@ -1,12 +1,12 @@
 """The organisers' files as records: `python -m optimize.tasks.context24_text_data CLAIMS --papers PAPERS --out OUT`.
 
 CLAIMS is a JSON list of claims, such as their `task2-train-dev.json`; PAPERS a JSON object that has the full text of
-each paper under its `citekey`, as one string or as a list of paragraphs.
+each paper under its `citekey`, as one string or as a list of paragraphs. A text that is one long line is cut into
+paragraphs of whole sentences.
 """
 
 import argparse
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from optimize.base.files import write_whole
+from optimize.tasks import full_texts
 from programs.errors import UserError
 from programs.reading.lines import explain
 from programs.records.context24_text import Context24TextRecord
-
-BLANK = re.compile(r"\n[^\S\n]*+\n")
 
 
 def main() -> int:
@@ -42,12 +41,10 @@ def main() -> int:
 def write(claims: Path, papers: Path, out: Path) -> int:
     """Write the records, and how many there are. Raises UserError for a file of another form, for a bad claim, and for
     one whose paper is not there."""
-    listed, known = _read(claims), _read(papers)
+    listed = full_texts.organisers_json(claims)
     if not isinstance(listed, list):
         raise UserError(f"{claims}: expected a JSON list of claims")
-    if not isinstance(known, dict):
-        raise UserError(f"{papers}: expected a JSON object, the text of each paper by its citekey")
-    texts = {key: _paragraphs(text, f"{papers}: {key}") for key, text in known.items()}
+    texts = full_texts.papers(papers)
     lines = [_record(entry, texts, f"{claims}: entry {place}") for place, entry in enumerate(listed)]
     write_whole(out, "".join(f"{line}\n" for line in lines))
     return len(lines)
@@ -63,26 +60,6 @@ def _record(entry: Any, texts: dict[str, list[str]], source: str) -> str:
     except ValidationError as error:
         raise UserError(f"{source}: {explain(error)}") from error
     return json.dumps(record.model_dump(), ensure_ascii=False)
-
-
-def _paragraphs(text: Any, source: str) -> list[str]:
-    """The paragraphs of a paper: those of a list, or what blank lines part; each line is one where none are blank."""
-    if isinstance(text, str):
-        parts = BLANK.split(text.strip())
-        text = parts if len(parts) > 1 else text.splitlines()
-    if not isinstance(text, list) or not all(isinstance(part, str) for part in text):
-        raise UserError(f"{source}: expected a text, or a list of paragraphs")
-    found = [" ".join(part.split()) for part in text if part.strip()]
-    if not found:
-        raise UserError(f"{source}: no text in there")
-    return found
-
-
-def _read(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{file}: {error}; expected JSON") from error
 
 
 if __name__ == "__main__":

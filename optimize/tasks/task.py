@@ -57,8 +57,10 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     submission: what writes the file that its server takes; judgements: where its answers are labels;
     sentences: how many a record has, where splits may be resampled by that; draft: a text of one's own as a record;
     searched: what is looked for in which paragraphs, where evidence is retrieved; beside: what a submission says of a
-    record beside its answer; floor: what would be answered to an example without any LM, for a score that should never
-    be read without that.
+    record beside its answer; converter: what makes records of the organisers' own files, where these have another form,
+    a module with its arguments and `{file}` for their claims; floor: what would be answered to an example without any
+    LM, for a score that should never be read without that; saved: the options that an older version saved a program
+    with, in the words of this one, where it would now take them for something else.
     """
 
     name: str
@@ -83,7 +85,9 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     draft: Callable[[str, Sources], RecordT] | None = None
     searched: Callable[[RecordT], Searched] | None = None
     beside: Callable[[RecordT], dict[str, Any]] = lambda record: {}
+    converter: str = ""
     floor: Callable[[dspy.Example], AnswerT] | None = None
+    saved: Callable[[Options], Options] = lambda options: options
 
     @property
     def labelled(self) -> Judgements:

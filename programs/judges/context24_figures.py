@@ -16,8 +16,8 @@ from programs.errors import NotEmbedded, UserError
 from programs.questions import Each
 from programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from programs.retrieval.elements import strategies
-from programs.retrieval.elements.paper import Paper, documents, paper_of
-from programs.retrieval.elements.strategies import Strategy, parsed
+from programs.retrieval.elements.paper import PARTS, PLAIN, WHOLE, Paper, documents, paper_of
+from programs.retrieval.elements.strategies import Strategy, parsed, written
 from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.knn_demos import Nearness, nearest
@@ -96,7 +96,7 @@ class Context24FiguresJudge(dspy.Module):
             raise UserError(f"rephrase goes with element documents, and strategy {strategy!r} ranks none")
         if order and not 2 <= order <= MOST:
             raise UserError(f"order is {order}; expected 0 (the LM orders none) or 2 to {MOST} elements")
-        self.strategy = strategy
+        self.strategy = written(strategy)
         self.retriever = retriever
         self.embedding_model = embedding_model(retriever)
         self.rephrase = rephrase
@@ -269,7 +269,9 @@ class Context24FiguresJudge(dspy.Module):
 
     def _documents(self, paper: Paper) -> list[str]:
         """What is said of each element: as the strategy has it where it ranks documents."""
-        plan = self.plan if self.plan.by_document else Strategy()
+        plan = (
+            self.plan if self.plan.by_document else Strategy(captions=PARTS if self.plan.captions == PARTS else WHOLE)
+        )
         return documents(paper, plan.size, plan.reader, plan.captions)
 
     def _ranked(self, claim: str, paper: Paper) -> list[str]:
@@ -304,8 +306,11 @@ class FittedContext24FiguresJudge(Context24FiguresJudge):
 def context24_figures_judge(**options: Any) -> Context24FiguresJudge:
     """The program of these options (see `Context24FiguresJudge`); one with a fitted ranker where it ranks the
     documents of the default strategy as they stand, since on these it is fitted."""
-    plain_documents = parsed(options.get("strategy", strategies.DEFAULT)) == Strategy() and not options.get("rephrase")
-    return FittedContext24FiguresJudge(**options) if plain_documents else Context24FiguresJudge(**options)
+    plan = parsed(options.get("strategy", strategies.DEFAULT))
+    as_they_stand = (
+        plan.captions != PLAIN and plan._replace(captions=PARTS) == Strategy() and not options.get("rephrase")
+    )
+    return FittedContext24FiguresJudge(**options) if as_they_stand else Context24FiguresJudge(**options)
 
 
 def without_lm(record: Context24FiguresRecord) -> Ranking:
