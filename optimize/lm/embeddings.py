@@ -20,6 +20,7 @@ from optimize.lm.budget import Ledger
 from optimize.lm.endpoint import Endpoint
 from optimize.lm.prices import Price, listed_input_price, usd
 from optimize.lm.rate_limit import RAISED, RETRIES, Pace
+from optimize.lm.response_cache import tame
 from programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
@@ -54,6 +55,7 @@ class Embedder:
         self.pace = Pace(threads, RETRIES)
         self.timeout = timeout
         trim_keys()
+        tame(dspy.cache)
         self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":

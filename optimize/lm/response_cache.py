@@ -35,11 +35,11 @@ def _as_text(store: Any) -> Any:
     """The same databases, opened as text."""
     from diskcache import FanoutCache
 
-    from optimize.lm.text_disk import TextDisk
+    from optimize.lm.text_disk import AnswerDisk
 
     limit = store.size_limit * SHARDS  # it tells that of one database
     store.close()
-    return FanoutCache(store.directory, shards=SHARDS, timeout=TIMEOUT, size_limit=limit, disk=TextDisk, **SMALL)
+    return FanoutCache(store.directory, shards=SHARDS, timeout=TIMEOUT, size_limit=limit, disk=AnswerDisk, **SMALL)
 
 
 class _Keeper:

@@ -1,53 +1,39 @@
 """Answers as the response cache keeps them on disk: text without secrets, and read as text alone.
 
-diskcache pickles what it stores, and whoever can write to its files could have the reader run whatever they like.
-DSPy's own restriction of that (`restrict_pickle`) trusts whole modules, and a pickle reaches through those into the
+DSPy's own restriction of pickles (`restrict_pickle`) trusts whole modules, and a pickle reaches through those into the
 modules that they import. What servers answer is plain data, so it is written as JSON, and all else there is no answer.
 """
 
 import json
-import re
 from functools import lru_cache
 from typing import Any
 
-from diskcache import UNKNOWN, Disk
-from diskcache.core import MODE_RAW
+from diskcache import UNKNOWN
 
 from optimize.base import redact
 from optimize.compat.dspy import CACHE_FORMAT, DeserializationError, attributes, plain
+from programs.reading.text_store import NotText, TextDisk
 
 # Of what a server sends, all else can hold anything and is never read again.
 UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine
 USED = ("model", "choices", "usage")  # of a response of LiteLLM
-OWN_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.val")  # as diskcache named them
 
 
-class TextDisk(Disk):
-    """What `diskcache.FanoutCache(disk=...)` asks of a disk, for keys that are strings."""
+class AnswerDisk(TextDisk):
+    """What `diskcache.FanoutCache(disk=...)` asks of a disk, for answers under keys that are strings."""
 
     def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
         """Raises TypeError for what is no plain data."""
-        return 0, MODE_RAW, None, written(value)
+        return super().store(written(value), read, key)
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         """Raises `DeserializationError`, whereupon DSPy forgets the answer and asks anew."""
-        if mode != MODE_RAW or not isinstance(value, str):
-            raise DeserializationError("a row of the response cache is not text")
         try:
-            found = json.loads(value)
-        except (ValueError, RecursionError) as error:
+            found = json.loads(super().fetch(mode, filename, value, read))
+        except (NotText, ValueError, RecursionError) as error:
             raise DeserializationError(f"a row of the response cache is no JSON: {error}") from error
         is_litellms = isinstance(found, dict) and found.get("_dspy_format") != CACHE_FORMAT
         return attributes(found) if is_litellms else found
-
-    def get(self, key: Any, raw: bool) -> str:
-        """A key that is no string, which would have to be unpickled, is none of ours."""
-        return key if raw and isinstance(key, str) else ""
-
-    def remove(self, file_path: str) -> None:
-        """Rows of an earlier version may have a file; a name that somebody wrote there is not followed."""
-        if OWN_FILE.fullmatch(file_path):
-            super().remove(file_path)
 
 
 def written(value: Any) -> str:

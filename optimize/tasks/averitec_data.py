@@ -9,14 +9,17 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from diskcache import Cache, JSONDisk
+from pydantic import TypeAdapter
 
 from optimize.base import digests
 from optimize.base.files import replacing
 from programs.errors import UserError
+from programs.reading.text_store import TextStore
+from programs.records.averitec import Document
 from programs.retrieval.page_store import pages, reduced
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
@@ -51,18 +54,21 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES) -> i
     if passages < 1:
         raise UserError(f"--passages {passages}: expected 1 or more")
     count = 0
-    with replacing(out) as new, Cache(str(out.parent / KEPT), disk=JSONDisk, eviction_policy="none") as known:
+    with replacing(out) as new, TextStore(out.parent / KEPT, TypeAdapter(list[Document])) as known:
         for count, claim in enumerate(claims(file), start=1):
             number = claim.setdefault("claim_id", count - 1)
             if not isinstance(claim.get("claim"), str):
                 raise UserError(f"{file}: entry {count - 1}: claim: missing; expected the text of a claim")
             held = _pages_of(documents, number)
-            key = [digests.of_file(held), claim["claim"], passages]
-            if key not in known:
-                known[key] = [page.model_dump() for page in reduced(claim["claim"], pages(held), passages)]
-            claim["documents"] = known[key]
+            key = json.dumps([digests.of_file(held), claim["claim"], passages])
+            found = known.once(key, partial(_reduced, claim["claim"], held, passages))
+            claim["documents"] = [page.model_dump() for page in found]
             new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
     return count
+
+
+def _reduced(claim: str, held: Path, passages: int) -> list[Document]:
+    return reduced(claim, pages(held), passages)
 
 
 def claims(file: Path) -> Iterator[dict[str, Any]]:
