@@ -108,6 +108,23 @@ class Budget(_Part):
     curve: list[tuple[int, float]] = []
 
 
+class Sharing(_Part):
+    """How many records of a split share something with train, of how many, and by what (see
+    `optimize.datasets.leakage`)."""
+
+    sharing: int
+    records: int
+    by_kind: dict[str, int] = {}
+
+
+class Apart(_Part):
+    """What counted as shared between two records, for the folds of what was fitted and for what follows; what the other
+    splits share with train by it. A file without it is from when only claims, pictures and papers counted."""
+
+    rule: str
+    splits: dict[str, Sharing] = {}
+
+
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the
     champion is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. What a file from before
@@ -131,6 +148,7 @@ class Manifest(_Part):
     budget: Budget | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
+    apart: Apart | None = None
     gain_on_dev: Gain | None = None
     gain_on_test: Gain | None = None
     spend: Spent = Spent()

@@ -25,6 +25,7 @@ def check(
 
     from optimize.cli.display import note, say_pictures
     from optimize.datasets.images import find_gallery
+    from optimize.datasets.leakage import Common, all_keys, common
     from optimize.tasks.all import TASKS
     from programs.reading.lines import scan
 
@@ -33,6 +34,7 @@ def check(
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
+    rows: list[Common] = []
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
@@ -40,6 +42,7 @@ def check(
                 note(str(line.problem))
             continue
         records += 1
+        rows.append(common(chosen, line.record))
         for path in line.record.img_paths:
             if gallery:
                 gallery.file(line.record.id, path)
@@ -53,6 +56,8 @@ def check(
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
+    if rows:
+        _say_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
     for other in TASKS.values() if not records else ():
@@ -78,7 +83,7 @@ def split(
     ] = 0.82,
     seed: Annotated[int, typer.Option(help="Seed of the shuffle.")] = 0,
 ) -> None:
-    """Split labelled records so that no picture, paper or (nearly) equal claim stands on two sides."""
+    """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
     from optimize.cli.display import note
     from optimize.datasets import resample
     from optimize.datasets import split as splits
@@ -116,20 +121,24 @@ def _faulty(task: "Task", found: "Survey", rows: "list[int]") -> str:
     return f", {sum(found.strata[row] != neutral for row in rows)} of them not all {neutral}"
 
 
+def _say_shared(keys: "list[set[str]]") -> None:
+    """What records have in common."""
+    from optimize.cli.display import note
+    from optimize.datasets.leakage import groups, shared
+
+    note(f"  {len(keys)} records in {len(set(groups(keys)))} groups; what they share with another: {shared(keys)}")
+
+
 def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
     """What a plain random split of the same sizes would have leaked."""
     import random
 
     from optimize.cli.display import note
-    from optimize.datasets.leakage import groups, leak
+    from optimize.datasets.leakage import leak
 
-    rows = list(range(len(found.keys)))
-    plain = leak(found.keys, random.Random(seed).sample(rows, len(made.train)))
-    kinds = ", ".join(f"{count} a {kind}" for kind, count in sorted(plain.by_kind.items())) or "nothing"
-    note(
-        f"  {len(rows)} records in {len(set(groups(found.keys)))} groups; a plain random split would share with train: "
-        f"{plain.any_kind} of {plain.records} records ({kinds}); this one: {leak(found.keys, made.train).any_kind}"
-    )
+    plain = leak(found.keys, random.Random(seed).sample(range(len(found.keys)), len(made.train)))
+    _say_shared(found.keys)
+    note(f"  a plain random split would share with train: {plain}; this one: {leak(found.keys, made.train)}")
 
 
 def submit(

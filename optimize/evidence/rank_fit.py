@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.confidence import Interval, mean_interval
-from optimize.datasets.leakage import groups, with_near_duplicates
+from optimize.datasets.leakage import all_keys, common, groups
 from optimize.datasets.split import fold_of
 from optimize.tasks.task import Searched, Task
 from programs.errors import UserError
@@ -37,7 +37,7 @@ class TooFew(UserError):
 
 
 class Looked(NamedTuple):
-    """Claims with gold evidence, and the group of each; two groups share no paper and no (nearly) equal claim."""
+    """Claims with gold evidence, and the group of each: what no two of them share, `optimize.datasets.leakage` says."""
 
     claims: list[Searched]
     group: list[int]
@@ -64,8 +64,7 @@ def looked(task: Task, records: Sequence[Record]) -> Looked:
         return Looked([], [])
     found = [task.searched(record) for record in records]
     kept = [k for k, one in enumerate(found) if one.gold]
-    keys = with_near_duplicates([task.shares(records[k]) for k in kept], [task.text(records[k]) for k in kept])
-    return Looked([found[k] for k in kept], groups(keys))
+    return Looked([found[k] for k in kept], groups(all_keys([common(task, records[k]) for k in kept])))
 
 
 def fit_ranker(given: Looked, unfitted: Matcher, embed: Embed, seed: int) -> RankFitted:

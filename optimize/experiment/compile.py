@@ -18,7 +18,7 @@ from optimize.artifact.program_file import parse, program_text
 from optimize.base import digests, redact
 from optimize.base.files import as_json, read_json, write_whole
 from optimize.base.identity import difference
-from optimize.datasets.apart import as_before, keep_apart
+from optimize.datasets.apart import across, as_before, keep_apart
 from optimize.datasets.embeddings import attach_embeddings
 from optimize.datasets.examples import Labelled, Prepares, examples, labelled, with_planted
 from optimize.datasets.images import attach_gallery, check_sees, digest_shown
@@ -68,6 +68,12 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     check_sees(student, lm)
     watcher.stage("reading the records")
     evidence, rows = _prepared(plan, student, lm, teacher, watcher.stage)
+    sharing = across(rows)
+    for name, found in sharing.items():
+        if found.any_kind:
+            watcher.stage(
+                f"{name} shares with train: {found}; it promises too much (`aisr split` keeps such records together)"
+            )
     splits = {name: examples(found) for name, found in rows.items()}
     splits["train"] = _learnable(splits["train"], watcher)
     everything = [row for found in rows.values() for row in found] if _chooses_demos(plan, student, splits) else []
@@ -102,6 +108,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
         sizes,
         time.monotonic() - began,
         evidence,
+        sharing,
     )
     artifact_folder.save(
         folder,

@@ -15,6 +15,7 @@ from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
+from optimize.tasks.shared_evidence import evidence_keys
 from optimize.tasks.task import Searched, Task
 from programs import labels
 from programs.errors import UserError
@@ -25,6 +26,7 @@ from programs.retrieval.bm25 import bm25
 from programs.retrieval.documents import held
 
 NAME = "averitec"
+UNANSWERABLE = "Unanswerable"  # its text is the same for many questions
 
 
 def _answer(prediction: dspy.Prediction) -> FactCheck:
@@ -83,7 +85,18 @@ def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck |
 
 
 def _shares(record: AveritecRecord) -> set[str]:
-    return {nlpcc.claim_key(record.claim)}
+    return {nlpcc.claim_key(record.claim), *evidence_keys(_texts(record))}
+
+
+def _texts(record: AveritecRecord) -> list[str]:
+    """The gold answers and what is held of the pages that they are from; of other pages many claims have some."""
+    answers = [answer for question in record.questions or () for answer in question.answers]
+    given = [answer for answer in answers if answer.answer_type != UNANSWERABLE]
+    pages = {answer.source_url for answer in given if answer.source_url}
+    return [
+        *(answer.answer for answer in given),
+        *(document.text for document in record.documents or () if document.url in pages),
+    ]
 
 
 def _searched(record: AveritecRecord) -> Searched:
@@ -174,6 +187,7 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     fallback=_fallback,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=_texts,
     text=lambda record: record.claim,
     stratum=JUDGEMENTS.fault,
     submission=ClaimList(),

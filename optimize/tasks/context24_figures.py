@@ -12,10 +12,10 @@ import dspy
 
 from metrics.context24_figures.relation import HALF, gain
 from metrics.context24_figures.score import Ranked
-from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
+from optimize.tasks.shared_evidence import evidence_keys, paper_keys
 from optimize.tasks.task import Options, Searched, Task
 from programs.judges.context24_figures import context24_figures_judge, without_lm
 from programs.records.context24_figures import (
@@ -84,8 +84,10 @@ def _told(record: Context24FiguresRecord) -> list[str]:
 
 
 def _shares(record: Context24FiguresRecord) -> set[str]:
-    paper = record.citekey or digests.of_text("\n".join(record.paragraphs))
-    return {f"paper:{paper}", nlpcc.claim_key(record.claim)}
+    named = {f"paper:{record.citekey}"} if record.citekey else set()
+    captions = evidence_keys((), [element.caption for element in record.elements])
+    pictures = {f"picture:{path}" for path in record.img_paths}
+    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
 
 
 def _searched(record: Context24FiguresRecord) -> Searched:
@@ -143,6 +145,7 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     fallback=without_lm,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=lambda record: ["\n".join(record.paragraphs)],
     text=lambda record: record.claim,
     stratum=_stratum,
     submission=LabelTable(),

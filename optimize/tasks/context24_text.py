@@ -12,10 +12,10 @@ import dspy
 from metrics.context24_text.rouge import KINDS, rouge
 from metrics.context24_text.score import RIGHT, Grounded
 from metrics.context24_text.snippets import matched
-from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
+from optimize.tasks.shared_evidence import paper_keys
 from optimize.tasks.task import Task
 from programs.errors import UserError
 from programs.judges.context24_text import Context24TextJudge, best_sentences
@@ -84,7 +84,7 @@ def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Ground
 
 def _shares(record: Context24TextRecord) -> set[str]:
     named = {f"paper:{record.citekey}"} if record.citekey else set()
-    return {nlpcc.claim_key(record.claim), f"paper:{digests.of_text(chr(10).join(record.paragraphs))}", *named}
+    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named}
 
 
 def _stratum(gold: Gold) -> str:
@@ -142,6 +142,7 @@ CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
     fallback=_fallback,
     exhibits=_exhibits,
     shares=_shares,
+    rests_on=lambda record: ["\n".join(record.paragraphs)],
     text=lambda record: record.claim,
     stratum=_stratum,
     submission=ContextList(),

@@ -52,8 +52,9 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     problem: what the evaluator would refuse in an answer to a record, or None; fallback: the commonest answer, for
     whoever asks to have a failed record filled in; feedback: what is wrong with an answer, for an optimizer that
     reflects; exhibits: the pieces of evidence of a record, as a person is shown them beside an answer;
-    shares: what a record must not have in common with another across a split, "kind:value" each; text: what near-
-    duplicates are found by; stratum: what splits keep in proportion, a word a record;
+    shares: what a record must not have in common with another across a split, "kind:value" each (see
+    `optimize.tasks.shared_evidence`); text: its claim, and rests_on: the texts that it is judged by, of both of which
+    near-duplicates are found; stratum: what splits keep in proportion, a word a record;
     submission: what writes the file that its server takes; judgements: where its answers are labels;
     sentences: how many a record has, where splits may be resampled by that; draft: a text of one's own as a record;
     searched: what is looked for in which paragraphs, where evidence is retrieved; beside: what a submission says of a
@@ -82,6 +83,7 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     submission: Submission
     judgements: Judgements | None = None
     sentences: Callable[[RecordT], int] | None = None
+    rests_on: Callable[[RecordT], Sequence[str]] = lambda record: ()
     draft: Callable[[str, Sources], RecordT] | None = None
     searched: Callable[[RecordT], Searched] | None = None
     beside: Callable[[RecordT], dict[str, Any]] = lambda record: {}

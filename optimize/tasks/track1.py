@@ -10,6 +10,7 @@ from metrics.track1 import tally_track1
 from optimize.tasks import drafts, nlpcc, planted_edits
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
+from optimize.tasks.shared_evidence import evidence_keys
 from optimize.tasks.submission import FlatZip
 from optimize.tasks.task import Sources, Task
 from programs import labels
@@ -54,7 +55,16 @@ def _exhibits(record: Track1Record, example: dspy.Example, answer: list[str] | N
 
 
 def _shares(record: Track1Record) -> set[str]:
-    return {nlpcc.claim_key(record.claim_text), *(f"picture:{path}" for path in record.img_paths)}
+    captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
+    return {
+        nlpcc.claim_key(record.claim_text),
+        *(f"picture:{path}" for path in record.img_paths),
+        *evidence_keys(_texts(record), captions),
+    }
+
+
+def _texts(record: Track1Record) -> list[str]:
+    return [item.text for item in record.evidence_bundle if item.text]
 
 
 def _draft(text: str, sources: Sources) -> Track1Record:
@@ -93,6 +103,7 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     stratum=JUDGEMENTS.fault,
     submission=FlatZip("track1_pred.jsonl", nlpcc.FILES),
     judgements=JUDGEMENTS,
+    rests_on=_texts,
     sentences=lambda record: len(record.sentences),
     draft=_draft,
 )

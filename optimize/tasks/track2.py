@@ -7,10 +7,10 @@ from typing import Any
 import dspy
 
 from metrics.track2 import evidence_found, tally_track2
-from optimize.base import digests
 from optimize.tasks import drafts, nlpcc, planted_edits
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
+from optimize.tasks.shared_evidence import paper_keys
 from optimize.tasks.submission import FlatZip
 from optimize.tasks.task import Searched, Sources, Task
 from programs import labels
@@ -66,8 +66,7 @@ def _exhibits(record: Track2Record, example: dspy.Example, answer: Citation | No
 
 
 def _shares(record: Track2Record) -> set[str]:
-    whole = "\n".join(record.paragraphs.values())
-    return {nlpcc.claim_key(record.claim_text), f"paper:{digests.of_text(whole)}"}
+    return {nlpcc.claim_key(record.claim_text), *paper_keys(record.paragraphs.values())}
 
 
 def _draft(text: str, sources: Sources) -> Track2Record:
@@ -120,6 +119,7 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     stratum=JUDGEMENTS.fault,
     submission=FlatZip("track2_pred.jsonl", nlpcc.FILES),
     judgements=JUDGEMENTS,
+    rests_on=lambda record: ["\n".join(record.paragraphs.values())],
     draft=_draft,
     searched=_searched,
 )

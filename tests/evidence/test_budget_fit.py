@@ -61,7 +61,7 @@ def test_whole_is_all_of_it() -> None:
 
 
 def row(number: int) -> dict[str, Any]:
-    texts = [f"Word{number} is in paragraph {k}. " + "It says no more. " * 20 for k in range(8)]
+    texts = [f"Word{number} is in paragraph {k}. " + f"Reed{number} moss{number}. " * 18 for k in range(8)]
     texts[3] += f"Thing{number} was seen."
     return {
         "id": f"c{number}",
@@ -91,7 +91,7 @@ def test_a_compile_chooses_it_from_train_and_says_what_it_chose(tmp_path: Path) 
 
 def long(number: int) -> dict[str, Any]:
     """A paper of 40 paragraphs that nothing sets apart but their places: the evidence is anywhere."""
-    texts = [f"Word{number} is in paragraph {k}. " + "It says no more. " * 20 for k in range(40)]
+    texts = [f"Word{number} is in paragraph {k}. " + f"Reed{number} moss{number}. " * 18 for k in range(40)]
     return {
         **row(number),
         "claim_text": f"Word{number} is in paragraph.",

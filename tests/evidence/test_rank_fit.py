@@ -40,7 +40,7 @@ def paper(number: int, **more: Any) -> dict[str, Any]:
     thing, other = f"{ADDED[number % 12]}{number}", f"{ADDED[(number + 5) % 12]}{number}"
     prose = "It was seen in all of the places that were looked at, and in every season of the two years. " * 2
     texts = [
-        f"On {other}",
+        f"On {other}: " + ", ".join(f"note{number}of{k}" for k in range(40)),  # or they would be one paper, nearly
         f"{prose} About {other} little is known.",
         f"Figure {number} {thing} makes {other} grow, {thing} and {other}.",
         f"{prose} {thing.title()} lets {other} rise.",
