@@ -41,7 +41,14 @@ FLOORS = [
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # These know nothing of programs and scores either.
-GROUND = ("optimize.compat", "optimize.base", "optimize.lm", "programs.errors", "programs.questions", "programs.reading")
+GROUND = (
+    "optimize.compat",
+    "optimize.base",
+    "optimize.lm",
+    "programs.errors",
+    "programs.questions",
+    "programs.reading",
+)
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 # Of this one MLflow keeps copies, which run outside of the house and know its front door alone.
 STORED = Path("optimize/tracking/stored_model.py")
