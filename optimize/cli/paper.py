@@ -85,6 +85,7 @@ def check_paper(
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
     prepare(artifacts)
+    from optimize.base.files import cache_folder
     from optimize.cli import display
     from optimize.cli.review import say_review
     from optimize.datasets.images import open_gallery
@@ -107,9 +108,9 @@ def check_paper(
     behind = wanted and second_option.opened_lm_behind(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
     )
-    draft, cited = _read(paper, papers)
+    draft, cited = _read(paper, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
-    gallery = open_gallery(draft.folder, artifacts)
+    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
         _judge("claim", CLAIMS, program, opened, gallery, artifacts),
         _judge("citation", CITATIONS, cite_program, opened, gallery, artifacts),
@@ -142,13 +143,15 @@ def check_paper(
     raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
 
 
-def _read(paper: Path, papers: Path | None) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
-    """The draft, with what could not be read of the cited papers among what it lacks; and the cited papers by key."""
+def _read(paper: Path, papers: Path | None, figures: Path) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
+    """The draft with its figures drawn to a folder, and with what could not be read of the cited papers among what it
+    lacks; and the cited papers by key."""
     from dataclasses import replace
 
+    from optimize.paper.figures import with_figures
     from optimize.paper.open import read, read_cited
 
-    draft = read(paper)
+    draft = with_figures(read(paper), paper, figures)
     if papers is None:
         return draft, {}
     found = read_cited(papers, draft.works)

@@ -1,8 +1,9 @@
 """Where a command finds the pictures of its records, and whether its LM can see them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from optimize.base import digests
@@ -30,11 +31,12 @@ def find_gallery(image_root: Path | None, data: Path, artifacts: Path) -> Galler
     return open_gallery(root, artifacts) if root else None
 
 
-def open_gallery(root: Path, artifacts: Path) -> Gallery:
-    """The pictures below a folder; what is read in them is kept below `artifacts`. Raises UserError for no folder."""
+def open_gallery(root: Path, artifacts: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> Gallery:
+    """The pictures below a folder, and what was drawn of drawings there; what is read in them is kept below
+    `artifacts`. Raises UserError for no folder."""
     if not root.is_dir():
         raise UserError(f"--image-root {root}: no such folder; expected the one that holds {IMAGES}/")
-    return Gallery(root, _reader(cache_folder(artifacts) / "ocr"))
+    return Gallery(root, _reader(cache_folder(artifacts) / "ocr"), drawn)
 
 
 def nearest_images(data: Path) -> Path | None:

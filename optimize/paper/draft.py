@@ -1,7 +1,7 @@
 """A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, and where it stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -41,10 +41,25 @@ class Paragraph(NamedTuple):
     headings: tuple[str, ...] = ()
 
 
+class Picture(NamedTuple):
+    """What a figure shows: a file of points, or a drawing (PDF, SVG, EPS). page: of a PDF, from 1; box: the part of it
+    that is shown, left, top, right and bottom in points from the upper left corner; None for all of it."""
+
+    file: Path
+    page: int = 1
+    box: tuple[float, float, float, float] | None = None
+
+    def path(self, folder: Path) -> str:
+        """As records name it: the file from the folder with `/`, and what of it is shown: `paper.pdf#page=3`."""
+        part = f"&box={','.join(f'{side:.0f}' for side in self.box)}" if self.box else ""
+        page = f"#page={self.page}{part}" if part or self.page > 1 else ""
+        return self.file.relative_to(folder).as_posix() + page
+
+
 class Float(NamedTuple):
     """A figure or table. key: its label, or its name where it has none ("Table 3"); name: as the text calls it;
-    rows: the cells of a table, a row a line, with tabs between cells, or empty; picture: its file, where there is one;
-    headings: those that it stands below."""
+    rows: the cells of a table, a row a line, with tabs between cells, or empty; pictures: in order; headings: those
+    that it stands below; notes: what stands below the cells of a table; coded: where it is drawn by code."""
 
     key: str
     name: str
@@ -52,8 +67,10 @@ class Float(NamedTuple):
     caption: str
     place: Place
     rows: str = ""
-    picture: Path | None = None
+    pictures: tuple[Picture, ...] = ()
     headings: tuple[str, ...] = ()
+    notes: str = ""
+    coded: tuple[Place, ...] = ()
 
 
 class Work(NamedTuple):
@@ -73,7 +90,8 @@ class Unread(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """A whole paper. folder: what places and pictures are below; floats and works: by their keys."""
+    """A whole paper. folder: what places and pictures are below; floats and works: by their keys; drawn: of drawings
+    that were made to pictures of points, the file with these by the path that records name the drawing by."""
 
     folder: Path
     title: str
@@ -81,3 +99,4 @@ class Draft:
     floats: Mapping[str, Float]
     works: Mapping[str, Work]
     unread: tuple[Unread, ...] = ()
+    drawn: Mapping[str, Path] = field(default_factory=dict)

@@ -12,6 +12,9 @@ MAX_NOTES = 500
 MAX_NAMED = 2_000  # files that a paper may name
 MAX_NAME = 255  # characters of a path that a paper may name
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+EPS = (".eps", ".ps")
+DRAWINGS = (".pdf", ".svg", *EPS)
+MADE_OF_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".svg", ".jpg")
 CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and ends of lines stay
 
 
@@ -85,19 +88,27 @@ class Files:
             return ""
 
     def picture(self, name: str, place: Place, folders: tuple[str, ...] = ("",)) -> Path | None:
-        """The picture that a paper names. A PDF or drawing is none that can be shown, and is noted."""
-        endings = ("", *PICTURES, ".pdf", ".eps", ".svg")
+        """The picture or drawing that a paper names. For an EPS that is what was made of it and lies beside it, where
+        there is such a file: LaTeX puts in no other."""
+        endings = ("", *PICTURES, ".pdf", ".svg", ".eps")
         noted = len(self.unread)
         for folder in folders:
             file = self.find(name, place, endings, folder)
             if file is not None:
                 del self.unread[noted:]
-                if file.suffix.lower() in PICTURES:
-                    return file
-                self.refuse(place, f"{self.name(file)}: no picture of points; only its caption is evidence")
+                if file.suffix.lower() in (*PICTURES, *DRAWINGS):
+                    return self._beside(file) if file.suffix.lower() in EPS else file
+                self.refuse(place, f"{self.name(file)}: neither a picture nor a drawing that is known")
                 return None
         del self.unread[noted + 1 :]
         return None
+
+    def _beside(self, file: Path) -> Path:
+        for ending in MADE_OF_EPS:
+            made = file.with_name(file.stem + ending)
+            if made.is_file() and made.resolve().is_relative_to(self.folder):
+                return made.resolve()
+        return file
 
     def _decoded(self, raw: bytes, name: str) -> str:
         try:

@@ -8,6 +8,7 @@ from optimize.paper.latex_macros import plain
 from optimize.paper.latex_marks import Marks
 from optimize.paper.latex_names import (
     ARGUMENTS,
+    CODED,
     FLOATS,
     IN_BRACKETS,
     JOINED,
@@ -43,6 +44,10 @@ class Body(Marks):
             "label": lambda token: self._label(self.stream.word()),
             "includegraphics": self._picture,
             "graphicspath": self._picture_folders,
+            "subcaption": self._subcaption,
+            "vskip": self._skip_length,
+            "hskip": self._skip_length,
+            "kern": self._skip_length,
             "footnote": self._footnote,
             "footnotetext": self._footnote,
             "multicolumn": self._multicolumn,
@@ -144,6 +149,8 @@ class Body(Marks):
     def _skip(self, name: str, token: Token) -> None:
         if SKIPPED[name]:
             self.files.refuse(token.place, f"{SKIPPED[name]} ({name}), which is not read")
+        if self._open and SKIPPED[name] == CODED:
+            self._open[-1].coded.append(token.place)
         while (one := self.stream.raw()) is not None:
             if one.kind == "command" and one.text == "end" and self.stream.word() == name:
                 return

@@ -2,6 +2,7 @@
 
 import re
 
+from optimize.paper.draft import Picture
 from optimize.paper.latex_floats import Parts, Table
 from optimize.paper.latex_macros import plain
 from optimize.paper.latex_names import (
@@ -9,6 +10,8 @@ from optimize.paper.latex_names import (
 )
 from optimize.paper.latex_run import Run
 from optimize.paper.latex_tokens import Token
+
+PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
 
 
 class Figures(Run):
@@ -28,16 +31,14 @@ class Figures(Run):
             self._numbers[parts.kind] += 1
             parts.number = str(self._numbers[parts.kind])
         parts.captions.append(said)
-        parts.before_caption = len(parts.pictures), len(parts.tables)
+        parts.before_caption = tuple(map(len, parts.content))
 
     def _beside(self, first: Parts) -> Parts:
         """A second float in the same environment. Where the first has its caption below, what follows that is of the
         second."""
         second = Parts(first.kind, first.environment, first.place, first.headings, first.below)
-        pictures, tables = first.before_caption
-        if pictures or tables:
-            first.pictures, second.pictures = first.pictures[:pictures], first.pictures[pictures:]
-            first.tables, second.tables = first.tables[:tables], first.tables[tables:]
+        if any(first.before_caption):
+            first.part_at(first.before_caption, second)
         self.floats.append(first)
         self._open[-1] = second
         self._items = second.notes
@@ -64,6 +65,18 @@ class Figures(Run):
         self._items += self._inline(self.stream.argument(), token.place)
         self._close_float("")
 
+    def _subcaption(self, token: Token) -> None:
+        """The caption of a part of a figure; where none is open, what stands before it becomes one."""
+        if len(self._open) != 1:
+            self._caption(token)
+            return
+        whole = self._open[-1]
+        self._open_float(whole.kind, token.text, token.place)
+        self._caption(token)
+        part = self._open[-1]
+        self._close_float("")
+        whole.part_at((0, 0, len(whole.within), 0), part)
+
     def _label(self, name: str) -> None:
         if self._open:
             self._open[-1].labels.append(name)
@@ -71,7 +84,8 @@ class Figures(Run):
             self.labels.setdefault(name, self._here)
 
     def _picture(self, token: Token) -> None:
-        self._drop("soo")
+        self.stream.star()
+        options = [plain(one) for one in (self.stream.option(), self.stream.option()) if one]
         name = self.stream.word()
         if not self._reading and not self._within:
             return
@@ -79,10 +93,9 @@ class Figures(Run):
             self.files.refuse(token.place, f"{name[:80]!a}: a picture outside of a figure")
             return
         file = self.files.picture(name.strip('"'), token.place, self._folders)
-        if file is not None and self._open[-1].pictures:
-            self.files.refuse(token.place, f"{self.files.name(file)}: only the first picture of a figure is shown")
+        page = PAGE.search(",".join(options))
         if file is not None:
-            self._open[-1].pictures.append(file)
+            self._open[-1].pictures.append(Picture(file, int(page[1]) if page else 1))
 
     def _picture_folders(self, token: Token) -> None:
         folders = re.findall(r"[^{}]+", plain(self.stream.argument()))

@@ -1,11 +1,10 @@
 """Figures and tables while they are read: what stands in them, and what becomes of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from optimize.paper.draft import Float, Place
+from optimize.paper.draft import Float, Picture, Place
 from optimize.paper.passages import Piece, flat
 
 MAX_SPAN = 50  # columns or rows that one cell takes
@@ -78,15 +77,32 @@ class Parts:
     number: str = ""
     captions: list[list[Item]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
-    pictures: list[Path] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     notes: list[Item] = field(default_factory=list)
     within: list["Parts"] = field(default_factory=list)
-    before_caption: tuple[int, int] = (0, 0)  # pictures and tables that stand above the caption
+    coded: list[Place] = field(default_factory=list)
+    before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
 
     @property
     def name(self) -> str:
         return f"{self.kind.capitalize()} {self.number}".strip()
+
+    @property
+    def content(self) -> tuple[list[Any], ...]:
+        return self.pictures, self.tables, self.within, self.coded
+
+    def take(self, other: "Parts") -> None:
+        """Make the content of another one its own."""
+        other.part_at((0, 0, 0, 0), self)
+        self.labels += other.labels
+        self.notes += other.notes
+
+    def part_at(self, places: Sequence[int], second: "Parts") -> None:
+        """Leave of each kind of content what stands before a place, and give the rest to a second float."""
+        for mine, others, place in zip(self.content, second.content, places, strict=True):
+            others += mine[place:]
+            del mine[place:]
 
 
 def words(pieces: Iterable[Piece]) -> str:
@@ -120,9 +136,9 @@ def grid(texts: list[list[tuple[str, int, int]]]) -> str:
 
 
 def finished(parts: Parts, key: str, caption: str, rows: str) -> Float:
-    """The float that the parts make. Its picture is the first one, where there are more."""
-    picture = parts.pictures[0] if parts.pictures else None
-    return Float(key, parts.name, parts.kind, caption, parts.place, rows, picture, parts.headings)
+    """The float that the parts make."""
+    pictures, coded = tuple(parts.pictures), tuple(parts.coded)
+    return Float(key, parts.name, parts.kind, caption, parts.place, rows, pictures, parts.headings, coded=coded)
 
 
 def key_of(parts: Parts, taken: Mapping[str, object]) -> str:

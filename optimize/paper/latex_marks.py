@@ -1,5 +1,7 @@
 """References, citations, bibliographies, and small things in the text of a LaTeX paper."""
 
+import re
+
 from optimize.paper import bibliography
 from optimize.paper.latex_figures import Figures
 from optimize.paper.latex_floats import Citation, Reference, words
@@ -7,9 +9,14 @@ from optimize.paper.latex_macros import plain, split
 from optimize.paper.latex_names import (
     IN_BRACKETS,
     JOINED,
+    PLAIN,
 )
 from optimize.paper.latex_tokens import Token
 from optimize.paper.passages import Piece
+
+LENGTH = re.compile(
+    r"[-+]?\d*+\.?\d*+\s?(?:pt|em|ex|cm|mm|in|bp|pc|mu)?(?:\s(?:plus|minus)\s[-+]?[\d.]*+\s?[a-z]{0,5})*+"
+)
 
 
 class Marks(Figures):
@@ -78,6 +85,16 @@ class Marks(Figures):
     def _superscript(self, token: Token) -> None:
         said = words(one for one in self._inline(self.stream.argument(), token.place) if isinstance(one, Piece))
         self._say(f"^{said}" if said.isdigit() else said, token.place)
+
+    def _skip_length(self, token: Token) -> None:
+        """Pass over the length behind TeX's own skips: `-0.6em plus 1fil`, or a command that stands for one."""
+        self.stream.blanks()
+        following = self.stream.raw()
+        if following is not None and following.kind == "text" and (found := LENGTH.match(following.text)):
+            rest = following.text[found.end() :]
+            self.stream.push([following._replace(text=rest)] if rest else [])
+        elif following is not None and not (following.kind == "command" and following.text in PLAIN):
+            self.stream.push([following])
 
     def _xspace(self, token: Token) -> None:
         following = self.stream.peek()

@@ -9,7 +9,7 @@ def _listed(names: str) -> list[str]:
 DROPPED = {
     **dict.fromkeys(
         _listed(
-            "vspace hspace vskip hskip pagestyle thispagestyle usetikzlibrary bibliographystyle phantom "
+            "vspace hspace pagestyle thispagestyle usetikzlibrary bibliographystyle phantom "
             "hphantom vphantom pagenumbering index glsadd hypersetup captionsetup sisetup lstset theoremstyle "
             "crefname Crefname todo thanks author date affil affiliation institute email keywords thinmuskip "
             "pdfinfo pdfoutput setmainfont tikzset pgfplotsset geometry linespread selectlanguage bibdata "
@@ -107,11 +107,11 @@ TABULARS = {
     "tabular": "om", "tabular*": "mom", "tabularx": "mom", "tabulary": "mom", "longtable": "om", "tabu": "m",
     "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "om",
 }  # fmt: skip
+CODED = "a drawing by code"
 # Drawn by code, or no prose; with what they are called in the list of what was not read.
 SKIPPED = {
-    "tikzpicture": "a drawing by code", "pgfpicture": "a drawing by code", "picture": "a drawing by code",
-    "axis": "a drawing by code", "forest": "a drawing by code", "overpic": "a drawing by code", "algorithm":
-    "an algorithm", "algorithm*": "an algorithm", "algorithmic": "an algorithm", "algorithm2e": "an algorithm",
+    **dict.fromkeys(_listed("tikzpicture pgfpicture picture axis forest circuitikz pspicture"), CODED),
+    **dict.fromkeys(_listed("algorithm algorithm* algorithmic algorithm2e"), "an algorithm"),
     "tblr": "a table of tabularray", "CCSXML": "", "filecontents": "", "filecontents*": "",
 }  # fmt: skip
 LISTS = frozenset(_listed("itemize enumerate description compactitem compactenum inparaenum asparaenum trivlist list"))

@@ -283,7 +283,9 @@ class Run:
             self.files.refuse(parts.place, f"a {parts.kind} without its end: {why}")
             self.blocks.append((parts.notes, self._path(), False))
             parts.notes = []
-        if self._open:
+        if self._open and not parts.captions:  # LaTeX gives it no letter: what it holds is the whole's
+            self._open[-1].take(parts)
+        elif self._open:
             self._open[-1].within.append(parts)
         else:
             self.floats.append(parts)

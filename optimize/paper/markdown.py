@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from optimize.paper.bibliography import DOI, YEAR, Cited, bibtex
 from optimize.paper.citations import marks
-from optimize.paper.draft import Draft, Float, Paragraph, Place, Work
+from optimize.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
 from optimize.paper.files import Files
 from optimize.paper.latex_floats import grid
 from optimize.paper.latex_text import formula
@@ -201,11 +201,12 @@ class _Reader:
                 said, label = self.blocks[beside].text or said, label or self.blocks[beside].label
             name, caption = _named(block.kind, said, counted[block.kind])
             picture = self.files.picture(block.source, block.place) if block.source else None
+            pictures = (Picture(picture),) if picture else ()
             key = label if label and label not in found else name
             if label:
                 self.labels[label] = name
             found.setdefault(
-                key, Float(key, name, block.kind, caption, block.place, block.rows, picture, block.headings)
+                key, Float(key, name, block.kind, caption, block.place, block.rows, pictures, block.headings)
             )
         self.blocks = [one for number, one in enumerate(self.blocks) if one.kind == "text" and number not in captions]
         return found

@@ -13,13 +13,14 @@ import json
 import math
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
 from optimize.paper.pdf_pixels import drawn, mark_unseen
 from optimize.paper.pdf_signs import Box, View, address_of, words_of
+from optimize.paper.sandbox import confine
 
 THIN = 3.0  # points; what is thinner is a rule of a table
 LONG = 8.0  # points; what is shorter is no rule
@@ -32,7 +33,7 @@ class Refused(Exception):
 
 def main() -> None:
     file, limits = sys.argv[1], json.loads(sys.argv[2])
-    _limit(limits)
+    confine(limits["memory"], limits["seconds"])
     try:
         with _open(file) as document:
             _read(document, limits)
@@ -52,19 +53,6 @@ def _read(document: Any, limits: dict[str, Any]) -> None:
         if left < 0:
             raise Refused("signs")
         print(json.dumps(read), flush=True)
-
-
-def _limit(limits: dict[str, Any]) -> None:
-    """Memory and CPU time, where the system can hold a process to them."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    seconds = max(int(limits["seconds"]), 1)
-    bounds = {resource.RLIMIT_AS: limits["memory"], resource.RLIMIT_CPU: seconds, resource.RLIMIT_CORE: 0}
-    for which, most in bounds.items():
-        with suppress(OSError, ValueError):  # macOS does not bound address space
-            resource.setrlimit(which, (most, most))
 
 
 @contextmanager

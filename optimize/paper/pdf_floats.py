@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from optimize.paper.draft import Float, Place, Unread
+from optimize.paper.draft import Float, Picture, Place, Unread
 from optimize.paper.pdf_blocks import CAPTION, Block, Kind
+from optimize.paper.pdf_figures import Figures
 from optimize.paper.pdf_lines import Line
 from optimize.paper.pdf_process import Box, Page
 from optimize.paper.pdf_regions import Regions, within
@@ -18,7 +20,7 @@ LONGEST_EXCERPT = 80  # characters
 
 
 def floats(
-    file: str,
+    path: Path,
     text: Sequence[Block],
     words: Counter[str],
     pages: Sequence[Page],
@@ -26,6 +28,8 @@ def floats(
     loose: Mapping[Line, list[list[str]]],
 ) -> tuple[dict[str, Float], list[Unread]]:
     """Figures and tables by their names, and what of them could not be read."""
+    file = path.name
+    figures = Figures(text, pages, seen)
     found: dict[str, Float] = {}
     unread: list[Unread] = []
     above = Headings(text)
@@ -56,7 +60,11 @@ def floats(
             unread.append(Unread(place, f"the cells of {name}: no rows could be told apart beside its caption"))
         said = text_of(block, words).text[caption.end() :].strip()
         table = "\n".join("\t".join(row) for row in rows)
-        found[name] = Float(name, name, "table" if is_table else "figure", said, place, table, None, above.now())
+        box = None if rows else figures.beside(block)
+        if not rows and box is None and not is_table:
+            unread.append(Unread(place, f"the drawing of {name}: nothing drawn stands beside its caption"))
+        pictures = (Picture(path, block.lines[0].page, (*box,)),) if box else ()
+        found[name] = Float(name, name, "table" if is_table else "figure", said, place, table, pictures, above.now())
     for number, boxes in free.items():
         unread += [
             Unread(Place(file, page=number), f"a table without a caption: “{_excerpt(by_number[number], box)}”")

@@ -4,19 +4,14 @@ Whatever happens there (a crash of the library, a loop, memory without end) is o
 """
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from optimize.paper import sandbox
 from programs.errors import UserError
 
 CHILD = "optimize.paper.pdf_child"
-HOUSE = str(Path(__file__).parents[2])
-# All that it takes of the environment: whoever breaks out of the library should find no key there.
-PASSED = ("LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "PYTHONPATH", "SYSTEMROOT")
-OUT_OF_TIME = (-24, -9)  # ended by SIGXCPU, or by SIGKILL where its soft and hard limits are one
 NEXT = "give its LaTeX or Markdown instead, or print it to a new PDF"
 
 
@@ -108,25 +103,15 @@ def pages_of(file: Path, limits: Limits = LIMITS) -> Pages:
 
 
 def _run(file: Path, limits: Limits) -> str:
-    environment = {name: os.environ[name] for name in PASSED if name in os.environ}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [HOUSE, environment.get("PYTHONPATH")]))
-    command = [sys.executable, "-P", "-m", CHILD, str(file.absolute()), json.dumps(limits._asdict())]
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=environment | {"OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"},
-            timeout=limits.waiting,
-            check=False,
-        )
+        done = sandbox.run(CHILD, [str(file.absolute())], limits._asdict())
     except subprocess.TimeoutExpired as error:
         raise UserError(f"{file}: not read within {limits.waiting:g} seconds; {NEXT}") from error
     if done.returncode and b"ModuleNotFoundError" in done.stderr:
         raise UserError("reading a PDF needs pypdfium2; `pip install 'aisr[paper]'` brings it")
     if done.returncode and b"MemoryError" in done.stderr:
         raise UserError(f"{file}: takes more than {limits.memory >> 20} MiB of memory to read; {NEXT}")
-    if done.returncode in OUT_OF_TIME:
+    if done.returncode in sandbox.OUT_OF_TIME:
         raise UserError(f"{file}: takes more than {limits.seconds:g} seconds of a core to read; {NEXT}")
     if done.returncode:
         raise UserError(

@@ -1,7 +1,9 @@
 """Small copies of the pictures that records name; `programs.vision.images` checks their paths and files."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from programs.vision.images import BadPicture, decode, find
 
@@ -10,15 +12,17 @@ QUALITY = 60
 
 
 class Thumbnails:
-    """Pictures below a root folder; whatever lies outside of it, is too large or is no picture is None."""
+    """Pictures below a root folder, and what was drawn of drawings there; whatever lies outside of it, is too large or
+    is no picture is None."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, drawn: Mapping[str, Path] = MappingProxyType({})) -> None:
         self.root = root.resolve()
+        self.drawn = drawn
 
     def __call__(self, path: str) -> bytes | None:
         """A WebP of at most 480 pixels a side, without the metadata of the original."""
         try:
-            small = decode(str(find(self.root, path)))
+            small = decode(str(find(self.root, path, self.drawn)))
         except BadPicture:
             return None
         small.thumbnail((LONGEST, LONGEST))

@@ -14,7 +14,7 @@ SARIF, JSONL = "paper.sarif", "paper.jsonl"
 
 def all_files(folder: Path, review: Review) -> list[Path]:
     """Write them into a folder, over those of an earlier run; their paths, the page first."""
-    shown = page.write(folder, review, Thumbnails(review.draft.folder))
+    shown = page.write(folder, review, Thumbnails(review.draft.folder, review.draft.drawn))
     write_whole(folder / SARIF, as_sarif(review))
     write_whole(folder / JSONL, as_jsonl(review))
     return [shown, folder / SARIF, folder / JSONL]

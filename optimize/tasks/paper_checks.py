@@ -140,7 +140,7 @@ def _claims_something(sentence: Sentence) -> bool:
 
 
 def _claim_record(draft: Draft, file: str, said: list[str], keys: tuple[str, ...], taken: Counter[str]) -> Track1Record:
-    items = [_item(draft.folder, draft.floats[key]) for key in keys]
+    items = [item for key in keys for item in _items(draft.folder, draft.floats[key])]
     return Track1Record.model_validate(
         {
             "id": _id(file, [*said, *map(str, items)], taken),
@@ -151,17 +151,21 @@ def _claim_record(draft: Draft, file: str, said: list[str], keys: tuple[str, ...
     )
 
 
-def _item(folder: Path, one: Float) -> dict[str, Any]:
-    """A float as an item of evidence; its picture by its path from the folder."""
-    caption = f"{one.name}: {one.caption}" if one.caption else one.name
+def _items(folder: Path, one: Float) -> Iterator[dict[str, Any]]:
+    """A float as items of evidence, its pictures by their paths from the folder; each picture behind the first is an
+    item of its own."""
+    said = " ".join(part for part in (one.caption, one.notes) if part)
+    caption = f"{one.name}: {said}" if said else one.name
+    paths = [picture.path(folder) for picture in one.pictures if picture.file.is_relative_to(folder)]
     kind = (
         {"type": "table", "table_caption": [caption]}
         if one.kind == "table"
         else {"type": "image", "image_caption": [caption]}
     )
-    inside = one.picture is not None and one.picture.is_relative_to(folder)
-    path = one.picture.relative_to(folder).as_posix() if one.picture is not None and inside else None
-    return {**kind, "text": one.rows, "img_path": path}
+    yield {**kind, "text": one.rows, "img_path": paths[0] if paths else None}
+    for number, path in enumerate(paths[1:], start=2):
+        shown = f"{one.name} ({number} of {len(paths)})"
+        yield {"type": "image", "image_caption": [shown], "img_path": path}
 
 
 def _citations(

@@ -59,7 +59,7 @@ def test_nothing_outside_of_the_folder_is_read(paper: Path, command: str) -> Non
     (paper / "sub").mkdir()
     draft = read(paper, command.replace("%s", str(paper.parent)))
     assert "secret" not in said(draft)
-    assert all(one.picture is None for one in draft.floats.values())
+    assert all(not one.pictures for one in draft.floats.values())
     assert all(one.title == "" for one in draft.works.values())
     assert any("leads out" in one.why or "no such file" in one.why for one in draft.unread)
 
