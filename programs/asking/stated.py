@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-from programs import questions
+from aisr.programs import questions
 
 FIELD = questions.SURE
 FORM = (

@@ -16,21 +16,21 @@ from litellm.types.decisions import (
 )
 from pydantic import BaseModel
 
-from optimize.inference.judge import Outcome, judge
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.lm.rate_limit import Pace
-from optimize.lm.unavailable import LMUnavailable
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.label_probabilities import judgements_of
-from programs.asking.stated import stated
-from programs.questions import Each
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
-from programs.vision.images import Gallery
+from aisr.inference.judge import Outcome, judge
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.lm.rate_limit import Pace
+from aisr.lm.unavailable import LMUnavailable
+from aisr.programs.asking.label_probabilities import judgements_of
+from aisr.programs.asking.stated import stated
+from aisr.programs.questions import Each
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.vision.images import Gallery
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support import decisions
 from support.commands import Aisr
 from support.corpora import read_rows
