@@ -10,6 +10,8 @@ from optimize.cli.session import load, opened_beside, warn_of_another_lm
 from programs.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from optimize.artifact.program_file import Loaded
     from optimize.inference.cascade import Stage
     from optimize.lm.budget import Ledger
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from optimize.report.records import Records
     from optimize.tasks.task import Task
     from programs.judges.contract import Program
+    from programs.records.base import Record
 
 BELOW = 0.7
 SecondLM = Annotated[
@@ -134,16 +137,26 @@ def behind(program: "Program", lm: "OpenLM") -> "Program":
 
 
 def foretold(
-    program: str, records: int, lm: "OpenLM", second: Opened | None, second_program: str | None, artifacts: Path
+    program: str,
+    loaded: "Loaded",
+    records: "Iterable[Record]",
+    count: int,
+    lm: "OpenLM",
+    second: Opened | None,
+    second_program: str | None,
+    artifacts: Path,
 ) -> "Foretold":
-    """What predicting so many records would come to. Raises UserError where a program left no dev records."""
-    from optimize.report.foretold import Behind, foretell
+    """What predicting so many records would come to; they are looked at where a retriever would embed them. Raises
+    UserError where a program left no dev records."""
+    from optimize.report.foretold import Behind, embedding, foretell
 
     dev = _dev(program, artifacts)
+    programs = [loaded.program, *([second.stage.program] if second else [])]
+    embedded = embedding(programs, records, lm.embeddings)
     if second is None:
-        return foretell(dev, records, lm.lm.price)
+        return foretell(dev, count, lm.lm.price, None, embedded)
     behind = dev if second_program is None else _dev(second_program, artifacts)
-    return foretell(dev, records, lm.lm.price, Behind(behind, second.stage.lm.lm.price, second.below))
+    return foretell(dev, count, lm.lm.price, Behind(behind, second.stage.lm.lm.price, second.below), embedded)
 
 
 def _dev(program: str, artifacts: Path) -> "Records":

@@ -25,7 +25,7 @@ from optimize.datasets.images import attach_gallery, check_sees, digest_shown
 from optimize.decision.collect import opinions
 from optimize.decision.fit import Fitted, fit
 from optimize.experiment.ensemble import beside_members, ensemble
-from optimize.experiment.evidence import Evidence, fit_evidence, learn
+from optimize.experiment.evidence import Evidence, fit_evidence, guessed_budgets, learn
 from optimize.experiment.manifest import manifest, report
 from optimize.experiment.plan import Plan, Watcher
 from optimize.inference.evaluate import Result, check_any, measure
@@ -33,13 +33,13 @@ from optimize.inference.judge import judge_all
 from optimize.lm.client import OpenLM
 from optimize.lm.embeddings import Embeds, UnsentEmbeddings
 from optimize.search.champion import Choice, Tested, check_price, choose
-from optimize.search.cost_estimate import Bounds, bounds, total
+from optimize.search.cost_estimate import Bounds, bounds, total, with_embeddings
 from optimize.search.nearest import races
 from optimize.search.objective import Objective, objective
 from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
 from programs.errors import UserError
 from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import Ensemble, members, models, seen_by, single
+from programs.judges.ensemble import Ensemble, members, models, ranked, seen_by, single
 from programs.reading.lines import read
 from programs.records.base import Record
 
@@ -350,13 +350,46 @@ def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
 
 def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Settings]) -> list[Bounds]:
     """The same with each of several settings in the place of the plan's."""
-    student, evidence, silent = _student(plan, UnsentEmbeddings()), Evidence(), lambda stage: None
+    unsent = UnsentEmbeddings()
+    student = _student(plan, unsent)
     train = list(_records(plan, "train"))
-    if not getattr(student, "embedding_model", None):  # nothing may be sent, and without vectors nothing is fitted
-        evidence = fit_evidence(plan, student, train, lm.window, silent)
-    learn(student, train, silent)
-    _, rows = _affordable(plan, student, evidence, lm, teacher, silent)
-    return [_foretold(replace(plan, settings=settings), student, rows, lm, teacher) for settings in offered]
+    if unsent.models and ranked(student):
+        return _without_vectors(plan, student, unsent, train, lm, teacher, offered)
+    evidence = fit_evidence(plan, student, train, lm.window, _silent)
+    learn(student, train, _silent)
+    _, rows = _affordable(plan, student, evidence, lm, teacher, _silent)
+    found = [_foretold(replace(plan, settings=settings), student, rows, lm, teacher) for settings in offered]
+    return [with_embeddings(one, unsent, lm.embeddings) for one in found]
+
+
+def _silent(stage: str) -> None:
+    """Nobody is told."""
+
+
+def _without_vectors(
+    plan: Plan,
+    student: Program,
+    unsent: UnsentEmbeddings,
+    train: Sequence[Record],
+    lm: OpenLM,
+    teacher: OpenLM,
+    offered: Sequence[Settings],
+) -> list[Bounds]:
+    """The same for a student that has to ask for the vectors which its evidence is fitted on. The fit is gone through
+    with vectors that are all alike, for the texts that it asks for; what it finds means nothing."""
+    fit_evidence(plan, student.deepcopy(), train, lm.window, _silent)
+    learn(student, train, _silent)
+    searching, found = ranked(student), []
+    assert searching
+    for tokens in guessed_budgets(plan, train, lm.window) or (None,):
+        if tokens is not None:
+            searching.context_tokens = tokens
+        rows = {name: _read(plan, name, student) for name in plan.data}
+        found.append([_foretold(replace(plan, settings=one), student, rows, lm, teacher) for one in offered])
+    return [
+        with_embeddings(Bounds(usual.usual, wide.most), unsent, lm.embeddings)
+        for usual, wide in zip(found[0], found[-1], strict=True)
+    ]
 
 
 def _foretold(
