@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import dspy
 
-from optimize.lm.embeddings import Embeddings, Unsent, UnsentEmbeddings, requests
-from programs.judges.contract import JudgeProgram
-from programs.text.tokens import BYTES_PER_TOKEN, tokens
+from aisr.lm.embeddings import Embeddings, Unsent, UnsentEmbeddings, requests
+from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.text.tokens import BYTES_PER_TOKEN, tokens
 
 TWICE = 2  # at most each text is asked for again: by a ranker that was fitted, and where an answer was lost
 

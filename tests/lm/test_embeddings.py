@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMConfigurationError
 
-from optimize.base import digests
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.embeddings import Embeddings
-from programs.errors import NotEmbedded
-from programs.text.tokens import tokens
+from aisr.base import digests
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.embeddings import Embeddings
+from aisr.programs.errors import NotEmbedded
+from aisr.programs.text.tokens import tokens
 from support.corpora import beginning
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, Reply, judged, serve
