@@ -3,9 +3,9 @@ r"""Numbers as LaTeX counts and prints them: \setcounter, \numberwithin, \renewc
 import re
 from collections.abc import Callable, Mapping
 
-from optimize.paper.latex_macros import Macro
-from optimize.paper.latex_run import Run
-from optimize.paper.latex_tokens import Token
+from aisr.paper.latex_macros import Macro
+from aisr.paper.latex_run import Run
+from aisr.paper.latex_tokens import Token
 
 ROMAN = (
     (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),

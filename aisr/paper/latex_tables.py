@@ -2,12 +2,12 @@
 
 import re
 
-from optimize.paper.latex_floats import Table
-from optimize.paper.latex_macros import plain
-from optimize.paper.latex_names import LONG, TABULARS
-from optimize.paper.latex_run import Run
-from optimize.paper.latex_tokens import Token
-from optimize.paper.passages import Piece
+from aisr.paper.latex_floats import Table
+from aisr.paper.latex_macros import plain
+from aisr.paper.latex_names import LONG, TABULARS
+from aisr.paper.latex_run import Run
+from aisr.paper.latex_tokens import Token
+from aisr.paper.passages import Piece
 
 SPAN = re.compile(r"\b([rc])\s?=\s?(\d{1,2})\b")
 

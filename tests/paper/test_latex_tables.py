@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from optimize.paper.draft import Draft, Float
-from optimize.paper.latex import read
-from programs.errors import UserError
+from aisr.paper.draft import Draft, Float
+from aisr.paper.latex import read
+from aisr.programs.errors import UserError
 
 TABULAR = r"\begin{tabular}{lr}Site & F1 \\ \hline Bog & 61.0 \\ \end{tabular}"
 NOTES = r"\begin{tablenotes}\item[a] Once.\end{tablenotes}"
