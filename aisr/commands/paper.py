@@ -60,6 +60,10 @@ def check_paper(
         Path | None,
         typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
     ] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
+    ] = None,
     program: Annotated[
         str | None, typer.Option(help="A compiled program for sentences against tables and figures.")
     ] = None,
@@ -97,7 +101,7 @@ def check_paper(
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
     if lm == "none":
-        _without_lm(paper, papers, out, fail_on or [], [program, cite_program, second_lm])
+        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, second_lm])
         return
     prepare(artifacts)
     from aisr.base.files import cache_folder
@@ -123,7 +127,7 @@ def check_paper(
     behind = wanted and second_option.opened_lm_behind(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
     )
-    draft, cited = _read(paper, papers, cache_folder(artifacts) / "figures")
+    draft, cited = _read(paper, root, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
@@ -159,7 +163,12 @@ def check_paper(
 
 
 def _without_lm(
-    paper: Path, papers: Path | None, out: Path | None, fail_on: Sequence[str], of_an_lm: Sequence[str | None]
+    paper: Path,
+    root: Path | None,
+    papers: Path | None,
+    out: Path | None,
+    fail_on: Sequence[str],
+    of_an_lm: Sequence[str | None],
 ) -> None:
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.commands.review import say_review
@@ -168,7 +177,7 @@ def _without_lm(
     if any(of_an_lm):
         raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
     labels = gate.chosen(fail_on, [])
-    review = recomputed.without_lm(*_read(paper, papers, None))
+    review = recomputed.without_lm(*_read(paper, root, papers, None))
     failing = gate.failing(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
@@ -186,7 +195,9 @@ def _write(out: Path | None, review: "Review") -> None:
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
-def _read(paper: Path, papers: Path | None, figures: Path | None) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
+def _read(
+    paper: Path, root: Path | None, papers: Path | None, figures: Path | None
+) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
     """The draft with its figures drawn to a folder, if one is given, and with what could not be read of the cited
     papers among what it lacks; and the cited papers by key."""
     from dataclasses import replace
@@ -194,7 +205,7 @@ def _read(paper: Path, papers: Path | None, figures: Path | None) -> "tuple[Draf
     from aisr.paper.figures import with_figures
     from aisr.paper.open import read, read_cited
 
-    draft = read(paper)
+    draft = read(paper, root)
     if figures is not None:
         draft = with_figures(draft, paper, figures)
     if papers is None:
@@ -265,11 +276,11 @@ def _estimated(judges: "Sequence[Judge]", found: "Checks", lm: "OpenLM") -> obje
     """What judging all checks would come to; nothing is sent."""
     from aisr.inference.embeddings import attach_embeddings
     from aisr.lm.embeddings import UnsentEmbeddings
-    from aisr.optimize.search.cost_estimate import of_judging, total
+    from aisr.optimize.search.cost_estimate import of_judging, total, with_embeddings
     from aisr.tasks.paper_tasks import as_if_faultless
 
-    parts = []
+    parts, unsent = [], UnsentEmbeddings()
     for judge, checks in zip(judges, (found.claims, found.citations), strict=True):
-        program = attach_embeddings(judge.program, UnsentEmbeddings())
+        program = attach_embeddings(judge.program.deepcopy(), unsent)
         parts.append(of_judging(program, [program.prepare(as_if_faultless(one.record)) for one in checks], lm))
-    return total(parts)
+    return with_embeddings(total(parts), unsent, lm.embeddings)

@@ -46,11 +46,13 @@ class Cell:
 
 @dataclass
 class Table:
-    """The cells of a tabular, as they come. depth: tabulars that are open within it."""
+    """The cells of a tabular, as they come. depth: tabulars that are open within it; head: how many rows its head has,
+    where that is repeated on each page."""
 
     rows: list[list[Cell]] = field(default_factory=lambda: [[Cell()]])
     depth: int = 0
     cells: int = 1
+    head: int | None = None
 
     @property
     def cell(self) -> Cell:
@@ -60,6 +62,14 @@ class Table:
         self.cells += 1
         if self.cells <= MAX_CELLS:
             self.rows[-1].append(Cell())
+
+    def end_part(self, stays: bool) -> None:
+        """End a head or a foot of a table that goes over pages; the first head stays."""
+        if stays and self.head is None:
+            self.head = len(self.rows)
+        elif self.head is not None:
+            del self.rows[self.head :]
+        self.rows.append([Cell()])
 
     def add_row(self) -> None:
         self.cells += 1
@@ -88,7 +98,7 @@ class Parts:
 
     @property
     def name(self) -> str:
-        return f"{self.kind.capitalize()} {self.number}".strip()
+        return f"{self.kind.capitalize()} {self.number or f'without a number ({self.place})'}"
 
     @property
     def content(self) -> tuple[list[Any], ...]:
@@ -152,13 +162,11 @@ def unmarked(rows: str) -> tuple[str, frozenset[tuple[int, int]]]:
     return rows.replace(BOLD, ""), bold
 
 
-def finished(parts: Parts, key: str, caption: str, rows: str) -> Float:
+def finished(parts: Parts, key: str, caption: str, rows: str, notes: str) -> Float:
     """The float that the parts make."""
     pictures, coded = tuple(parts.pictures), tuple(parts.coded)
     said, bold = unmarked(rows)
-    return Float(
-        key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, coded=coded, bold=bold
-    )
+    return Float(key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, notes, coded, bold)
 
 
 def key_of(parts: Parts, taken: Mapping[str, object]) -> str:
