@@ -19,9 +19,11 @@ from programs.retrieval.documents import Collection, Passage, held
 from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.knn_demos import Nearness, nearest
+from programs.retrieval.page_index import Indexed
 from programs.retrieval.passages import rank
 from programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
 from programs.text.sanitize import item, plain
+from programs.vision.images import BadPicture, Gallery, find
 
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
@@ -104,7 +106,7 @@ class AveritecJudge(dspy.Module):
 
     labels = VERDICTS
     statement = "claim"
-    gallery = None
+    gallery: Gallery | None = None
     embed: Embed | None = None
     decision: Decision | None = None
     ranker: EvidenceRanker | None = None
@@ -178,13 +180,9 @@ class AveritecJudge(dspy.Module):
         `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
         of a gold page, from 1 (None: not among the first hundred), and `floor`, what can be said without a model.
 
-        Raises UserError for a record without documents.
+        Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
-        if record.documents is None:
-            raise UserError(
-                f"{record.id}: no documents beside the claim; expected a list of pages, each with url and text"
-            )
-        collection = held(record.documents)
+        collection = collection_of(record, self.gallery)
         ranking = collection.best([record.claim], LOOKED_AT, self.match)
         found = dict(list(ranking.items())[:SHOWN])
         fields: dict[str, Any] = {
@@ -331,6 +329,22 @@ class AveritecJudge(dspy.Module):
             named=first.named,
             ranking=first.ranking,
         )
+
+
+def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
+    """What a claim is checked against: its store, below the folder of the gallery, or else its documents. Raises
+    UserError where neither is there."""
+    if record.store is not None:
+        wanted = f"{record.id}: store: {record.store}"
+        if gallery is None:
+            raise UserError(f"{wanted}: --image-root, the folder that paths of records begin in, is not given")
+        try:
+            return Indexed(find(gallery.root, record.store))
+        except BadPicture as error:
+            raise UserError(f"{wanted}: {error}; expected it below --image-root") from error
+    if record.documents is None:
+        raise UserError(f"{record.id}: no documents beside the claim; expected a list of pages, each with url and text")
+    return held(record.documents)
 
 
 def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
