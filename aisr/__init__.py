@@ -11,10 +11,10 @@ project may move. Importing it loads neither DSPy nor MLflow, and using it chang
 of the environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
-from aisr.errors import BadProgram, BadRecord, Error, LMUnavailable
-from aisr.lm import LM, open_lm
-from aisr.program import Program, load
-from aisr.results import Judged, Verdict
+from aisr.api.errors import BadProgram, BadRecord, Error, LMUnavailable
+from aisr.api.lm import LM, open_lm
+from aisr.api.program import Program, load
+from aisr.api.results import Judged, Verdict
 
 __all__ = [
     "LM",

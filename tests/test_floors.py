@@ -10,41 +10,41 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # From the ground up. Rooms of one line stand side by side and do not know each other.
 FLOORS = [
-    ["programs.errors"],
-    ["programs.reading"],
-    ["programs.labels"],
-    ["programs.records"],
-    ["programs.text"],
-    ["programs.asking"],
-    ["programs.retrieval", "programs.vision"],
-    ["programs.decision"],
-    ["programs.judges"],
+    ["aisr.programs.errors"],
+    ["aisr.programs.reading"],
+    ["aisr.programs.labels"],
+    ["aisr.programs.records"],
+    ["aisr.programs.text"],
+    ["aisr.programs.asking"],
+    ["aisr.programs.retrieval", "aisr.programs.vision"],
+    ["aisr.programs.decision"],
+    ["aisr.programs.judges"],
     ["metrics"],
-    ["metrics.studies"],
-    ["optimize.compat"],
-    ["optimize.base"],
-    ["optimize.lm"],
-    ["optimize.paper"],
-    ["optimize.tasks"],
-    ["optimize.artifact"],
-    ["optimize.datasets"],
-    ["optimize.inference"],
-    ["optimize.evidence"],
-    ["optimize.search", "optimize.decision"],
-    ["optimize.experiment"],
-    ["optimize.report"],
-    ["optimize.review"],
-    ["optimize.tracking"],
-    ["optimize.cli"],
-    ["optimize.studies"],
+    ["aisr.metrics.studies"],
+    ["aisr.compat"],
+    ["aisr.base"],
+    ["aisr.lm"],
+    ["aisr.paper"],
+    ["aisr.tasks"],
+    ["aisr.artifact"],
+    ["aisr.optimize.datasets"],
+    ["aisr.inference"],
+    ["aisr.optimize.evidence"],
+    ["aisr.optimize.search", "aisr.optimize.decision"],
+    ["aisr.optimize.experiment"],
+    ["aisr.report"],
+    ["aisr.review"],
+    ["aisr.tracking"],
+    ["aisr.commands"],
+    ["aisr.optimize.studies"],
     ["aisr"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # These know nothing of programs and scores either.
-GROUND = ("optimize.compat", "optimize.base", "optimize.lm", "programs.errors", "programs.reading")
+GROUND = ("aisr.compat", "aisr.base", "aisr.lm", "aisr.programs.errors", "aisr.programs.reading")
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 # Of this one MLflow keeps copies, which run outside of the house and know its front door alone.
-STORED = Path("optimize/tracking/stored_model.py")
+STORED = Path("aisr/tracking/stored_model.py")
 FILES = sorted(path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
 FILES.remove(STORED)
 
@@ -61,7 +61,7 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            # `from optimize.base import digests` imports optimize.base.digests; a name in a module is harmless here.
+            # `from aisr.base import digests` imports aisr.base.digests; a name in a module is harmless here.
             yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
 
 
@@ -104,8 +104,8 @@ def test_no_two_files_of_a_room_import_each_other() -> None:
         walk(module, [])
 
 
-TASK_ROOM = Path("optimize/tasks")
-OWN_OPTIONS = Path("optimize/cli/task_options.py")
+TASK_ROOM = Path("aisr/tasks")
+OWN_OPTIONS = Path("aisr/commands/task_options.py")
 OF_ONE_TASK = re.compile(
     r"\b(?:track_?[12]|averitec|context24[_-]?\w*"
     r"|(?:Track[12]|Averitec|Context24(?:Figures|Text))(?:Record|Prediction|Judge))\b",

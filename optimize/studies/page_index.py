@@ -1,4 +1,4 @@
-"""What an index of a claim's pages costs: `python -m optimize.studies.page_index`.
+"""What an index of a claim's pages costs: `python -m aisr.optimize.studies.page_index`.
 
 Makes up a store of the size that AVeriTeC's claims have, some thousand pages and 23 MB, with words as often as Zipf's
 law has them; writes its index, and searches it for a claim and five questions as the program does. Prints CPU seconds
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from programs.records.averitec import Document
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.page_index import SUFFIX, Indexed, build
+from aisr.programs.records.averitec import Document
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.page_index import SUFFIX, Indexed, build
 
 PAGES, WORDS, SENTENCE = 1000, 3600, 18  # pages; words of a page, and of a sentence
 VOCABULARY, SLOPE = 60_000, 1.05

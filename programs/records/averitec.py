@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from programs.errors import UserError
-from programs.labels import Verdict
-from programs.records.base import Prediction, Record, Text
+from aisr.programs.errors import UserError
+from aisr.programs.labels import Verdict
+from aisr.programs.records.base import Prediction, Record, Text
 
 STORE = r"^(?:[\w-][\w.-]*/)*[0-9a-f]{16}\.db$"
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
@@ -84,7 +84,7 @@ class FactCheck(NamedTuple):
 class AveritecRecord(Record):
     """A claim to check. claim_id: its place in the organisers' file, from 0, which names its document collection;
     documents: the collection itself, or the best excerpts of it; store: the file with all of it, which is called by its
-    digest, as a path below the folder that pictures would be in (see `programs.retrieval.page_index`)."""
+    digest, as a path below the folder that pictures would be in (see `aisr.programs.retrieval.page_index`)."""
 
     claim_id: int | None = Field(default=None, ge=0)
     claim: Text

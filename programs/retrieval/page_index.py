@@ -13,12 +13,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from programs.errors import UserError
-from programs.records.averitec import Document
-from programs.retrieval.bm25 import words
-from programs.retrieval.documents import Passage, fused_ranking, pieces
-from programs.retrieval.page_store import joined
-from programs.retrieval.retrievers import Matcher
+from aisr.programs.errors import UserError
+from aisr.programs.records.averitec import Document
+from aisr.programs.retrieval.bm25 import words
+from aisr.programs.retrieval.documents import Passage, fused_ranking, pieces
+from aisr.programs.retrieval.page_store import joined
+from aisr.programs.retrieval.retrievers import Matcher
 
 PAGES = "pages"  # the folder of such files, beside the records
 SUFFIX = ".db"

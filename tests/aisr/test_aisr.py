@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 import aisr
-from optimize.artifact.program_file import program_text
-from optimize.inference.judge import AHEAD, in_order
-from optimize.tasks.all import TASKS
-from optimize.tasks.track1 import TRACK1
-from programs.decision.layer import LM as MODEL
-from programs.decision.layer import pooled
-from programs.reading.lines import read
-from programs.records.track1 import Track1Record
+from aisr.artifact.program_file import program_text
+from aisr.inference.judge import AHEAD, in_order
+from aisr.programs.decision.layer import LM as MODEL
+from aisr.programs.decision.layer import pooled
+from aisr.programs.reading.lines import read
+from aisr.programs.records.track1 import Track1Record
+from aisr.tasks.all import TASKS
+from aisr.tasks.track1 import TRACK1
 from support.corpora import citation, claim, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import ROOT, SAMPLE

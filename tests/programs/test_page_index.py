@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
-from optimize.datasets.images import attach_gallery, open_gallery
-from optimize.inference.judge import judge
-from optimize.tasks.averitec import AVERITEC
-from optimize.tasks.averitec_data import write
-from programs.errors import UserError
-from programs.judges.averitec import AveritecJudge
-from programs.reading.lines import read
-from programs.records.averitec import AveritecRecord, Document
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.documents import held
-from programs.retrieval.page_index import SUFFIX, Indexed, build
-from programs.retrieval.retrievers import matcher
+from aisr.inference.images import attach_gallery, open_gallery
+from aisr.inference.judge import judge
+from aisr.programs.errors import UserError
+from aisr.programs.judges.averitec import AveritecJudge
+from aisr.programs.reading.lines import read
+from aisr.programs.records.averitec import AveritecRecord, Document
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.documents import held
+from aisr.programs.retrieval.page_index import SUFFIX, Indexed, build
+from aisr.programs.retrieval.retrievers import matcher
+from aisr.tasks.averitec import AVERITEC
+from aisr.tasks.averitec_data import write
 from support.averitec import claim, passages
 from support.corpora import write as write_lines
 from support.scripted import field, question, requests, scripted, written
@@ -111,10 +111,10 @@ def test_a_conversion_that_is_repeated_reads_no_page_again(tmp_path: Path, monke
     out = converted(tmp_path)
     first = out.read_text()
     out.unlink()
-    monkeypatch.setattr("optimize.tasks.averitec_data.pages", lambda file: iter([1 // 0]))
+    monkeypatch.setattr("aisr.tasks.averitec_data.pages", lambda file: iter([1 // 0]))
     with pytest.raises(ZeroDivisionError):
         write(tmp_path / "dev.json", tmp_path / "store", out, passages=2)
-    monkeypatch.setattr("optimize.tasks.averitec_data.pages", lambda file: iter([]))
+    monkeypatch.setattr("aisr.tasks.averitec_data.pages", lambda file: iter([]))
     write(tmp_path / "dev.json", tmp_path / "store", out, passages=1, index=True)
     assert out.read_text() == first
 
