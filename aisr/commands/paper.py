@@ -48,6 +48,10 @@ def check_paper(
         Path | None,
         typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
     ] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
+    ] = None,
     program: Annotated[
         str | None, typer.Option(help="A compiled program for sentences against tables and figures.")
     ] = None,
@@ -108,7 +112,7 @@ def check_paper(
     behind = wanted and second_option.opened_lm_behind(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
     )
-    draft, cited = _read(paper, papers, cache_folder(artifacts) / "figures")
+    draft, cited = _read(paper, root, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
@@ -143,7 +147,9 @@ def check_paper(
     raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
 
 
-def _read(paper: Path, papers: Path | None, figures: Path) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
+def _read(
+    paper: Path, root: Path | None, papers: Path | None, figures: Path
+) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
     """The draft with its figures drawn to a folder, and with what could not be read of the cited papers among what it
     lacks; and the cited papers by key."""
     from dataclasses import replace
@@ -151,7 +157,7 @@ def _read(paper: Path, papers: Path | None, figures: Path) -> "tuple[Draft, Mapp
     from aisr.paper.figures import with_figures
     from aisr.paper.open import read, read_cited
 
-    draft = with_figures(read(paper), paper, figures)
+    draft = with_figures(read(paper, root), paper, figures)
     if papers is None:
         return draft, {}
     found = read_cited(papers, draft.works)
