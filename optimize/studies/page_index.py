@@ -5,21 +5,24 @@ law has them; writes its index, and searches it for a claim and five questions a
 and the most memory that the process held; both steps run in a process of their own.
 """
 
+import json
 import multiprocessing
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from aisr.programs.records.averitec import Document
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.page_index import SUFFIX, Indexed, build
+from aisr.programs.retrieval.page_store import pages
 
 PAGES, WORDS, SENTENCE = 1000, 3600, 18  # pages; words of a page, and of a sentence
+STORE = ".jsonl"
 VOCABULARY, SLOPE = 60_000, 1.05
 CLAIMS, QUERIES, LONG = 10, 6, 14  # claims that are searched for; queries a claim; words of a query
 SYLLABLES = ["ba", "co", "di", "fu", "ge", "la", "mo", "ni", "pu", "re", "sa", "to", "vi"]
@@ -36,6 +39,7 @@ def main() -> None:
     """Print the costs."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{'0' * 16}{SUFFIX}"
+        make_up(file.with_suffix(STORE))
         built, searched = _apart(_built, file), _apart(_searched, file)
         print(
             f"index of {PAGES:,} pages written: {built.seconds:.1f} s of CPU time, {built.megabytes:.0f} MB of memory"
@@ -44,13 +48,15 @@ def main() -> None:
         print(f"a claim and {QUERIES - 1} questions: {searched.seconds:.2f} s, {searched.megabytes:.0f} MB")
 
 
-def made_up(seed: int = 0) -> Iterator[Document]:
-    """Pages of made-up words."""
+def make_up(store: Path, seed: int = 0) -> None:
+    """Write pages of made-up words, a JSON object a line."""
     rng = np.random.default_rng(seed)
-    for number in range(PAGES):
-        words = _words(rng, WORDS)
-        parts = [" ".join(words[begin : begin + SENTENCE]).capitalize() for begin in range(0, WORDS, SENTENCE)]
-        yield Document(url=f"https://page-{number}.example/", text=". ".join(parts) + ".")
+    with store.open("w", encoding="utf-8") as file:
+        for number in range(PAGES):
+            words = _words(rng, WORDS)
+            parts = [" ".join(words[begin : begin + SENTENCE]).capitalize() for begin in range(0, WORDS, SENTENCE)]
+            page = {"url": f"https://page-{number}.example/", "url2text": [f"{part}." for part in parts]}
+            file.write(json.dumps(page) + "\n")
 
 
 def _words(rng: np.random.Generator, count: int) -> list[str]:
@@ -69,8 +75,8 @@ def _spelled(place: int) -> str:
 
 def _apart(step: Callable[[Path], float], file: Path) -> Cost:
     """What a step costs in a process that does nothing else."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_measured, (step, file))
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
+        return alone.submit(_measured, step, file).result()
 
 
 def _measured(step: Callable[[Path], float], file: Path) -> Cost:
@@ -79,9 +85,8 @@ def _measured(step: Callable[[Path], float], file: Path) -> Cost:
 
 
 def _built(file: Path) -> float:
-    pages = list(made_up())
     begin = time.process_time()
-    build(pages, file)
+    build(pages(file.with_suffix(STORE)), file)
     return time.process_time() - begin
 
 
