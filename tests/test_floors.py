@@ -18,6 +18,7 @@ FLOORS = [
     ["programs.asking"],
     ["programs.retrieval", "programs.vision"],
     ["programs.decision"],
+    ["programs.signatures"],
     ["programs.judges"],
     ["metrics"],
     ["metrics.studies"],

@@ -18,9 +18,8 @@ from optimize.tasks.judgements import Judgements
 from optimize.tasks.task import Searched, Task
 from programs import labels
 from programs.errors import UserError
-from programs.judges.averitec import AveritecJudge, filled
+from programs.judges.averitec import AveritecJudge, AveritecOptions, filled
 from programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
-from programs.retrieval import knn_demos
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.documents import held
 
@@ -147,17 +146,7 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     record=AveritecRecord,
     prediction=AveritecPrediction,
     program=AveritecJudge,
-    option_types=MappingProxyType(
-        {
-            "questions": int,
-            "pairs": int,
-            "fill": bool,
-            "retriever": str,
-            "samples": int,
-            "chances": str,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=AveritecOptions.types(),
     parts=MappingProxyType(
         {
             "accuracy": "label accuracy",

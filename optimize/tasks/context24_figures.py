@@ -17,7 +17,7 @@ from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.task import Searched, Task
-from programs.judges.context24_figures import context24_figures_judge, without_lm
+from programs.judges.context24_figures import Context24FiguresOptions, context24_figures_judge, without_lm
 from programs.records.context24_figures import (
     MOST,
     Context24FiguresPrediction,
@@ -26,7 +26,6 @@ from programs.records.context24_figures import (
     Sought,
     place_of,
 )
-from programs.retrieval import knn_demos
 from programs.retrieval.elements.paper import documents, paper_of
 from programs.retrieval.elements.strategies import Strategy
 
@@ -122,9 +121,7 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     record=Context24FiguresRecord,
     prediction=Context24FiguresPrediction,
     program=context24_figures_judge,
-    option_types=MappingProxyType(
-        {"strategy": str, "retriever": str, "rephrase": bool, "order": int, **knn_demos.OPTIONS}
-    ),
+    option_types=Context24FiguresOptions.types(),
     parts=MappingProxyType({"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}),
     score=Ranked.of,
     answer=lambda prediction: tuple(prediction.ranking[:MOST]),

@@ -18,9 +18,8 @@ from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.judges.context24_text import Context24TextJudge, best_sentences
+from programs.judges.context24_text import Context24TextJudge, Context24TextOptions, best_sentences
 from programs.records.context24_text import Context24TextPrediction, Context24TextRecord, Grounding, Snippet
-from programs.retrieval import knn_demos
 from programs.retrieval.paper_sentences import Paper, known_again, paper
 
 NAME = "context24-text"
@@ -123,16 +122,7 @@ CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
     record=Context24TextRecord,
     prediction=Context24TextPrediction,
     program=Context24TextJudge,
-    option_types=MappingProxyType(
-        {
-            "strategy": str,
-            "sentences": int,
-            "neighbours": int,
-            "expressions": bool,
-            "several": bool,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=Context24TextOptions.types(),
     parts=MappingProxyType({"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}),
     score=Grounded.of,
     answer=_answer,

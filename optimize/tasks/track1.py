@@ -14,9 +14,8 @@ from optimize.tasks.submission import FlatZip
 from optimize.tasks.task import Sources, Task
 from programs import labels
 from programs.errors import UserError
-from programs.judges.track1 import Track1Judge
+from programs.judges.track1 import Track1Judge, Track1Options
 from programs.records.track1 import Track1Prediction, Track1Record
-from programs.retrieval import knn_demos
 from programs.vision.evidence_bundle import KINDS
 
 Gold = Sequence[Sequence[str]]
@@ -77,9 +76,7 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     record=Track1Record,
     prediction=Track1Prediction,
     program=Track1Judge,
-    option_types=MappingProxyType(
-        {"unit": str, "evidence": str, "checks": bool, "samples": int, "chances": str, **knn_demos.OPTIONS}
-    ),
+    option_types=Track1Options.types(),
     parts=MappingProxyType({"macro_f1": "macro-F1", "pem": "paragraph exact match"}),
     score=tally_track1,
     answer=_answer,

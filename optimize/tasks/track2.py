@@ -15,9 +15,8 @@ from optimize.tasks.submission import FlatZip
 from optimize.tasks.task import Searched, Sources, Task
 from programs import labels
 from programs.errors import UserError
-from programs.judges.track2 import Track2Judge
+from programs.judges.track2 import Track2Judge, Track2Options
 from programs.records.track2 import Citation, Track2Prediction, Track2Record
-from programs.retrieval import knn_demos
 from programs.retrieval.evidence_list import complete
 from programs.retrieval.passages import rank
 
@@ -96,17 +95,7 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     record=Track2Record,
     prediction=Track2Prediction,
     program=Track2Judge,
-    option_types=MappingProxyType(
-        {
-            "context_tokens": int,
-            "retriever": str,
-            "rerank": int,
-            "quotes": bool,
-            "samples": int,
-            "chances": str,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=Track2Options.types(),
     parts=MappingProxyType({"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}),
     score=tally_track2,
     answer=_answer,
