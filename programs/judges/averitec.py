@@ -7,20 +7,20 @@ from urllib.parse import urlsplit
 
 import dspy
 
-from programs.asking import stated
-from programs.asking.ask import unknown_names
-from programs.asking.steps import Steps
-from programs.decision.layer import LM, Decision, decide
-from programs.errors import UserError
-from programs.judges.mould import LabelJudge
-from programs.judges.options import LabelOptions, SearchOptions
-from programs.judges.searching import Ranking
-from programs.labels import VERDICTS, Verdict
-from programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
-from programs.retrieval.documents import Collection, Passage, held
-from programs.retrieval.passages import rank
-from programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
-from programs.text.sanitize import item, plain
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import unknown_names
+from aisr.programs.asking.steps import Steps
+from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.errors import UserError
+from aisr.programs.judges.mould import LabelJudge
+from aisr.programs.judges.options import LabelOptions, SearchOptions
+from aisr.programs.judges.searching import Ranking
+from aisr.programs.labels import VERDICTS, Verdict
+from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.retrieval.documents import Collection, Passage, held
+from aisr.programs.retrieval.passages import rank
+from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
+from aisr.programs.text.sanitize import item, plain
 
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
@@ -118,8 +118,8 @@ class AveritecJudge(LabelJudge, Ranking):
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> Steps[dspy.Prediction]:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
-        `programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first; `named`,
-        those that the pairs rest on."""
+        `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
+        `named`, those that the pairs rest on."""
         questions = yield from self._questions(claim, context)
         found = collection.best([claim, *questions], 2 * SHOWN, self.match)
         read = dict(list(found.items())[:SHOWN])

@@ -10,21 +10,21 @@ from typing import Any, ClassVar
 
 import dspy
 
-from programs.asking.ask import UnusableAnswer, asking
-from programs.asking.steps import Steps
-from programs.errors import NotEmbedded, UserError
-from programs.judges.options import SearchOptions
-from programs.judges.searching import Ranking, Searching
-from programs.records.context24_figures import MOST, Context24FiguresRecord, Sought, place_of
-from programs.records.context24_figures import Ranking as Ranked
-from programs.retrieval.elements import strategies
-from programs.retrieval.elements.paper import Paper, documents, paper_of
-from programs.retrieval.elements.strategies import Strategy, parsed
-from programs.retrieval.lesson import excerpt
-from programs.retrieval.passages import rank
-from programs.retrieval.retrievers import DEFAULT, Matcher, matcher
-from programs.signatures.context24_figures import DescribeElement, RankElements
-from programs.text.sanitize import item, plain
+from aisr.programs.asking.ask import UnusableAnswer, asking
+from aisr.programs.asking.steps import Steps
+from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.judges.options import SearchOptions
+from aisr.programs.judges.searching import Ranking, Searching
+from aisr.programs.records.context24_figures import MOST, Context24FiguresRecord, Sought, place_of
+from aisr.programs.records.context24_figures import Ranking as Ranked
+from aisr.programs.retrieval.elements import strategies
+from aisr.programs.retrieval.elements.paper import PARTS, PLAIN, WHOLE, Paper, documents, paper_of
+from aisr.programs.retrieval.elements.strategies import Strategy, parsed, written
+from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.passages import rank
+from aisr.programs.retrieval.retrievers import DEFAULT, Matcher, matcher
+from aisr.programs.signatures.context24_figures import DescribeElement, RankElements
+from aisr.programs.text.sanitize import item, plain
 
 SHOWN = 400  # characters of what the text says of an element that the ordering LM reads
 READ = 2000  # characters of it that the describing LM reads
@@ -34,7 +34,7 @@ NOTHING = "never cited"
 
 @dataclass(frozen=True, kw_only=True)
 class Context24FiguresOptions(SearchOptions):
-    """strategy: how elements are ranked (see `programs.retrieval.elements.strategies`); rephrase: whether an LM
+    """strategy: how elements are ranked (see `aisr.programs.retrieval.elements.strategies`); rephrase: whether an LM
     describes each element first, a call an element, and the descriptions are ranked; order: how many of the best an LM
     puts in order (0: it is not asked)."""
 
@@ -48,6 +48,7 @@ class Context24FiguresOptions(SearchOptions):
             raise UserError(f"rephrase goes with element documents, and strategy {self.strategy!r} ranks none")
         if self.order and not 2 <= self.order <= MOST:
             raise UserError(f"order is {self.order}; expected 0 (the LM orders none) or 2 to {MOST} elements")
+        object.__setattr__(self, "strategy", written(self.strategy))
         super().__post_init__()
 
 
@@ -179,7 +180,9 @@ class Context24FiguresJudge(Searching):
 
     def _documents(self, paper: Paper) -> list[str]:
         """What is said of each element: as the strategy has it where it ranks documents."""
-        plan = self.plan if self.plan.by_document else Strategy()
+        plan = (
+            self.plan if self.plan.by_document else Strategy(captions=PARTS if self.plan.captions == PARTS else WHOLE)
+        )
         return documents(paper, plan.size, plan.reader, plan.captions)
 
     def _ranked(self, claim: str, paper: Paper) -> list[str]:
@@ -203,8 +206,11 @@ class FittedContext24FiguresJudge(Context24FiguresJudge, Ranking):
 def context24_figures_judge(**options: Any) -> Context24FiguresJudge:
     """The program of these options (see `Context24FiguresJudge`); one with a fitted ranker where it ranks the
     documents of the default strategy as they stand, since on these it is fitted."""
-    plain_documents = parsed(options.get("strategy", strategies.DEFAULT)) == Strategy() and not options.get("rephrase")
-    return FittedContext24FiguresJudge(**options) if plain_documents else Context24FiguresJudge(**options)
+    plan = parsed(options.get("strategy", strategies.DEFAULT))
+    as_they_stand = (
+        plan.captions != PLAIN and plan._replace(captions=PARTS) == Strategy() and not options.get("rephrase")
+    )
+    return FittedContext24FiguresJudge(**options) if as_they_stand else Context24FiguresJudge(**options)
 
 
 def without_lm(record: Context24FiguresRecord) -> Ranked:

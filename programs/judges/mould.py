@@ -1,9 +1,9 @@
 """The mould of every judge: what it is built with, how it is called, and what it tells an optimizer.
 
 A judge is a class below `Judge`, or below `LabelJudge` where its answers are labels; where it looks for evidence, also
-below `programs.judges.searching`. It holds a dataclass of its options, its predictors, `prepare` (a record as an
+below `aisr.programs.judges.searching`. It holds a dataclass of its options, its predictors, `prepare` (a record as an
 example), `steps` (what is asked, one question after the other, and what comes of it) and, with labels, `conclude`.
-The words of the questions stand in `programs.signatures`. All else is written here, once.
+The words of the questions stand in `aisr.programs.signatures`. All else is written here, once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,20 +11,28 @@ from typing import Any, ClassVar, NamedTuple
 
 import dspy
 
-from programs.asking import stated
-from programs.asking.ask import Check, Constraints, UnusableAnswer, asking, asking_often, leave_in_trace, unknown_names
-from programs.asking.label_probabilities import Judgement, judgements_of
-from programs.asking.steps import Steps, arun, run
-from programs.decision.layer import Decision
-from programs.judges.options import LabelOptions, Options
-from programs.records.base import Record
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.knn_demos import nearest
-from programs.vision.images import Gallery
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import (
+    Check,
+    Constraints,
+    UnusableAnswer,
+    asking,
+    asking_often,
+    leave_in_trace,
+    unknown_names,
+)
+from aisr.programs.asking.label_probabilities import Judgement, judgements_of
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.decision.layer import Decision
+from aisr.programs.judges.options import LabelOptions, Options
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.knn_demos import nearest
+from aisr.programs.vision.images import Gallery
 
 
 class Judge(dspy.Module):
-    """A program of a task (a `programs.judges.contract.JudgeProgram`).
+    """A program of a task (a `aisr.programs.judges.contract.JudgeProgram`).
 
     Given: the dataclass of its options; given: those it was built with; near: which of the demos a record is shown, by
     these options; statement: the input that a demo and a record have in common where they are the same; gallery: where
@@ -145,7 +153,7 @@ class Said(NamedTuple):
 
 
 class LabelJudge(Judge):
-    """A judge whose answers are labels (a `programs.judges.contract.LabelProgram`). labels: all of its task."""
+    """A judge whose answers are labels (a `aisr.programs.judges.contract.LabelProgram`). labels: all of its task."""
 
     Given: ClassVar[type[LabelOptions]] = LabelOptions
     given: LabelOptions

@@ -4,10 +4,10 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_origin
 
-from programs.asking.ask import check_samples
-from programs.asking.label_probabilities import STATING, Chances, check_chances
-from programs.retrieval.knn_demos import By, Nearness
-from programs.retrieval.retrievers import DEFAULT, embedding_model
+from aisr.programs.asking.ask import check_samples
+from aisr.programs.asking.label_probabilities import STATING, Chances, check_chances
+from aisr.programs.retrieval.knn_demos import By, Nearness
+from aisr.programs.retrieval.retrievers import DEFAULT, embedding_model
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,9 @@
 """Judges that look for evidence: what ranks texts for them, and what gives the texts' word vectors."""
 
-from programs.judges.mould import Judge
-from programs.judges.options import SearchOptions
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.retrievers import Matcher, embedder, embedding_model, matcher
+from aisr.programs.judges.mould import Judge
+from aisr.programs.judges.options import SearchOptions
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.retrievers import Matcher, embedder, embedding_model, matcher
 
 
 class Searching(Judge):

@@ -6,23 +6,23 @@ from typing import Any, ClassVar, get_args
 
 import dspy
 
-from programs.asking import stated
-from programs.asking.ask import as_text_in_trace, wrong_count
-from programs.asking.label_probabilities import Judgement
-from programs.asking.steps import Steps
-from programs.decision.layer import LM, Decision, decide
-from programs.decision.sentence_checks import SHORT, by_rule
-from programs.errors import UserError
-from programs.judges.mould import LabelJudge, Said
-from programs.judges.options import LabelOptions
-from programs.labels import CLAIM_LABELS
-from programs.records.track1 import Track1Record
-from programs.signatures.track1 import Unit, signature_of
-from programs.text.clean import clean
-from programs.text.sanitize import item
-from programs.vision import evidence_bundle as bundle
-from programs.vision.images import Exhibits, Picture
-from programs.vision.transcribe import Transcriber
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import as_text_in_trace, wrong_count
+from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.asking.steps import Steps
+from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.sentence_checks import SHORT, by_rule
+from aisr.programs.errors import UserError
+from aisr.programs.judges.mould import LabelJudge, Said
+from aisr.programs.judges.options import LabelOptions
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.signatures.track1 import Unit, signature_of
+from aisr.programs.text.clean import clean
+from aisr.programs.text.sanitize import item
+from aisr.programs.vision import evidence_bundle as bundle
+from aisr.programs.vision.images import Exhibits, Picture
+from aisr.programs.vision.transcribe import Transcriber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class Track1Judge(LabelJudge):
 
     def steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps[dspy.Prediction]:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
-        `programs.asking.label_probabilities`)."""
+        `aisr.programs.asking.label_probabilities`)."""
         shown: str | Exhibits = evidence
         if self.given.evidence == "transcript":
             transcripts = yield from self.transcriber.steps(evidence, pictures)

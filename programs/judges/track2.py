@@ -6,27 +6,27 @@ from typing import Any, ClassVar
 
 import dspy
 
-from programs.asking import stated
-from programs.asking.ask import unknown_names
-from programs.asking.steps import Steps
-from programs.decision.layer import LM, Decision, decide, policy
-from programs.errors import NotEmbedded
-from programs.judges.mould import LabelJudge
-from programs.judges.options import LabelOptions, SearchOptions
-from programs.judges.searching import Ranking
-from programs.labels import CITATION_LABELS, EVIDENCE_K
-from programs.records.track2 import Citation, Track2Record
-from programs.retrieval import passages as paper_passages
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.evidence_list import complete
-from programs.retrieval.lesson import lesson
-from programs.retrieval.passages import Passages
-from programs.retrieval.quotes import closest, paragraphs_shown, quoted
-from programs.retrieval.rerank import Reranker, check_depth
-from programs.signatures.track2 import signature_of
-from programs.text.sanitize import item, plain
-from programs.text.table import item_with_rows
-from programs.text.tokens import tokens
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import unknown_names
+from aisr.programs.asking.steps import Steps
+from aisr.programs.decision.layer import LM, Decision, decide, policy
+from aisr.programs.errors import NotEmbedded
+from aisr.programs.judges.mould import LabelJudge
+from aisr.programs.judges.options import LabelOptions, SearchOptions
+from aisr.programs.judges.searching import Ranking
+from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
+from aisr.programs.records.track2 import Citation, Track2Record
+from aisr.programs.retrieval import passages as paper_passages
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.evidence_list import complete
+from aisr.programs.retrieval.lesson import lesson
+from aisr.programs.retrieval.passages import Passages
+from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
+from aisr.programs.retrieval.rerank import Reranker, check_depth
+from aisr.programs.signatures.track2 import signature_of
+from aisr.programs.text.sanitize import item, plain
+from aisr.programs.text.table import item_with_rows
+from aisr.programs.text.tokens import tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +155,8 @@ class Track2Judge(LabelJudge, Ranking):
         self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None = None
     ) -> Steps[dspy.Prediction]:
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id) and the `quotable`
-        paragraphs, all that were shown; `judgements`, of the one claim (see `programs.asking.label_probabilities`),
-        `named`, the ids that the model gave, and `ranking`."""
+        paragraphs, all that were shown; `judgements`, of the one claim (see
+        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, and `ranking`."""
         seen = passages
         if self.given.rerank and paper:
             ranking = yield from self.reranker.steps(claim, paper, ranking)

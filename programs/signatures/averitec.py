@@ -5,8 +5,8 @@ from typing import Any
 import dspy
 from pydantic import BaseModel
 
-from programs.asking import stated
-from programs.labels import VERDICT_DEFINITIONS, VERDICTS, VerdictLiteral, definitions
+from aisr.programs.asking import stated
+from aisr.programs.labels import VERDICT_DEFINITIONS, VERDICTS, VerdictLiteral, definitions
 
 
 class AskAboutClaim(dspy.Signature):

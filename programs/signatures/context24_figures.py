@@ -2,7 +2,7 @@
 
 import dspy
 
-from programs.records.context24_figures import MOST
+from aisr.programs.records.context24_figures import MOST
 
 
 class RankElements(dspy.Signature):

@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 import dspy
 
-from programs.asking import stated
-from programs.decision.sentence_checks import SentenceCheck
-from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
-from programs.vision.evidence_bundle import Form
-from programs.vision.images import Exhibits
+from aisr.programs.asking import stated
+from aisr.programs.decision.sentence_checks import SentenceCheck
+from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
+from aisr.programs.vision.evidence_bundle import Form
+from aisr.programs.vision.images import Exhibits
 
 Unit = Literal["paragraph", "sentence"]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import dspy
 
-from programs.asking import stated
-from programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLiteral, definitions
+from aisr.programs.asking import stated
+from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLiteral, definitions
 
 
 class JudgeCitation(dspy.Signature):

@@ -7,13 +7,13 @@ import dspy
 import pytest
 from dspy.lm15 import Request
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.lm.client import InThread
-from optimize.tasks import all as tasks
-from optimize.tasks.all import TASKS
-from optimize.tasks.task import Task
-from programs.asking.ask import UnusableAnswer
-from programs.errors import UserError
+from aisr.artifact.program_file import parse, program_text
+from aisr.lm.client import InThread
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.errors import UserError
+from aisr.tasks import all as tasks
+from aisr.tasks.all import TASKS
+from aisr.tasks.task import Task
 from support import toy_judge
 from support.scripted import field, has_demos, question, requests, scripted, wording, written
 from support.toy_judge import ShareJudge, ShareRecord

@@ -6,11 +6,11 @@ from typing import Annotated, Any, ClassVar
 import dspy
 from pydantic import Field
 
-from programs.asking.steps import Steps
-from programs.errors import UserError
-from programs.judges.mould import Judge
-from programs.judges.options import Options
-from programs.records.base import Prediction, Record
+from aisr.programs.asking.steps import Steps
+from aisr.programs.errors import UserError
+from aisr.programs.judges.mould import Judge
+from aisr.programs.judges.options import Options
+from aisr.programs.records.base import Prediction, Record
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -13,9 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.scores import Floats, Report
-from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.task import Task
+from aisr.metrics.scores import Floats, Report
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.task import Task
 from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
 
 
