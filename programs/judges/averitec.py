@@ -114,6 +114,11 @@ class AveritecJudge(LabelJudge, Ranking):
         row = example.copy(questions=usual, pairs=[answer] * self.given.pairs)
         return [*([(self.ask, row)] if self.given.questions else []), (self.find, row)]
 
+    def embeds(self, example: dspy.Example) -> list[list[str]]:
+        """What the retriever's model is asked to embed as an example is judged, a list a request: each question, of the
+        usual length."""
+        return [[f"What is known about the claim that {example.claim}"]] * self.given.questions
+
     def steps(
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> Steps[dspy.Prediction]:

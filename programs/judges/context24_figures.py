@@ -136,6 +136,12 @@ class Context24FiguresJudge(Searching):
             for label, text in told.items()
         ]
 
+    def embeds(self, example: dspy.Example) -> list[list[str]]:
+        """What the retriever's model is asked to embed as an example is judged, a list a request: the descriptions that
+        are written first, of the usual length, and the claim."""
+        described = [row.description for predictor, row in self.rows_before(example)]
+        return [described, [example.claim]] if described else []
+
     def steps(
         self,
         claim: str,

@@ -1,7 +1,10 @@
 """Context24's first task: the order of a paper's figures and tables, and what each of them presents."""
 
+from typing import Annotated
+
 import dspy
 
+from aisr.programs.questions import Each
 from aisr.programs.records.context24_figures import MOST
 
 
@@ -19,7 +22,7 @@ class RankElements(dspy.Signature):
         "where it cites it"
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
-    ranking: list[str] = dspy.OutputField(
+    ranking: Annotated[list[str], Each("Does [{}] evidence the claim?", ranked=True)] = dspy.OutputField(
         desc=f"up to {MOST} of the labels shown above, the best evidence first, such as FIG 2A"
     )
 

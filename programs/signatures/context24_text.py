@@ -1,6 +1,10 @@
 """Context24's second task: sentences that ground a claim, chosen by their ids or quoted."""
 
+from typing import Annotated
+
 import dspy
+
+from aisr.programs.questions import Each
 
 
 class ChooseSentences(dspy.Signature):
@@ -14,7 +18,9 @@ class ChooseSentences(dspy.Signature):
 
     passages: str = dspy.InputField(desc="sentences of the paper in their order, each after its [id]")
     claim: str = dspy.InputField(desc="the claim to ground")
-    chosen: list[str] = dspy.OutputField(desc="ids of the sentences that ground it, the most telling first: S12")
+    chosen: Annotated[list[str], Each("Does sentence [{}] ground the claim?")] = dspy.OutputField(
+        desc="ids of the sentences that ground it, the most telling first: S12"
+    )
 
 
 class QuotePaper(dspy.Signature):

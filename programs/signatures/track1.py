@@ -1,12 +1,13 @@
 """Track 1: the labels of a paragraph's sentences, of all in one call or of one a call."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import dspy
 
 from aisr.programs.asking import stated
 from aisr.programs.decision.sentence_checks import SentenceCheck
 from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
+from aisr.programs.questions import Each
 from aisr.programs.vision.evidence_bundle import Form
 from aisr.programs.vision.images import Exhibits
 
@@ -32,7 +33,7 @@ class LabelParagraph(dspy.Signature):
 
     evidence: str = dspy.InputField(desc="what the paragraph must be faithful to: texts, and captions of pictures")
     sentences: list[str] = dspy.InputField(desc="the sentences of the paragraph, in order")
-    sentence_labels: list[ClaimLiteral] = dspy.OutputField(
+    sentence_labels: Annotated[list[ClaimLiteral], Each("Which label fits sentence {}?")] = dspy.OutputField(
         desc=f"exactly one label for each sentence, in order. {definitions(CLAIM_DEFINITIONS)}"
     )
 

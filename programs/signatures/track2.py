@@ -1,11 +1,12 @@
 """Track 2: the label of a claim about a cited paper, and the paragraphs that decided."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 
 from aisr.programs.asking import stated
 from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLiteral, definitions
+from aisr.programs.questions import Each
 
 
 class JudgeCitation(dspy.Signature):
@@ -24,7 +25,7 @@ class JudgeCitation(dspy.Signature):
     passages: str = dspy.InputField(desc="paragraphs of the cited paper in document order, each after its [id]")
     claim: str = dspy.InputField(desc="the claim that cites the paper")
     label: CitationLiteral = dspy.OutputField(desc=definitions(CITATION_DEFINITIONS))
-    evidence_ids: list[str] = dspy.OutputField(
+    evidence_ids: Annotated[list[str], Each("Does paragraph [{}] decide the claim?")] = dspy.OutputField(
         desc="ids of up to 3 paragraphs shown above that decided, best first, such as P12; empty if none"
     )
 
