@@ -26,6 +26,7 @@ FLOORS = [
     ["aisr.base"],
     ["aisr.lm"],
     ["aisr.paper"],
+    ["aisr.arithmetic"],
     ["aisr.tasks"],
     ["aisr.artifact"],
     ["aisr.inference"],
