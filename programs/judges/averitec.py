@@ -206,9 +206,6 @@ class AveritecJudge(dspy.Module):
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
-            if self.chances in STATING:
-                other = stated.rival([record.gold.label], VERDICTS)
-                fields[stated.FIELD] = stated.plausible(fields["claim"], record.gold.label, other)
             pairs = _sourced(record.gold, found)[: self.pairs]
             if pairs:
                 fields["pairs"] = pairs

@@ -173,11 +173,6 @@ class Track1Judge(dspy.Module):
             if self.checks:
                 pairs = zip(fields["sentences"], said, strict=True)
                 fields["sentence_checks"] = [by_rule(sentence, text, label) for sentence, label in pairs]
-            if self.chances in STATING:
-                rows = zip(fields["sentences"], record.gold, strict=True)
-                fields[stated.FIELD] = [
-                    stated.plausible(sentence, types[0], stated.rival(types, CLAIM_LABELS)) for sentence, types in rows
-                ]
         return dspy.Example(id=record.id, **fields).with_inputs(*inputs)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
@@ -188,9 +183,8 @@ class Track1Judge(dspy.Module):
         rows = []
         for k, (sentence, label) in enumerate(zip(example.sentences, example.sentence_labels, strict=True)):
             more = {"sentence_check": example.sentence_checks[k]} if self.checks else {}
-            sure = {stated.FIELD: example[stated.FIELD][k]} if self.chances in STATING else {}
             rows.append(
-                dspy.Example(**given, sentence=sentence, **more, sentence_label=label, **sure).with_inputs(
+                dspy.Example(**given, sentence=sentence, **more, sentence_label=label).with_inputs(
                     "evidence", "paragraph", "sentence"
                 )
             )

@@ -165,9 +165,6 @@ class Track2Judge(dspy.Module):
             ranks = [found.ranking.index(key) + 1 for key in record.gold.evidence_para_ids]
             fields |= {"gold": record.gold, "label": record.gold.label, "evidence_ids": visible}
             fields["gold_rank"] = None if failed else min(ranks, default=None)
-            if self.chances in STATING:
-                other = stated.rival([record.gold.label], CITATION_LABELS)
-                fields[stated.FIELD] = stated.plausible(fields["claim"], record.gold.label, other)
             fields["incomplete"] = bool(record.gold.evidence_para_ids) and not visible
             ids, beside, text = lesson(record.claim_text, paper, record.gold.evidence_para_ids, found.ranking)
             fields["lesson"] = {"passages": plain(text), "evidence_ids": ids, "shown": beside}
