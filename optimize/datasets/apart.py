@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from optimize.datasets.examples import Labelled
-from optimize.datasets.leakage import Leak, all_keys, groups, leak
-from programs.judges.contract import ChoosingProgram, JudgeProgram, Program
-from programs.judges.ensemble import by_name, members, seen_by
-from programs.retrieval.knn_demos import wording
+from aisr.optimize.datasets.examples import Labelled
+from aisr.optimize.datasets.leakage import Leak, all_keys, groups, leak
+from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram, Program
+from aisr.programs.judges.ensemble import by_name, members, seen_by
+from aisr.programs.retrieval.knn_demos import wording
 
 
 def grouped(rows: Sequence[Labelled]) -> list[int]:
-    """The group of each record: what no two of them share, `optimize.datasets.leakage` says."""
+    """The group of each record: what no two of them share, `aisr.optimize.datasets.leakage` says."""
     return groups(all_keys([row.common for row in rows]))
 
 

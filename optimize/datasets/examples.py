@@ -7,11 +7,11 @@ from typing import NamedTuple, Protocol
 
 import dspy
 
-from optimize.datasets.leakage import Common, common
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.base import Record
+from aisr.optimize.datasets.leakage import Common, common
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
+from aisr.tasks.task import Task
 
 
 class Prepares(Protocol):

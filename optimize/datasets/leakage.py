@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optimize.base import digests
-from optimize.datasets.near_duplicates import WORD, near_duplicates
-from optimize.tasks.task import Task
+from aisr.base import digests
+from aisr.optimize.datasets.near_duplicates import WORD, near_duplicates
+from aisr.tasks.task import Task
 
 RULE = "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence"
 LONG = 40  # words; shorter evidence may be alike by chance, and is held against other evidence as a whole

@@ -1,8 +1,8 @@
 """Splitting labelled records so that nothing shared stands on two sides.
 
-Records that share a claim or what it rests on are one group (see `optimize.datasets.leakage`), and a group goes to one
-side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of 88
-becomes 50 on test.
+Records that share a claim or what it rests on are one group (see `aisr.optimize.datasets.leakage`), and a group goes to
+one side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of
+88 becomes 50 on test.
 """
 
 from collections import Counter
@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optimize.base.files import replacing
-from optimize.datasets.leakage import Common, all_keys, common, groups
-from optimize.datasets.resample import Shape, resample
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.reading.lines import BadLine, scan
-from programs.records.base import Record
+from aisr.base.files import replacing
+from aisr.optimize.datasets.leakage import Common, all_keys, common, groups
+from aisr.optimize.datasets.resample import Shape, resample
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import BadLine, scan
+from aisr.programs.records.base import Record
+from aisr.tasks.task import Task
 
 SIDES = ("train", "dev", "test")
 

@@ -14,8 +14,8 @@ from programs.asking.stated import as_stated
 
 
 class Objective:
-    """A metric for DSPy: the credit of one example against a baseline (see `metrics.scores.Scores.credit`), or, while
-    demos are bootstrapped, whether the answer is right enough to be one.
+    """A metric for DSPy: the credit of one example against a baseline (see `aisr.metrics.scores.Scores.credit`), or,
+    while demos are bootstrapped, whether the answer is right enough to be one.
 
     The baseline is one on train alone; dev and test never reach it. plausible: for each record of train, how likely
     its gold labels are to the baseline's program, 0-1: the least of its statements; sure: how likely that program,

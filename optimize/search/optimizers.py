@@ -117,8 +117,8 @@ def bootstrap(work: Compilation) -> list[JudgeProgram]:
 
 def random_search(work: Compilation) -> list[JudgeProgram]:
     """Bootstrapped sets drawn at random; two of labelled records, one as drawn, one of those whose gold the uncompiled
-    program finds plausible; and where train is large enough, nearest demos (see `optimize.search.nearest`). The race on
-    dev compares them."""
+    program finds plausible; and where train is large enough, nearest demos (see `aisr.optimize.search.nearest`). The
+    race on dev compares them."""
     drawn = [_labelled_set(work, work.settings.seed), _labelled_set(work, work.settings.seed, work.objective.plausible)]
     pool = work.taught
     for k in range(work.settings.candidates):

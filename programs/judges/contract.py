@@ -5,12 +5,12 @@ from typing import Any, Protocol, Self
 
 import dspy
 
-from programs.decision.layer import Decision
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.knn_demos import Nearness
-from programs.retrieval.retrievers import Matcher
-from programs.vision.images import Gallery
+from aisr.programs.decision.layer import Decision
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.knn_demos import Nearness
+from aisr.programs.retrieval.retrievers import Matcher
+from aisr.programs.vision.images import Gallery
 
 
 class Program(Protocol):
@@ -29,7 +29,7 @@ class Program(Protocol):
         """A record as the example that it is called with; `gold` beside the inputs where it is labelled."""
 
     def __call__(self, **inputs: Any) -> dspy.Prediction:
-        """Judge an example. Raises `programs.asking.ask.UnusableAnswer`."""
+        """Judge an example. Raises `aisr.programs.asking.ask.UnusableAnswer`."""
 
     async def acall(self, **inputs: Any) -> dspy.Prediction:
         """The same for an event loop."""

@@ -2,7 +2,8 @@
 
 What separates members is worth more than their average: unions of diverse systems raised Track 1 from 47.8 to 50.3
 where majority voting lowered it. So the layer weighs the members' distributions, and may let a rare label pass with few
-votes (`programs.decision.layer.Rule.votes`). Members' own decision layers are left out: one is fitted for all together.
+votes (`aisr.programs.decision.layer.Rule.votes`). Members' own decision layers are left out: one is fitted for all
+together.
 """
 
 import asyncio
@@ -11,12 +12,12 @@ from typing import Any, cast
 
 import dspy
 
-from programs.decision.layer import CUES, LM, WORDING, Decision, pooled
-from programs.errors import UserError
-from programs.judges.contract import ChoosingProgram, JudgeProgram, LabelProgram, Program, SearchingProgram
-from programs.records.base import Record
-from programs.retrieval.knn_demos import wording
-from programs.text.overlap import quotes
+from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, pooled
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram, LabelProgram, Program, SearchingProgram
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.knn_demos import wording
+from aisr.programs.text.overlap import quotes
 
 
 class Ensemble(dspy.Module):

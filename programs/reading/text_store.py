@@ -17,7 +17,7 @@ from diskcache import UNKNOWN, Cache, Disk, Timeout
 from diskcache.core import MODE_RAW
 from pydantic import TypeAdapter, ValidationError
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 Found = TypeVar("Found")
 OWN_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.val")  # as diskcache named them

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.labels import EVIDENCE_K, CitationLabel
+from aisr.programs.labels import EVIDENCE_K, CitationLabel
 
 Fill = Literal["none", "named", "three"]
 

@@ -18,7 +18,7 @@ import dspy
 import pydantic
 from PIL import Image, ImageOps
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
@@ -41,8 +41,8 @@ class Picture(NamedTuple):
 class Gallery:
     """The pictures below one folder. `problems` has what could not be shown: record id and path -> reason.
 
-    text: the rows of text in a picture, given its file (see `programs.vision.ocr`); drawn: of drawings that were made
-    to pictures, the file with these by the path of the drawing.
+    text: the rows of text in a picture, given its file (see `aisr.programs.vision.ocr`); drawn: of drawings that were
+    made to pictures, the file with these by the path of the drawing.
     """
 
     def __init__(

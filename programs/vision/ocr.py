@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import TypeAdapter
 
-from programs.errors import UserError
-from programs.reading.text_store import TextStore
-from programs.vision.images import BadPicture, decode, digest
+from aisr.programs.errors import UserError
+from aisr.programs.reading.text_store import TextStore
+from aisr.programs.vision.images import BadPicture, decode, digest
 
 SURE = 0.5  # of 1: what the reader is less sure of is left out
 CELL = " | "

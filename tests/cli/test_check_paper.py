@@ -10,11 +10,11 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.base import digests
-from optimize.paper.open import READERS
-from optimize.tasks.paper_tasks import CLAIMS
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.base import digests
+from aisr.paper.open import READERS
+from aisr.tasks.paper_tasks import CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from optimize.artifact.manifest import manifest
-from optimize.datasets.leakage import RULE, all_keys, common, groups, leak
-from optimize.datasets.near_duplicates import NEAR, near_duplicates
-from optimize.datasets.split import survey
-from optimize.evidence.rank_fit import looked
-from optimize.experiment.compile import compile_program
-from optimize.tasks.averitec import AVERITEC
-from optimize.tasks.context24_figures import CONTEXT24_FIGURES
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.artifact.manifest import manifest
+from aisr.optimize.datasets.leakage import RULE, all_keys, common, groups, leak
+from aisr.optimize.datasets.near_duplicates import NEAR, near_duplicates
+from aisr.optimize.datasets.split import survey
+from aisr.optimize.evidence.rank_fit import looked
+from aisr.optimize.experiment.compile import compile_program
+from aisr.tasks.averitec import AVERITEC
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.commands import Aisr
 from support.corpora import S, citation, claim, read_rows, write
 from support.plans import SILENT, plan

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimize.evidence.budget_fit import fit_budget
-from optimize.experiment.compile import compile_program, estimated
-from optimize.lm.budget import Limits
-from optimize.lm.prices import Price
-from optimize.tasks.task import Searched
-from optimize.tasks.track2 import TRACK2
-from programs.retrieval.passages import WHOLE, chosen, passages, sufficient, whole
+from aisr.lm.budget import Limits
+from aisr.lm.prices import Price
+from aisr.optimize.evidence.budget_fit import fit_budget
+from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.programs.retrieval.passages import WHOLE, chosen, passages, sufficient, whole
+from aisr.tasks.task import Searched
+from aisr.tasks.track2 import TRACK2
 from support.corpora import write
 from support.plans import SILENT, plan
 from support.scripted import question, scripted, written

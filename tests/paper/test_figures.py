@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from optimize.paper import pdf
-from optimize.paper.draft import Draft
-from optimize.paper.drawing import LIMITS, Limits, draw
-from optimize.paper.figures import with_figures
-from optimize.paper.latex import read
-from optimize.tasks.paper_checks import checks
+from aisr.paper import pdf
+from aisr.paper.draft import Draft
+from aisr.paper.drawing import LIMITS, Limits, draw
+from aisr.paper.figures import with_figures
+from aisr.paper.latex import read
+from aisr.tasks.paper_checks import checks
 from support.pdfs import MIB, column, first_free, forms_in_forms, picture, text, write
 
 RED = "1 0 0 rg 0 0 306 792 re f\n"

@@ -9,9 +9,9 @@ from string import ascii_lowercase
 
 import pytest
 
-from optimize.paper import files, latex, latex_macros, markdown
-from optimize.paper.draft import Draft
-from programs.errors import UserError
+from aisr.paper import files, latex, latex_macros, markdown
+from aisr.paper.draft import Draft
+from aisr.programs.errors import UserError
 from support.growth import slow
 
 BEGIN, END = "\\documentclass{article}\\begin{document}Words.\n", "\n\\end{document}"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from optimize.paper import latex
-from optimize.paper.draft import Draft
-from optimize.studies import paper as study
-from optimize.tasks.paper_checks import Checks, checks
+from aisr.optimize.studies import paper as study
+from aisr.paper import latex
+from aisr.paper.draft import Draft
+from aisr.tasks.paper_checks import Checks, checks
 from support.paths import ROOT
 
 FOLDER = ROOT / "data" / "sample" / "paper"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from programs.retrieval.elements.captions import of_panel, parts
+from aisr.programs.retrieval.elements.captions import of_panel, parts
 
 
 @pytest.mark.parametrize(

@@ -7,22 +7,22 @@ import dspy
 import pytest
 from dspy.lm15 import Request
 
-from metrics.context24_figures.score import Ranked
-from optimize.artifact.program_file import parse, program_text
-from optimize.inference.judge import judge, judge_all
-from optimize.lm.open import open_lm
-from optimize.search.record_cost import costs
-from optimize.tasks.context24_figures import CONTEXT24_FIGURES
-from programs.asking.ask import UnusableAnswer
-from programs.errors import NotEmbedded, UserError
-from programs.judges.context24_figures import (
+from aisr.artifact.program_file import parse, program_text
+from aisr.inference.judge import judge, judge_all
+from aisr.lm.open import open_lm
+from aisr.metrics.context24_figures.score import Ranked
+from aisr.optimize.search.record_cost import costs
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.judges.context24_figures import (
     Context24FiguresJudge,
     FittedContext24FiguresJudge,
     context24_figures_judge,
 )
-from programs.records.context24_figures import Context24FiguresRecord
-from programs.retrieval.elements.strategies import DEFAULT, Strategy, in_turn, parsed
-from programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.records.context24_figures import Context24FiguresRecord
+from aisr.programs.retrieval.elements.strategies import DEFAULT, Strategy, in_turn, parsed
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from support.context24_figures import LABELS, claim, reader, shown
 from support.loopback import Loopback
 from support.scripted import field, question, requests, scripted, written

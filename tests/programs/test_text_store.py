@@ -14,11 +14,11 @@ import pytest
 from dspy.clients.cache import Cache
 from pydantic import TypeAdapter
 
-from optimize.lm.embeddings import Embeddings
-from optimize.tasks import averitec_data
-from programs.errors import UserError
-from programs.reading.text_store import TextStore
-from programs.vision import ocr
+from aisr.lm.embeddings import Embeddings
+from aisr.programs.errors import UserError
+from aisr.programs.reading.text_store import TextStore
+from aisr.programs.vision import ocr
+from aisr.tasks import averitec_data
 from support.drawn import picture
 from support.loopback import Asked, Loopback
 from support.paths import ROOT
@@ -28,7 +28,7 @@ RAW, PICKLE = 1, 4  # what diskcache calls the form of a value
 HOUSE = ("programs", "metrics", "optimize", "aisr", "tools", "benchmarks")
 RUNS_CODE = {"pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib", "jsonpickle"}
 CACHES = ("Cache", "FanoutCache", "Deque", "Index")  # of diskcache
-STORES = {"programs/reading/text_store.py": "TextDisk", "optimize/lm/response_cache.py": "AnswerDisk"}
+STORES = {"programs/reading/text_store.py": "TextDisk", "aisr/lm/response_cache.py": "AnswerDisk"}
 
 
 def planted(folder: Path, mode: int, value: object) -> None:
@@ -136,7 +136,7 @@ def unsafe(node: ast.AST, disk: str | None) -> str | None:
     if any(module.partition(".")[0] == "diskcache" for module in modules):
         harmless = isinstance(node, ast.ImportFrom) and {one.name for one in node.names} <= {"UNKNOWN"}
         if disk is None and not harmless:
-            return "keeps things in another way than programs.reading.text_store"
+            return "keeps things in another way than aisr.programs.reading.text_store"
     if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
         return "allows pickles"
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CACHES:

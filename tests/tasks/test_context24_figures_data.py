@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from optimize.tasks import full_texts
-from optimize.tasks.context24_figures import CONTEXT24_FIGURES
-from optimize.tasks.context24_figures_data import converted
-from optimize.tasks.element_labels import cleaned
-from optimize.tasks.paper_elements import readable
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.context24_figures import Context24FiguresRecord
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.context24_figures import Context24FiguresRecord
+from aisr.tasks import full_texts
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES
+from aisr.tasks.context24_figures_data import converted
+from aisr.tasks.element_labels import cleaned
+from aisr.tasks.paper_elements import readable
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
@@ -55,7 +55,7 @@ def test_files_become_records_and_every_change_is_listed(tmp_path: Path, aisr: C
     claims, papers, captions, figures = files(tmp_path)
     out = tmp_path / "records.jsonl"
     words = [claims, "--papers", papers, "--captions", captions, "--figures", figures, "--out", out]
-    module = "optimize.tasks.context24_figures_data"
+    module = "aisr.tasks.context24_figures_data"
     done = subprocess.run([sys.executable, "-m", module, *map(str, words)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for change in (
@@ -98,7 +98,7 @@ def test_check_names_the_command_that_mends(task: str, module: str, tmp_path: Pa
     claims = files(tmp_path)[0]
     checked = aisr("check", claims, "--task", task)
     assert checked.code == 2
-    assert f"python -m optimize.tasks.{module} {claims} " in checked.out + checked.err
+    assert f"python -m aisr.tasks.{module} {claims} " in checked.out + checked.err
 
 
 def test_candidates_come_from_the_claims_or_from_captions_where_no_pictures_are(tmp_path: Path) -> None:

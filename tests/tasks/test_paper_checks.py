@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from optimize.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
-from optimize.tasks.paper_checks import HIDDEN, NO_CLAIM, NO_EVIDENCE, Checks, bundle, checks
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
+from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.paper_checks import HIDDEN, NO_CLAIM, NO_EVIDENCE, Checks, bundle, checks
 
 FOLDER = Path("/paper")
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}

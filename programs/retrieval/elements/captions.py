@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from programs.retrieval.elements.citations import spelled_out
+from aisr.programs.retrieval.elements.citations import spelled_out
 
 SEVERAL = r"[A-Za-z](?:\s?(?:[,&–—-]|and|to)\s?[A-Za-z]){0,9}"
 BEGIN = r"(?:(?<=[.;:!?)])\s|\A)\s*"  # of a sentence, or of the caption

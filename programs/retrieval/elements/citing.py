@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from programs.records.context24_figures import Figure, Place, place_of
-from programs.retrieval.elements.citations import Cited, citations
+from aisr.programs.records.context24_figures import Figure, Place, place_of
+from aisr.programs.retrieval.elements.citations import Cited, citations
 
 READ, SPELLED = "read", "spelled"
 HEADS = {"FIG": ("fig. ", "figure ", "fig ", "f. "), "TAB": ("tab. ", "table ", "tab ", "t. ")}

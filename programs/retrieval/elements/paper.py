@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from programs.records.context24_figures import Element, place_of
-from programs.retrieval.elements.captions import of_panel
-from programs.retrieval.elements.chunks import chunks
-from programs.retrieval.elements.citing import letters, texts_of
+from aisr.programs.records.context24_figures import Element, place_of
+from aisr.programs.retrieval.elements.captions import of_panel
+from aisr.programs.retrieval.elements.chunks import chunks
+from aisr.programs.retrieval.elements.citing import letters, texts_of
 
 # What captions are taken for: of a panel its own part, of a panel all of its figure's, or nothing.
 PARTS, WHOLE, PLAIN = CAPTIONS = "parts", "captions", "plain"

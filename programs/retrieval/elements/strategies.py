@@ -16,14 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from programs.errors import UserError
-from programs.records.context24_figures import place_of
-from programs.retrieval.elements.chunks import SIZES, chunks
-from programs.retrieval.elements.citing import READ, READERS, cited_by
-from programs.retrieval.elements.paper import CAPTIONS, PARTS, PLAIN, Paper, documents
-from programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
+from aisr.programs.errors import UserError
+from aisr.programs.records.context24_figures import place_of
+from aisr.programs.retrieval.elements.chunks import SIZES, chunks
+from aisr.programs.retrieval.elements.citing import READ, READERS, cited_by
+from aisr.programs.retrieval.elements.paper import CAPTIONS, PARTS, PLAIN, Paper, documents
+from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
 
-Match = Callable[[str], Matcher]  # the matcher of a way of `programs.retrieval.retrievers`; "" for the program's own
+Match = Callable[
+    [str], Matcher
+]  # the matcher of a way of `aisr.programs.retrieval.retrievers`; "" for the program's own
 ELEMENT, CHUNK, HIERARCHICAL, FUSION, ROUND_ROBIN, TOP_K = (
     "element", "chunk", "hierarchical", "fusion", "round-robin", "top-k",
 )  # fmt: skip

@@ -1,0 +1,126 @@
+"""What sets two compiled programs of a task apart: options, instructions, demos, decision layer."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from aisr.artifact.program_file import Loaded
+from aisr.artifact.prompt_page import changed_lines, fenced
+from aisr.programs.decision.layer import Decision
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, by_name
+from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.retrieval.knn_demos import wording
+
+SHOWN = 100  # characters of a demo
+
+
+def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
+    """The differences as Markdown, `-` for what only the first has and `+` for what only the second has.
+
+    Raises UserError for programs of two tasks.
+    """
+    if a.task is not b.task:
+        raise UserError(
+            f"{names[0]} is compiled for {a.task.name}, {names[1]} for {b.task.name}; compare two of one task"
+        )
+    parts = [f"# `{names[0]}` ({a.digest}) → `{names[1]}` ({b.digest})"]
+    if a.digest == b.digest:
+        return f"{parts[0]}\n\nThe same program.\n"
+    parts += _table("Options", _options(a.program), _options(b.program))
+    first, second = (dict(loaded.program.named_predictors()) for loaded in (a, b))
+    for name in dict.fromkeys([*first, *second]):
+        parts += _predictor(name, first.get(name), second.get(name))
+    parts += _table("Evidence ranker", _ranked(a.program), _ranked(b.program))
+    parts += _learnt(a.program, b.program)
+    parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
+    return "\n\n".join(parts) + "\n"
+
+
+def _options(program: Program) -> dict[str, str]:
+    members = program.members if isinstance(program, Ensemble) else {"": program}
+    return {
+        f"{member} {option}".strip(): str(value)
+        for member, one in members.items()
+        for option, value in one.options.items()
+    }
+
+
+def _ranked(program: Program) -> dict[str, str]:
+    """The weights of the evidence rankers by what they weigh."""
+    return {
+        f"{model}: {name}": f"{weight:+.2f}"
+        for model, one in by_name(program).items()
+        if one.ranker
+        for name, weight in one.ranker.by_weight()
+    }
+
+
+def _learnt(a: Program, b: Program) -> list[str]:
+    """What each model learnt from train, line by line."""
+    first, second = ({name: known.page() for name, known in learnt_by(one).items()} for one in (a, b))
+    parts = []
+    for name in dict.fromkeys([*first, *second]):
+        before, after = first.get(name, "").splitlines(), second.get(name, "").splitlines()
+        changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
+        if changed:
+            parts.append(f"## What {name} learnt from train\n\n" + fenced("\n".join(changed), "diff"))
+    return parts
+
+
+def _predictor(name: str, a: Any, b: Any) -> list[str]:
+    if a is None or b is None:
+        return [f"## Predictor `{name}`\n\nOnly the {'second' if a is None else 'first'} has it."]
+    parts = []
+    changed = changed_lines(a.signature.instructions, b.signature.instructions)
+    if changed:
+        parts.append("### Instruction\n\n" + fenced("\n".join(changed), "diff"))
+    lost, gained = _only(a, b), _only(b, a)
+    if lost or gained:
+        lines = [*(f"- {demo}" for demo in lost), *(f"+ {demo}" for demo in gained)]
+        kept = len(a.demos) - len(lost)
+        parts.append(f"### Demos ({kept} in both)\n\n" + fenced("\n".join(lines), "diff"))
+    return [f"## Predictor `{name}`", *parts] if parts else []
+
+
+def _only(one: Any, other: Any) -> list[str]:
+    """The demos of one predictor that another lacks, each in a line: its outputs, and how its last input begins."""
+    known = [_content(demo) for demo in other.demos]
+    signature = one.signature
+    judged = list(signature.input_fields)[-1]
+    return [
+        f"{' | '.join(wording(demo.get(name, '')) for name in signature.output_fields)[:SHOWN]}"
+        f" ← {' '.join(wording(demo.get(judged, '')).split())[:SHOWN]}"
+        for demo in one.demos
+        if _content(demo) not in known
+    ]
+
+
+def _content(demo: Any) -> dict[str, Any]:
+    return {name: value for name, value in dict(demo).items() if name != "augmented"}
+
+
+def _numbers(decision: Decision | None) -> dict[str, str]:
+    """The numbers of a layer by what they are."""
+    if decision is None:
+        return {"": "none"}
+    if not decision.kept:
+        return {"": "not kept: the label is the model's"}
+    found = {f"weight of {name}": f"{weight:.3g}" for name, weight in decision.says.weights.items()}
+    offsets = zip(decision.labels, decision.says.offsets, strict=True)
+    found |= {f"readiness to say {label}": f"{offset:.3g}" for label, offset in offsets}
+    found |= {f"votes for {decision.labels[k]}": str(votes) for k, votes in decision.says.votes.items()}
+    if decision.evidence is not None:
+        found["weight of the evidence that the model named"] = f"{decision.evidence.named_weight:g}"
+        found |= {f"evidence with {label}": fill for label, fill in decision.evidence.fill.items()}
+    return found
+
+
+def _table(title: str, a: Mapping[str, str], b: Mapping[str, str]) -> list[str]:
+    rows = [
+        f"| {name} | {a.get(name, '–')} | {b.get(name, '–')} |"
+        for name in dict.fromkeys([*a, *b])
+        if a.get(name) != b.get(name)
+    ]
+    return [f"## {title}\n\n" + "\n".join(["| | first | second |", "|---|---|---|", *rows])] if rows else []

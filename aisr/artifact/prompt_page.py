@@ -1,0 +1,153 @@
+"""A compiled program as a person reads it: the prompt, what became of the seed instruction, how long each part is, and
+how what the model says becomes a label."""
+
+import difflib
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from aisr.programs.decision.cues import CUES
+from aisr.programs.decision.layer import Decision
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, by_name
+from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.text.sentences import sentences
+from aisr.programs.text.tokens import length, tokens
+from aisr.tasks.task import Task
+
+MOST_DEMOS = 20  # a person reads no more
+WIDTH = 110
+
+
+def as_markdown(title: str, task: Task, program: Program) -> str:
+    """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
+    stands in fences."""
+    seeds = dict(seed(task, program).named_predictors())
+    near = program.options.get("nearest") or 0
+    parts = [f"# {title}", _lengths(program, near)]
+    for name, predictor in program.named_predictors():
+        parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{fenced(predictor.signature.instructions)}")
+        parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
+        parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
+        parts += _demos(predictor, _nearest(program.options))
+    parts += [_ranker(name, model.ranker) for name, model in by_name(program).items() if model.ranker]
+    parts += [f"## What {name} learnt from train\n\n{known.page()}" for name, known in learnt_by(program).items()]
+    if program.decision is not None:
+        parts.append(_decision(program.decision))
+    return "\n\n".join(parts) + "\n"
+
+
+def seed(task: Task, program: Program) -> Program:
+    """The program as it was before any optimizer saw it."""
+    if isinstance(program, Ensemble):
+        return Ensemble({name: task.build(member.options) for name, member in program.members.items()})
+    return task.build(program.options)
+
+
+def lines_of(instruction: str) -> list[str]:
+    """An instruction in lines that can be compared: a sentence or so each, whatever its own line breaks."""
+    return [line for part in sentences(instruction) for line in textwrap.wrap(part, WIDTH)]
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    """What one instruction lost (`- `) and gained (`+ `) against another, and what stayed; empty if they are equal."""
+    found = list(difflib.ndiff(lines_of(before), lines_of(after)))
+    return [line for line in found if line[0] != "?"] if any(line[0] in "+-" for line in found) else []
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A code block whose fence is longer than any in the text, so that no text can end it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _lengths(program: Program, near: int) -> str:
+    """How many tokens, about, each part of the prompt takes that is the same for every record. near: how many demos are
+    chosen for each, if they are."""
+    if not program.predictors():
+        return "It asks no LM."
+    rows = ["| predictor | instruction | fields | demos |", "|---|---|---|---|"]
+    for name, predictor in program.named_predictors():
+        signature = predictor.signature
+        demos = [length(demo, list(signature.fields)) for demo in predictor.demos]
+        shown = f"{sum(demos)} ({', '.join(map(str, demos[:MOST_DEMOS]))})" if demos else "0"
+        if 0 < near < len(demos):
+            shown = f"about {near * sum(demos) / len(demos):.0f} ({near} of {len(demos)} for each record)"
+        cells = [f"`{name}`", tokens(signature.instructions), tokens("\n".join(_fields(signature))), shown]
+        rows.append("| " + " | ".join(map(str, cells)) + " |")
+    return "Tokens, about four bytes each:\n\n" + "\n".join(rows)
+
+
+def _since_the_seed(before: str, after: str) -> str:
+    changed = changed_lines(before, after)
+    if not changed:
+        return "The instruction is the seed's, word for word."
+    return "### What changed from the seed instruction\n\n" + fenced("\n".join(changed), "diff")
+
+
+def _fields(signature: Any) -> list[str]:
+    given = signature.input_fields
+    return [
+        f"- `{name}` ({'input' if name in given else 'output'}): {info.json_schema_extra.get('desc', '')}"
+        for name, info in signature.fields.items()
+    ]
+
+
+def _nearest(options: Mapping[str, Any]) -> str:
+    """Which of the demos a record is shown, in words; nothing where it is all of them."""
+    if not options.get("nearest"):
+        return ""
+    by = {"words": "by words", "vectors": "by word vectors", "both": "by words and by word vectors"}
+    seats = ", with a seat for each rare label" if options.get("seats") else ""
+    told = by[options.get("nearest_by", "words")]
+    return f", of which the {options['nearest']} nearest to a record are shown, {told}{seats}"
+
+
+def _demos(predictor: Any, shown: str) -> list[str]:
+    parts = [f"### Demos: {len(predictor.demos)}{shown}"]
+    for k, demo in enumerate(predictor.demos[:MOST_DEMOS], start=1):
+        kind = "the program's own right answer" if demo.get("augmented") else "a labelled record"
+        said = "\n".join(f"{field}: {demo[field]}" for field in predictor.signature.fields if field in demo)
+        parts.append(f"#### Demo {k} ({kind})\n\n{fenced(said)}")
+    if len(predictor.demos) > MOST_DEMOS:
+        parts.append(f"… and {len(predictor.demos) - MOST_DEMOS} more in program.json")
+    return parts
+
+
+def _ranker(model: str, ranker: EvidenceRanker) -> str:
+    """The weights of an evidence ranker, the heaviest first."""
+    said = (
+        "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on "
+        "the gold evidence of train. A weight is what one standard deviation more of it adds."
+    )
+    rows = [f"| {name} | {weight:+.2f} |" for name, weight in ranker.by_weight()]
+    return "\n\n".join([f"## Evidence ranker of {model}", said, "\n".join(["| | weight |", "|---|---|", *rows])])
+
+
+def _decision(decision: Decision) -> str:
+    """The numbers of a decision layer, but for the vocabulary of its wording prior."""
+    if not decision.kept:
+        return "## Decision layer\n\nThe label is the one that the model gives: no fitted rule was better."
+    weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
+    rows = [["readiness to say it", *decision.says.offsets]]
+    if decision.cues is not None:
+        rows += [[f"cue: {name}", *decision.cues.coefficients[name]] for name in CUES]
+    lines = [
+        "| | " + " | ".join(decision.labels) + " |",
+        "|---" * (1 + len(decision.labels)) + "|",
+        *("| " + " | ".join(cell if isinstance(cell, str) else f"{cell:.2f}" for cell in row) + " |" for row in rows),
+    ]
+    said = [
+        "## Decision layer",
+        f"The label with the highest sum of log-probabilities, {weights}, and its readiness to be said.",
+        "\n".join(lines),
+    ]
+    for k, votes in decision.says.votes.items():
+        said.append(f"{decision.labels[k]} passes before all others where {votes} or more members say it.")
+    if decision.evidence is not None:
+        fills = "; ".join(f"{label}: {fill}" for label, fill in decision.evidence.fill.items())
+        said.append(f"Evidence to name: {fills}. Weight of what the model named: {decision.evidence.named_weight:g}.")
+    return "\n\n".join(said)
