@@ -7,11 +7,11 @@ from typing import Any
 
 import dspy
 
-from optimize.base.files import replacing
-from programs.asking import stated
-from programs.errors import UserError
-from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, single
+from aisr.base.files import replacing
+from aisr.programs.asking import stated
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, single
 
 
 def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:

@@ -11,21 +11,21 @@ from typing import NamedTuple, cast
 
 import dspy
 
-from optimize.search.demos import affordable
-from optimize.tasks.task import Task
-from programs.asking.stated import FIELD, in_form
-from programs.judges.contract import ChoosingProgram, JudgeProgram
-from programs.judges.learnt import hand_over
-from programs.retrieval.knn_demos import By
-from programs.text.tokens import length
+from aisr.optimize.search.demos import affordable
+from aisr.programs.asking.stated import FIELD, in_form
+from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram
+from aisr.programs.judges.learnt import hand_over
+from aisr.programs.retrieval.knn_demos import By
+from aisr.programs.text.tokens import length
+from aisr.tasks.task import Task
 
 FROM = 200  # records of train: with fewer the nearest is not near
 SHARE = 0.5  # of a model's context, where that is known, that demos may fill
 
 
 class Way(NamedTuple):
-    """How the demos of a record are chosen, see `programs.retrieval.knn_demos.Nearness`. sure: they say how likely the
-    program itself, which had not seen them, stated their labels to be, where it was right; else none says that."""
+    """How the demos of a record are chosen, see `aisr.programs.retrieval.knn_demos.Nearness`. sure: they say how likely
+    the program itself, which had not seen them, stated their labels to be, where it was right; else none says that."""
 
     demos: int
     by: By

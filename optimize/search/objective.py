@@ -5,12 +5,12 @@ from typing import Any
 
 import dspy
 
-from metrics.scores import Scores
-from optimize.inference.evaluate import scored
-from optimize.inference.judge import Outcome
-from optimize.search.reflection import mixed_up
-from optimize.tasks.task import Task
-from programs.asking.stated import as_stated
+from aisr.inference.evaluate import scored
+from aisr.inference.judge import Outcome
+from aisr.metrics.scores import Scores
+from aisr.optimize.search.reflection import mixed_up
+from aisr.programs.asking.stated import as_stated
+from aisr.tasks.task import Task
 
 
 class Objective:

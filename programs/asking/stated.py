@@ -97,7 +97,8 @@ def _text(value: Any) -> str:
 
 
 def _last_label(text: str, labels: Sequence[str]) -> str | None:
-    """The label that is named last in a text; of two that end together the longer: "Unsupported Entity" is not Supported."""
+    """The label that is named last in a text; of two that end together the longer: "Unsupported Entity" is no
+    Supported."""
     places = [(text.lower().rfind(name.lower()), len(name), name) for name in labels]
     found = [(place + long, long, name) for place, long, name in places if place >= 0]
     return max(found)[2] if found else None

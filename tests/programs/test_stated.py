@@ -7,21 +7,21 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.cli.session import chances_for
-from optimize.inference.judge import Outcome, judge_all
-from optimize.lm.open import open_lm
-from optimize.search.nearest import with_stated
-from optimize.search.objective import objective
-from optimize.search.optimizers import Compilation, Settings, compile_candidates
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.label_probabilities import from_stated
-from programs.asking.stated import FIELD, as_stated, stated
-from programs.errors import UserError
-from programs.judges.ensemble import single
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.artifact.program_file import parse, program_text
+from aisr.commands.session import chances_for
+from aisr.inference.judge import Outcome, judge_all
+from aisr.lm.open import open_lm
+from aisr.optimize.search.nearest import with_stated
+from aisr.optimize.search.objective import objective
+from aisr.optimize.search.optimizers import Compilation, Settings, compile_candidates
+from aisr.programs.asking.label_probabilities import from_stated
+from aisr.programs.asking.stated import FIELD, as_stated, stated
+from aisr.programs.errors import UserError
+from aisr.programs.judges.ensemble import single
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import TRACKS, citation, claim, examples, question, requests, right, scripted, wording, written
 
 SUPPORTED, OVERSTATE, TOPICAL, IRRELEVANT = CITATION_LABELS
