@@ -48,6 +48,10 @@ def check_paper(
         Path | None,
         typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
     ] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
+    ] = None,
     program: Annotated[
         str | None, typer.Option(help="A compiled program for sentences against tables and figures.")
     ] = None,
@@ -108,7 +112,7 @@ def check_paper(
     behind = wanted and second_option.opened_lm_behind(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
     )
-    draft, cited = _read(paper, papers, cache_folder(artifacts) / "figures")
+    draft, cited = _read(paper, root, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
@@ -143,7 +147,9 @@ def check_paper(
     raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
 
 
-def _read(paper: Path, papers: Path | None, figures: Path) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
+def _read(
+    paper: Path, root: Path | None, papers: Path | None, figures: Path
+) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
     """The draft with its figures drawn to a folder, and with what could not be read of the cited papers among what it
     lacks; and the cited papers by key."""
     from dataclasses import replace
@@ -151,7 +157,7 @@ def _read(paper: Path, papers: Path | None, figures: Path) -> "tuple[Draft, Mapp
     from aisr.paper.figures import with_figures
     from aisr.paper.open import read, read_cited
 
-    draft = with_figures(read(paper), paper, figures)
+    draft = with_figures(read(paper, root), paper, figures)
     if papers is None:
         return draft, {}
     found = read_cited(papers, draft.works)
@@ -220,11 +226,11 @@ def _estimated(judges: "Sequence[Judge]", found: "Checks", lm: "OpenLM") -> obje
     """What judging all checks would come to; nothing is sent."""
     from aisr.inference.embeddings import attach_embeddings
     from aisr.lm.embeddings import UnsentEmbeddings
-    from aisr.optimize.search.cost_estimate import of_judging, total
+    from aisr.optimize.search.cost_estimate import of_judging, total, with_embeddings
     from aisr.tasks.paper_tasks import as_if_faultless
 
-    parts = []
+    parts, unsent = [], UnsentEmbeddings()
     for judge, checks in zip(judges, (found.claims, found.citations), strict=True):
-        program = attach_embeddings(judge.program, UnsentEmbeddings())
+        program = attach_embeddings(judge.program.deepcopy(), unsent)
         parts.append(of_judging(program, [program.prepare(as_if_faultless(one.record)) for one in checks], lm))
-    return total(parts)
+    return with_embeddings(total(parts), unsent, lm.embeddings)

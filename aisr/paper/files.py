@@ -1,4 +1,5 @@
-"""The files of a draft's folder: what a paper names is read from below that folder only, and within limits."""
+"""The files of a draft's folder: what a paper names is read from below that folder, or below one further up
+that its reader names, and within limits."""
 
 from pathlib import Path
 
@@ -12,6 +13,7 @@ MAX_NOTES = 500
 MAX_NAMED = 2_000  # files that a paper may name
 MAX_NAME = 255  # characters of a path that a paper may name
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+OUT = "leads out of the paper's folder; --root DIR lets files below DIR be read"
 EPS = (".eps", ".ps")
 DRAWINGS = (".pdf", ".svg", *EPS)
 MADE_OF_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".svg", ".jpg")
@@ -19,10 +21,18 @@ CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and en
 
 
 class Files:
-    """What was read from below a folder, and what was refused. `unread` grows while a paper is read."""
+    """What was read from below a folder, and what was refused. `unread` grows while a paper is read.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
+    base: the folder that names begin at, that of the main file; root: the folder that all is read below, the base where
+    none is given. Raises UserError for a root that is none, or does not hold the base.
+    """
+
+    def __init__(self, base: Path, root: Path | None = None) -> None:
+        self.base = base.resolve()
+        self.folder = (root or base).resolve()
+        if not self.folder.is_dir() or not self.base.is_relative_to(self.folder):
+            raise UserError(f"--root {root}: expected a folder that holds the paper; its main file is in {base}")
+        self._out = f"leads out of --root {root}" if root else OUT
         self.unread: list[Unread] = []
         self._read: set[Path] = set()
         self._bytes = 0
@@ -53,14 +63,14 @@ class Files:
         out = False
         for ending in endings:
             try:
-                file = (self.folder / below / (name + ending)).resolve()
+                file = (self.base / below / (name + ending)).resolve()
                 if not file.is_relative_to(self.folder):
                     out = True
                 elif file.is_file():
                     return file
             except (OSError, RuntimeError, ValueError):  # a name too long for the disk, or a circle of links
                 continue
-        self.refuse(place, f"{shown}: leads out of the paper's folder" if out else f"{shown}: no such file")
+        self.refuse(place, f"{shown}: {self._out}" if out else f"{shown}: no such file")
         return None
 
     def text(self, file: Path, place: Place) -> str | None:

@@ -11,8 +11,8 @@ from aisr.paper.bibliography import citation
 from aisr.paper.draft import Draft, Float, Paragraph, Work
 from aisr.paper.files import Files, main_file
 from aisr.paper.latex_body import Body
-from aisr.paper.latex_floats import Citation, Item, Parts, Reference, finished, grid, key_of, words
-from aisr.paper.latex_names import TEXTUAL
+from aisr.paper.latex_floats import Citation, Item, Parts, Reference, Table, finished, grid, key_of, words
+from aisr.paper.latex_names import TABULARS, TEXTUAL
 from aisr.paper.latex_run import Target
 from aisr.paper.passages import Piece, paragraph
 from aisr.paper.references import by_name
@@ -35,11 +35,11 @@ NAMED = (
 SILENT = ("hyperref", "cpageref")  # these show words of their own, or a page
 
 
-def read(path: Path) -> Draft:
-    """A paper from its main file, or from the folder that holds one. Raises UserError where there is none, or no words
-    in it."""
+def read(path: Path, root: Path | None = None) -> Draft:
+    """A paper from its main file, or from the folder that holds one. root: the folder that files are read below; that
+    of the main file where none is given. Raises UserError where there is no main file, or no words in it."""
     file = main_file(path).resolve()
-    body = Body(Files(file.parent), file)
+    body = Body(Files(file.parent, root), file)
     body.read()
     draft = _Paper(body).draft()
     if not draft.paragraphs:
@@ -83,13 +83,17 @@ class _Paper:
                 item = self._reference(item)
             elif isinstance(item, Citation):
                 item = self._citation(item)
+            elif any(key not in self.floats for key in item.refers):  # a tabular here that turned out to be no table
+                continue
             found.append(item)
         return found
 
     def _counts(self, parts: Parts) -> bool:
-        """Whether a figure or table has a caption; one without cannot be referred to by its name."""
+        """Whether a figure or table has a number or a label, or is read without: others cannot be referred to."""
         if parts.number or parts.labels:
             return True
+        if parts.environment in TABULARS and any(_is_data(table) for table in parts.tables):
+            return True  # one between two sentences, which has no number
         if parts.pictures or parts.tables or parts.captions or parts.within:
             self.body.files.refuse(parts.place, f"a {parts.kind} without a numbered caption: nothing can refer to it")
         return False
@@ -112,8 +116,8 @@ class _Paper:
             for table in parts.tables
             for row in table.rows
         ]
-        said = words(self.pieces([*caption, *parts.notes]))
-        self.floats.setdefault(key, finished(parts, key, said, grid(rows)))
+        said, notes = (words(self.pieces(items)) for items in (caption, parts.notes))
+        self.floats.setdefault(key, finished(parts, key, said, grid(rows), notes))
 
     def _reference(self, item: Reference) -> Piece:
         targets = [self.targets.get(label) for label in item.labels]
@@ -150,6 +154,15 @@ class _Paper:
                     self.body.files.refuse(sentence.place, f"{ascii(key[:60])[1:-1]}: cited, but in no bibliography")
                 found.setdefault(key, self.body.works[key].work if key in self.body.works else Work(key))
         return found
+
+
+def _is_data(table: Table) -> bool:
+    """Whether a tabular holds data, and is no way to set two things side by side."""
+    rows = [
+        [one for one in row if any(isinstance(item, Piece) and item.text.strip() for item in one.items)]
+        for row in table.rows
+    ]
+    return sum(len(row) > 1 for row in rows) > 1
 
 
 def _unseen(said: Paragraph) -> Paragraph:

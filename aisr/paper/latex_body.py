@@ -44,6 +44,32 @@ class Body(Marks):
             "label": lambda token: self._label(self.stream.word()),
             "includegraphics": self._picture,
             "graphicspath": self._picture_folders,
+            "tablecaption": self._caption,
+            "tablehead": self._head,
+            "cutinhead": self._head_within,
+            "sidehead": self._head_within,
+            "startdata": self._begin_data,
+            "enddata": self._end_data,
+            "tablenotetext": self._note_text,
+            "tablecomments": self._note_text,
+            "tablerefs": self._note_text,
+            "tablenotemark": self._note_mark,
+            "endhead": self._repeated,
+            "endfirsthead": self._repeated,
+            "endfoot": self._repeated,
+            "endlastfoot": self._repeated,
+            "nodata": lambda token: self._say("…", token.place),
+            "documentclass": self._class,
+            "setcounter": self._set_counter,
+            "addtocounter": self._set_counter,
+            "stepcounter": self._step_counter,
+            "refstepcounter": self._step_counter,
+            "numberwithin": self._count_within,
+            "counterwithin": self._count_within,
+            "counterwithout": self._count_within,
+            "@addtoreset": self._count_within,
+            "ContinuedFloat": self._continued,
+            "SetCell": self._set_cell,
             "subcaption": self._subcaption,
             "vskip": self._skip_length,
             "hskip": self._skip_length,
@@ -174,6 +200,7 @@ class Body(Marks):
         if starred:
             return
         self._numbers[token.text] += 1
+        self._start_again(token.text)
         for lower, other in LEVELS.items():
             if other > level:
                 self._numbers[lower] = 0
@@ -183,6 +210,9 @@ class Body(Marks):
         used = [name for name, one in LEVELS.items() if 1 <= one <= max(level, 1)]
         first, *others = (self._numbers[name] for name in used)
         letter = chr(ord("A") + min(first, 26) - 1) if self._appendix and first else str(first)
+        if chapter := self._numbers["chapter"]:
+            top = chr(ord("A") + min(chapter, 26) - 1) if self._appendix else str(chapter)
+            return ".".join([top, *map(str, (self._numbers[name] for name in used if level > 0))])
         return ".".join([letter, *map(str, others)])
 
     def _begin_appendix(self) -> None:

@@ -1,21 +1,20 @@
-"""Figures and tables of a LaTeX paper, with their captions, labels, pictures and cells."""
+"""Figures of a LaTeX paper, with their captions, labels and pictures."""
 
 import re
 
 from aisr.paper.draft import Picture
-from aisr.paper.latex_floats import Parts, Table
+from aisr.paper.latex_counters import Counters
+from aisr.paper.latex_floats import Parts
 from aisr.paper.latex_macros import plain
-from aisr.paper.latex_names import (
-    TABULARS,
-)
-from aisr.paper.latex_run import Run
+from aisr.paper.latex_names import LONG
+from aisr.paper.latex_tables import Tables
 from aisr.paper.latex_tokens import Token
 
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
 
 
-class Figures(Run):
-    """Reads what makes figures and tables."""
+class Figures(Tables, Counters):
+    """Reads what makes figures, and the captions and labels of tables."""
 
     def _caption(self, token: Token) -> None:
         starred = self.stream.star()
@@ -25,11 +24,12 @@ class Figures(Run):
             self.files.refuse(token.place, "a caption outside of a figure or table")
             return
         parts = self._open[-1]
+        if parts.number and parts.environment in LONG:
+            return  # the head of its next page
         if len(self._open) == 1 and not starred and parts.number:
             parts = self._beside(parts)
         if len(self._open) == 1 and not starred:
-            self._numbers[parts.kind] += 1
-            parts.number = str(self._numbers[parts.kind])
+            parts.number = self._next_number(parts.kind)
         parts.captions.append(said)
         parts.before_caption = tuple(map(len, parts.content))
 
@@ -100,53 +100,3 @@ class Figures(Run):
     def _picture_folders(self, token: Token) -> None:
         folders = re.findall(r"[^{}]+", plain(self.stream.argument()))
         self._folders = ("", *(folder.strip() for folder in folders[:20] if folder.strip()))
-
-    def _open_table(self, name: str, token: Token) -> None:
-        self._see()
-        self._drop(TABULARS[name])
-        if self._tables:
-            self._tables[-1].depth += 1
-        elif name == "longtable" and not self._open:
-            self._open_float("table", name, token.place)
-            self._new_table()
-        elif self._open:
-            self._new_table()
-        else:
-            self.files.refuse(token.place, f"a {name} outside of a table with a caption")
-            self._open_float("table", name, token.place)
-            self._new_table()
-
-    def _new_table(self) -> None:
-        table = Table()
-        self._open[-1].tables.append(table)
-        self._tables.append(table)
-        self._items = table.cell.items
-
-    def _next_row(self, token: Token) -> None:
-        self._drop("so")
-        if self._tables and not self._tables[-1].depth:
-            self._tables[-1].add_row()
-            self._items = self._tables[-1].cell.items
-        else:
-            self._say(" ", token.place)
-
-    def _multicolumn(self, token: Token) -> None:
-        columns = _count(self.stream.word())
-        self.stream.argument()
-        if self._tables:
-            self._tables[-1].cell.columns = columns
-
-    def _multirow(self, token: Token) -> None:
-        self.stream.option()
-        rows = _count(self.stream.word())
-        self._drop("omo")
-        if self._tables:
-            self._tables[-1].cell.rows = rows
-
-    def _cell_of_lines(self, token: Token) -> None:
-        self._drop("so")
-        self._items += self._inline(self.stream.argument(), token.place)
-
-
-def _count(said: str) -> int:
-    return int(said) if said.isascii() and said.isdigit() and len(said) < 4 else 1

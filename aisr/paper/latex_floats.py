@@ -44,11 +44,13 @@ class Cell:
 
 @dataclass
 class Table:
-    """The cells of a tabular, as they come. depth: tabulars that are open within it."""
+    """The cells of a tabular, as they come. depth: tabulars that are open within it; head: how many rows its head has,
+    where that is repeated on each page."""
 
     rows: list[list[Cell]] = field(default_factory=lambda: [[Cell()]])
     depth: int = 0
     cells: int = 1
+    head: int | None = None
 
     @property
     def cell(self) -> Cell:
@@ -58,6 +60,14 @@ class Table:
         self.cells += 1
         if self.cells <= MAX_CELLS:
             self.rows[-1].append(Cell())
+
+    def end_part(self, stays: bool) -> None:
+        """End a head or a foot of a table that goes over pages; the first head stays."""
+        if stays and self.head is None:
+            self.head = len(self.rows)
+        elif self.head is not None:
+            del self.rows[self.head :]
+        self.rows.append([Cell()])
 
     def add_row(self) -> None:
         self.cells += 1
@@ -86,7 +96,7 @@ class Parts:
 
     @property
     def name(self) -> str:
-        return f"{self.kind.capitalize()} {self.number}".strip()
+        return f"{self.kind.capitalize()} {self.number or f'without a number ({self.place})'}"
 
     @property
     def content(self) -> tuple[list[Any], ...]:
@@ -135,10 +145,10 @@ def grid(texts: list[list[tuple[str, int, int]]]) -> str:
     return "\n".join(lines)
 
 
-def finished(parts: Parts, key: str, caption: str, rows: str) -> Float:
+def finished(parts: Parts, key: str, caption: str, rows: str, notes: str) -> Float:
     """The float that the parts make."""
     pictures, coded = tuple(parts.pictures), tuple(parts.coded)
-    return Float(key, parts.name, parts.kind, caption, parts.place, rows, pictures, parts.headings, coded=coded)
+    return Float(key, parts.name, parts.kind, caption, parts.place, rows, pictures, parts.headings, notes, coded)
 
 
 def key_of(parts: Parts, taken: Mapping[str, object]) -> str:

@@ -34,6 +34,9 @@ KEPT = frozenset(
     )
 )
 
+# References that papers define by plainer ones: \newcommand{\eqref}[1]{\ref{eq:#1}}.
+OTHERWISE, PLAINLY = ("eqref", "autoref", "cref", "Cref"), ("ref",)
+
 
 class Macro(NamedTuple):
     """What a paper defines. first: what an optional first argument is where it is not given; None: there is none."""
@@ -314,7 +317,7 @@ class Stream:
     ) -> None:
         if not name:
             return
-        if name in KEPT:
+        if name in KEPT and not (name in OTHERWISE and any(one.text in PLAINLY for one in body)):
             self._once(token, f"\\{name}: the paper defines it anew; it is read as usual")
         elif 0 <= count <= MAX_ARGUMENTS:
             self.macros[name] = Macro(count, body, first)

@@ -18,7 +18,8 @@ DROPPED = {
             "addlinespace includeonly newcounter newlength acmConference acmYear acmDOI acmISBN acmPrice "
             "titlerunning authorrunning icmltitlerunning runninghead numberwithin AtBeginDocument AtEndDocument "
             "subjclass pdfstringdefDisableCommands lhead rhead chead lfoot rfoot cfoot IEEEauthorblockN "
-            "IEEEauthorblockA"
+            "IEEEauthorblockA tabletypesize tablewidth tablecolumns tablenum tablefontsize altaffiltext altaffilmark "
+            "facility facilities software orcid dataset movetabledown movetableright phm"
         ),
         "som",
     ),
@@ -71,7 +72,7 @@ PLAIN = frozenset(
         "large Large LARGE huge Huge bf it sc tt sf rm sl em bfseries itshape scshape ttfamily sffamily "
         "rmfamily slshape mdseries upshape normalfont boldmath unboldmath noindent indent par bigskip "
         "medskip smallskip clearpage cleardoublepage newpage maketitle tableofcontents listoffigures "
-        "listoftables toprule midrule bottomrule hline endhead endfirsthead endfoot endlastfoot relax "
+        "listoftables toprule midrule bottomrule hline relax "
         "protect leavevmode null strut ignorespaces unskip xspace makeatletter makeatother frontmatter "
         "mainmatter backmatter sloppy fussy onecolumn twocolumn FloatBarrier balance nobreak goodbreak "
         "flushbottom raggedbottom vfill hfil hfill vfil ensuremath text textsuperscript textsubscript mbox "
@@ -83,7 +84,7 @@ PLAIN = frozenset(
         "vrule hrulefill dotfill break penalty citename bibnamedelima pdfinfoomitdate pdfsuppressptexinfo "
         "pdftrailerid pdfoutput belowcaptionskip abovecaptionskip phantomsection hbox vbox expandafter "
         "arraystretch baselinestretch looseness emergencystretch tolerance hbadness vbadness appendixname "
-        "today"
+        "today colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead acknowledgments acknowledgements"
     )
 )
 # Commands whose argument or arguments are text, parted by a blank: units and numbers.
@@ -99,28 +100,30 @@ MATH = frozenset(
 ) - {"subequations", "subequations*"}
 FLOATS = {
     "figure": "o", "figure*": "o", "table": "o", "table*": "o", "wrapfigure": "omom", "wraptable": "omom",
+    "deluxetable": "omo", "deluxetable*": "omo", "sidewaysdeluxetable": "omo", "longdeluxetable": "omo",
     "sidewaystable": "o", "sidewaysfigure": "o", "sidewaystable*": "o", "sidewaysfigure*": "o", "SCfigure": "oo",
     "SCtable": "oo", "floatingfigure": "om", "margintable": "o", "marginfigure": "o", "teaserfigure": "",
 }  # fmt: skip
 SUBFLOATS = {"subfigure": "om", "subtable": "om", "subfigure*": "om", "subtable*": "om"}
 TABULARS = {
     "tabular": "om", "tabular*": "mom", "tabularx": "mom", "tabulary": "mom", "longtable": "om", "tabu": "m",
-    "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "om",
+    "tblr": "om", "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "om",
 }  # fmt: skip
 CODED = "a drawing by code"
+LONG = ("longtable", "xltabular", "longtabu", "supertabular")  # these go over pages, and have captions of their own
 # Drawn by code, or no prose; with what they are called in the list of what was not read.
 SKIPPED = {
     **dict.fromkeys(_listed("tikzpicture pgfpicture picture axis forest circuitikz pspicture"), CODED),
     **dict.fromkeys(_listed("algorithm algorithm* algorithmic algorithm2e"), "an algorithm"),
-    "tblr": "a table of tabularray", "CCSXML": "", "filecontents": "", "filecontents*": "",
+    "CCSXML": "", "filecontents": "", "filecontents*": "",
 }  # fmt: skip
 LISTS = frozenset(_listed("itemize enumerate description compactitem compactenum inparaenum asparaenum trivlist list"))
 # Environments whose begin takes arguments that are dropped; all others take none but what is in square brackets.
 ARGUMENTS = {
-    "minipage": "ooom", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography": "m",
-    "tcolorbox": "o",
-    "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o", "tablenotes": "o",
-    "landscape": "", "center": "", "icmlauthorlist": "", "CJK": "mm", "CJK*": "mm", "otherlanguage": "m",
+    "minipage": "ooom", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography": "m", "tcolorbox":
+    "o", "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o", "tablenotes": "o",
+    "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "", "icmlauthorlist": "",
+    "CJK": "mm", "CJK*": "mm", "otherlanguage": "m",
 }  # fmt: skip
 KNOWN = (
     frozenset(

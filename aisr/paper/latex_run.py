@@ -49,6 +49,8 @@ class Run:
         self._notes: list[list[Item]] = []  # footnotes of the paragraph
         self._headings: list[tuple[int, str]] = []
         self._numbers: Counter[str] = Counter()
+        self._outer: dict[str, str] = {}  # what is counted within which section
+        self._roman_tables = False
         self._appendix = False
         self._here = Target("Section", "")
         self._environments: list[str] = []

@@ -50,18 +50,19 @@ class _Block(NamedTuple):
         return flat(self.pieces).text
 
 
-def read(path: Path) -> Draft:
-    """A paper from a Markdown file. Raises UserError where there is none, or no words in it."""
+def read(path: Path, root: Path | None = None) -> Draft:
+    """A paper from a Markdown file. root: the folder that files are read below, its own where none is given. Raises
+    UserError where there is none, or no words in it."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a paper in Markdown")
     file = path.resolve()
-    files = Files(file.parent)
-    text = files.text(file, Place(file.name))
+    files = Files(file.parent, root)
+    text = files.text(file, Place(files.name(file)))
     if text is None:
         raise UserError(f"{path}: {files.unread[-1].why}")
     if len(text) > MAX_CHARACTERS:
         raise UserError(f"{path}: more than {MAX_CHARACTERS:,} characters; expected one paper")
-    draft = _Reader(files, file.name).draft(text)
+    draft = _Reader(files, files.name(file)).draft(text)
     if not draft.paragraphs:
         raise UserError(f"{path}: no words in this paper; expected Markdown with paragraphs")
     return draft

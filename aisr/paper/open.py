@@ -20,17 +20,20 @@ READERS = {
 }
 
 
-def read(file: Path) -> Draft:
-    """The draft in a LaTeX main file or the folder of one, a Markdown file or a PDF. Raises UserError for what is none,
-    for what cannot be read as a whole, and where a package is missing."""
+def read(file: Path, root: Path | None = None) -> Draft:
+    """The draft in a LaTeX main file or the folder of one, a Markdown file or a PDF. root: the folder that LaTeX and
+    Markdown may put files in from; that of the paper where none is given. Raises UserError for what is none, for what
+    cannot be read as a whole, and where a package is missing."""
     if file.is_dir():
-        return cast(Draft, _imported(READERS[".tex"]).read(file))
+        return cast(Draft, _imported(READERS[".tex"]).read(file, root))
     if not file.is_file():
         raise UserError(f"{file}: no such file; expected the paper, such as main.tex, paper.md or paper.pdf")
     reader = READERS.get(file.suffix.lower())
     if reader is None:
         raise UserError(f"{file}: neither LaTeX, Markdown nor PDF; its name should end in {', '.join(READERS)}")
-    return cast(Draft, _imported(reader).read(file))
+    if file.suffix.lower() == ".pdf":
+        return cast(Draft, _imported(reader).read(file))
+    return cast(Draft, _imported(reader).read(file, root))
 
 
 def read_cited(folder: Path, works: Mapping[str, Work]) -> "Cited":

@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-FIELD = "how_sure"
+from aisr.programs import questions
+
+FIELD = questions.SURE
 FORM = (
     "how likely that label is in percent, then the likeliest other label and its percent, such as "
     '"{example}". Be honest: of all that you call 70, seven in ten should be right'
