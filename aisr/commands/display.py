@@ -15,7 +15,6 @@ from rich.text import Text
 from aisr.base import redact
 from aisr.base.redact import printable
 from aisr.base.text import percent
-from aisr.programs.asking.label_probabilities import SOURCES
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
@@ -156,9 +155,13 @@ def say_budgets(offered: Mapping[str, Any]) -> None:
 
 def _spending(part: Any) -> str:
     price = "price unknown (--price gives it)" if part.usd is None else f"{part.usd:.2f} USD"
+    embedded = ""
+    if part.embedded:
+        price = price.replace("(--price gives", "(--price and --embedding-price give")
+        embedded = f" ({part.embedded:,} of them to embed)"
     return (
-        f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt and {part.completion_tokens:,} completion tokens, "
-        f"{price}"
+        f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt{embedded} and {part.completion_tokens:,} completion "
+        f"tokens, {price}"
     )
 
 
@@ -236,6 +239,8 @@ def say_ablation(parts: Mapping[str, str], found: Any) -> None:
 
 def say_confidence(held: Mapping[str, Any]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
+    from aisr.programs.asking.label_probabilities import SOURCES  # loads DSPy
+
     for source, one in held.items():
         found = one.report()
         surest = ", ".join(
