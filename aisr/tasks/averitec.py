@@ -14,9 +14,8 @@ from aisr.metrics.averitec.evidence import matched, of_pairs, of_questions
 from aisr.metrics.averitec.score import HEADLINE, Matches
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge, filled
+from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions, filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
-from aisr.programs.retrieval import knn_demos
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import held
 from aisr.tasks import nlpcc
@@ -79,8 +78,8 @@ def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck |
         Exhibit(key=f"evidence {place}", text=f"{pair.question} {pair.answer}", gold=pair.url in gold, chosen=place)
         for place, pair in enumerate(answer.evidence if answer else (), start=1)
     ]
-    passages = example.collection.passages
-    found = [Exhibit(key=key, text=passages[key].text, gold=passages[key].url in gold) for key in example.shown]
+    passages = example.collection.read(example.shown)
+    found = [Exhibit(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages.items()]
     return [*shown, *found]
 
 
@@ -160,17 +159,7 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     record=AveritecRecord,
     prediction=AveritecPrediction,
     program=AveritecJudge,
-    option_types=MappingProxyType(
-        {
-            "questions": int,
-            "pairs": int,
-            "fill": bool,
-            "retriever": str,
-            "samples": int,
-            "chances": str,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=AveritecOptions.types(),
     parts=MappingProxyType(
         {
             "accuracy": "label accuracy",
