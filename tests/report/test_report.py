@@ -15,7 +15,7 @@ from aisr.inference.replay import FORGOTTEN, replay
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.report import page as error_page
 from aisr.report import write as write_report
 from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
