@@ -20,7 +20,7 @@ from aisr.programs.retrieval.embeddings import Embed
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.retrieval.knn_demos import Nearness, nearest
-from aisr.programs.retrieval.lesson import lesson
+from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from aisr.programs.retrieval.rerank import Reranker, check_depth
@@ -169,6 +169,9 @@ class Track2Judge(dspy.Module):
             fields["incomplete"] = bool(record.gold.evidence_para_ids) and not visible
             ids, beside, text = lesson(record.claim_text, paper, record.gold.evidence_para_ids, found.ranking)
             fields["lesson"] = {"passages": plain(text), "evidence_ids": ids, "shown": beside}
+            if len(text) > LONG and not self.quotes:  # which would not be found in what is cut
+                brief = lesson(record.claim_text, paper, record.gold.evidence_para_ids, found.ranking, BRIEF)
+                fields["brief"] = {"passages": plain(brief.text)}
             if not self.rerank:  # else the LM ranks the whole paper again, whatever is shown
                 fields["lesson"]["ranking"] = [key for key in found.ranking if key in beside]
             if self.quotes:
