@@ -15,7 +15,6 @@ from rich.text import Text
 from aisr.base import redact
 from aisr.base.redact import printable
 from aisr.base.text import percent
-from aisr.programs.asking.label_probabilities import SOURCES
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
@@ -178,8 +177,9 @@ def say_champion(made: Any) -> None:
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
     best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    if best.dev.score.score > champion.dev.score.score and best.usd and champion.usd:
-        dearer = f"{best.usd / champion.usd:.1f} times the price"
+    if best.dev.score.score > champion.dev.score.score:
+        priced = best.usd and champion.usd
+        dearer = f"{best.usd / champion.usd:.1f} times the price" if priced else "its many demos"
         note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
     say_failures(champion.dev.failures)
     baseline = made.choice.contenders[0].name
@@ -240,6 +240,8 @@ def say_ablation(parts: Mapping[str, str], found: Any) -> None:
 
 def say_confidence(held: Mapping[str, Any]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
+    from aisr.programs.asking.label_probabilities import SOURCES  # loads DSPy
+
     for source, one in held.items():
         found = one.report()
         surest = ", ".join(

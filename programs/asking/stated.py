@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import dspy
+
 from aisr.programs import questions
 
 FIELD = questions.SURE
@@ -36,6 +38,16 @@ def as_stated(label: str, chances: Sequence[float], labels: Sequence[str]) -> st
     of = dict(zip(labels, chances, strict=True))
     other = max((name for name in labels if name != label), key=of.__getitem__)
     return f"{100 * of[label]:.0f}, {other} {100 * of[other]:.0f}"
+
+
+def stating(
+    signature: type[dspy.Signature], labels: Sequence[str], place: int = -1, slots: str = ""
+) -> type[dspy.Signature]:
+    """A signature that also asks how likely the label is: among its outputs at `place`, -1 for the end. slots: as in
+    `asked`; the field is then a list."""
+    field: Any = dspy.OutputField(desc=asked(labels, slots))
+    wider: type[dspy.Signature] = signature.insert(place, FIELD, field, list[str] if slots else str)
+    return wider
 
 
 def in_form(row: Mapping[str, Any], outputs: Iterable[str], said: Sequence[str]) -> str | list[str]:

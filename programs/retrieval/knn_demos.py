@@ -21,7 +21,6 @@ SOURCE, TWINS, DOUBTED = "from_source", "from_twins", "doubted"
 MARKS = (SOURCE, TWINS, DOUBTED)
 OF_ONE_SOURCE = 2  # demos of one paper or table that are shown beside each other
 LOOKED_AT = 4  # times as many of the nearest as are shown, that varied ones are taken from
-OPTIONS: Mapping[str, type] = MappingProxyType({"nearest": int, "nearest_by": str, "seats": bool})
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,6 @@ class Nearness:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What it was made with."""
-        return {"nearest": self.count} | ({"nearest_by": self.by, "seats": self.seats} if self.count else {})
 
     def keeps_apart(self, text: str) -> bool:
         """Whether the record of a statement is shown no demo of a group of its own."""
