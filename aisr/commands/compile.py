@@ -67,7 +67,7 @@ def compile_(
     optimizer: Annotated[
         str,
         typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
-    ] = "random-search",
+    ] = "random-search,gepa",
     ensemble: Annotated[
         str | None,
         typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),

@@ -21,6 +21,7 @@ from aisr.optimize.search.reflection import Reflection
 from aisr.programs.asking.stated import complete
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import in_prompt
+from aisr.programs.retrieval.knn_demos import DOUBTED, MARKS, SOURCE
 from aisr.programs.vision.content_parts import is_harmless
 from aisr.tasks.task import Task
 
@@ -69,6 +70,7 @@ class Compilation:
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     note: Callable[[str], None]
+    sources: Sequence[int] = ()  # the group of each record of train, two groups sharing no evidence; none: unknown
 
     @property
     def fields(self) -> list[str]:
@@ -127,7 +129,7 @@ def random_search(work: Compilation) -> list[JudgeProgram]:
         drawn.append(_bootstrapped(work, shuffled, draw.randint(1, work.settings.demos) if k else work.settings.demos))
     if not nearest.races(work.task, len(work.train), work.settings.demos):
         return drawn
-    rows = {sure: _nearest_rows(work, sure) for sure in (False, True)}
+    rows = {sure: _nearest_rows(work, work.objective, sure) for sure in (False, True)}
     offered = nearest.ways(work.settings.nearest, work.task.judgements is not None, any(work.objective.sure))
     ways = nearest.fitting(offered, rows[False], work.fields, work.lm.window)
     return [*drawn, *(nearest.program(work.task, work.student, rows[way.sure], way) for way in ways)]
@@ -257,7 +259,7 @@ def strip(program: Program) -> None:
     loaded again, and of each the fields that the signature has."""
     program.set_lm(None)
     for _, predictor in program.named_predictors():
-        fields = {*predictor.signature.fields, "augmented"}
+        fields = {*predictor.signature.fields, "augmented", *MARKS}
         rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
         outputs = predictor.signature.output_fields
         predictor.demos = [row for row in rows if complete(row, outputs) and is_harmless(row)]
@@ -280,18 +282,24 @@ def _labelled_beside(work: Compilation) -> int:
     return work.settings.demos if one_call else 0
 
 
-def _nearest_rows(work: Compilation, sure: bool = False) -> list[dspy.Example]:
-    """The demos that nearest ones are chosen from. sure: with what the program itself stated where it was right."""
+def _nearest_rows(work: Compilation, known: Objective | None = None, sure: bool = False) -> list[dspy.Example]:
+    """The demos that nearest ones are chosen from, with what tells which of them not to show beside each other.
+
+    known: what the program thinks of them, where it was asked; sure: whether they say what it stated and was right.
+    """
     rows = []
+    outputs = work.student.judging.signature.output_fields
     for k, example in enumerate(work.train):
         lessons = work.student.lessons(example)
-        said = work.objective.sure[k] if sure and work.objective.sure else None
-        if not example.get("incomplete"):
-            rows += (
-                nearest.with_stated(lessons, said, work.student.judging.signature.output_fields) if said else lessons
-            )
+        said = known.sure[k] if known and sure and known.sure else None
+        marks = {SOURCE: work.sources[k]} if work.sources else {}
+        marks |= {DOUBTED: True} if known and known.doubted and known.doubted[k] else {}
+        if not example.get("incomplete") or "lesson" in example:
+            given = nearest.with_stated(lessons, said, outputs) if said else lessons
+            rows += [row.copy(**marks) for row in given]
     rows = rows or [row for example in work.train for row in work.student.lessons(example)]
-    return nearest.pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
+    chosen = nearest.pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
+    return nearest.marked(chosen, work.student.statement)
 
 
 def _rows(work: Compilation, example: dspy.Example) -> list[dspy.Example]:

@@ -147,6 +147,14 @@ def test_a_champion_that_costs_three_times_as_much_for_half_a_point_is_none() ->
         assert worth(contender(0.705, usd)) == 0.705
 
 
+def test_eight_demos_are_no_champion_without_a_gain_over_six() -> None:
+    def shown(score: float, demos: int) -> float:
+        return worth(replace(contender(score, None), program=TRACK1.build({"nearest": demos})))
+
+    assert shown(0.700, 6) > shown(0.703, 8)
+    assert shown(0.700, 6) < shown(0.705, 8)
+
+
 def test_what_costs_more_than_may_be_spent_is_not_raced() -> None:
     student = TRACK1.build({})
     rows = examples(TRACK1, student)
