@@ -73,7 +73,7 @@ def compile_(
     data: Annotated[
         Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
     ] = None,
-    optimizer: Optimizer = "random-search",
+    optimizer: Optimizer = "random-search,gepa",
     ensemble: EnsembleOf = None,
     name: ArtifactName = None,
     lm: LMSpec = "embedded",

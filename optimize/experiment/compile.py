@@ -19,7 +19,7 @@ from aisr.inference.images import check_sees
 from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import difference_interval
-from aisr.optimize.datasets.apart import across, as_before, keep_apart
+from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import Fitted, fit
@@ -79,7 +79,16 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
             check_price(student, splits["dev"], lm, plan.settings.max_usd_per_1000)
             _check_alive(plan, student, splits["dev"], lm, watcher)
     if not isinstance(student, Ensemble):
-        choice = _search(plan, single(student), splits["train"], splits["dev"], lm, teacher, watcher)
+        choice = _search(
+            plan,
+            single(student),
+            splits["train"],
+            splits["dev"],
+            _sources(rows["train"], splits["train"]),
+            lm,
+            teacher,
+            watcher,
+        )
     champion = _again(plan, choice.champion.program)
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
     if fitted:
@@ -120,6 +129,7 @@ def _search(
     student: JudgeProgram,
     train: Sequence[dspy.Example],
     dev: Sequence[dspy.Example],
+    sources: Sequence[int],
     lm: OpenLM,
     teacher: OpenLM,
     watcher: Watcher,
@@ -135,7 +145,7 @@ def _search(
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
     for optimizer in optimizers:
         watcher.stage(f"{optimizer}: optimizing")
-        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage)
+        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage, sources)
         try:
             candidates = compile_candidates(optimizer, work, candidates)
         except LMError:
@@ -147,6 +157,12 @@ def _search(
         champion = single(_again(plan, choice.champion.program))
     first, *rest = choice.contenders
     return replace(choice, contenders=[replace(first, calls=known), *rest])  # it was scored before the search began
+
+
+def _sources(rows: Sequence[Labelled], learnable: Sequence[dspy.Example]) -> list[int]:
+    """The group of each record that is learnt from (see `aisr.optimize.datasets.leakage`)."""
+    of = {id(row.example): group for row, group in zip(rows, grouped(rows), strict=True)}
+    return [of[id(example)] for example in learnable]
 
 
 def _beside(plan: Plan, student: Ensemble, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Choice:

@@ -10,7 +10,9 @@ import dspy
 from aisr.lm.client import OpenLM
 from aisr.optimize.search.demos import affordable, balanced
 from aisr.optimize.search.objective import Objective
+from aisr.programs.asking.stated import complete
 from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.retrieval.knn_demos import MARKS
 from aisr.programs.vision.content_parts import is_harmless
 from aisr.tasks.task import Task
 
@@ -55,6 +57,7 @@ class Compilation:
     lm: OpenLM
     teacher: OpenLM  # what writes demos and instructions; often the LM itself
     note: Callable[[str], None]
+    sources: Sequence[int] = ()  # the group of each record of train, two groups sharing no evidence; none: unknown
 
     @property
     def fields(self) -> list[str]:
@@ -99,11 +102,10 @@ def strip(program: Program) -> None:
     loaded again, and of each the fields that the signature has."""
     program.set_lm(None)
     for _, predictor in program.named_predictors():
-        fields = {*predictor.signature.fields, "augmented"}
+        fields = {*predictor.signature.fields, "augmented", *MARKS}
         rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
-        predictor.demos = [
-            row for row in rows if all(name in row for name in predictor.signature.output_fields) and is_harmless(row)
-        ]
+        outputs = predictor.signature.output_fields
+        predictor.demos = [row for row in rows if complete(row, outputs) and is_harmless(row)]
         predictor.traces, predictor.train = [], []
 
 

@@ -8,7 +8,10 @@ import dspy
 from aisr.optimize.search import nearest
 from aisr.optimize.search.compilation import Compilation
 from aisr.optimize.search.demos import balanced, covering, plausible_first
+from aisr.optimize.search.objective import Objective
+from aisr.programs.asking.stated import complete
 from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.retrieval.knn_demos import DOUBTED, SOURCE
 
 
 def labelled_beside(work: Compilation) -> int:
@@ -19,11 +22,24 @@ def labelled_beside(work: Compilation) -> int:
     return work.settings.demos if one_call else 0
 
 
-def nearest_rows(work: Compilation) -> list[dspy.Example]:
-    """The demos that nearest ones are chosen from."""
-    whole = [example for example in work.train if not example.get("incomplete")] or work.train
-    rows = [row for example in whole for row in work.student.lessons(example)]
-    return nearest.pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
+def nearest_rows(work: Compilation, known: Objective | None = None, sure: bool = False) -> list[dspy.Example]:
+    """The demos that nearest ones are chosen from, with what tells which of them not to show beside each other.
+
+    known: what the program thinks of them, where it was asked; sure: whether they say what it stated and was right.
+    """
+    rows = []
+    outputs = work.student.judging.signature.output_fields
+    for k, example in enumerate(work.train):
+        lessons = work.student.lessons(example)
+        said = known.sure[k] if known and sure and known.sure else None
+        marks = {SOURCE: work.sources[k]} if work.sources else {}
+        marks |= {DOUBTED: True} if known and known.doubted and known.doubted[k] else {}
+        if not example.get("incomplete") or "lesson" in example:
+            given = nearest.with_stated(lessons, said, outputs) if said else lessons
+            rows += [row.copy(**marks) for row in given]
+    rows = rows or [row for example in work.train for row in work.student.lessons(example)]
+    chosen = nearest.pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
+    return nearest.marked(chosen, work.student.statement)
 
 
 def labelled_set(work: Compilation, seed: int, plausible: Sequence[float] | None = None) -> JudgeProgram:
@@ -58,7 +74,7 @@ def whole_set(work: Compilation, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
     outputs, statement = work.student.judging.signature.output_fields, work.student.statement
-    own = [dspy.Example(**demo) for demo in demos if all(name in demo for name in outputs)]
+    own = [dspy.Example(**demo) for demo in demos if complete(demo, outputs)]
     if not own:
         return []
     lessons = {str(one[statement]): work.lesson(one) for one in work.train if statement in one}

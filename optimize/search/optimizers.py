@@ -50,10 +50,10 @@ def random_search(work: Compilation) -> list[JudgeProgram]:
         drawn.append(bootstrapped(work, shuffled, draw.randint(1, work.settings.demos) if k else work.settings.demos))
     if not nearest.races(work.task, len(work.train), work.settings.demos):
         return drawn
-    rows = nearest_rows(work)
-    offered = [way for way in nearest.ways(work.settings.nearest) if work.task.judgements or not way.seats]
-    ways = nearest.fitting(offered, rows, work.fields, work.lm.window)
-    return [*drawn, *(nearest.program(work.task, work.student, rows, way) for way in ways)]
+    rows = {sure: nearest_rows(work, work.objective, sure) for sure in (False, True)}
+    offered = nearest.ways(work.settings.nearest, work.task.judgements is not None, any(work.objective.sure))
+    ways = nearest.fitting(offered, rows[False], work.fields, work.lm.window)
+    return [*drawn, *(nearest.program(work.task, work.student, rows[way.sure], way) for way in ways)]
 
 
 def mipro(work: Compilation) -> list[JudgeProgram]:

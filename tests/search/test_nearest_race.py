@@ -62,10 +62,13 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "FROM", 8)
 
 
-def test_eighteen_ways_are_told_apart_and_the_first_few_hold_every_nearness() -> None:
-    assert len(set(nearest.ways(99))) == 18
-    assert {way.by for way in nearest.ways(3)} == {"words", "vectors", "both"}
-    assert {way.seats for way in nearest.ways(6)} == {True, False}
+def test_the_ways_are_told_apart_and_begin_with_six_demos_that_state_no_chances() -> None:
+    assert len(set(nearest.ways(99))) == len(nearest.WAYS)
+    assert nearest.ways(1) == [nearest.Way(6, "words")]
+    assert {way.demos for way in nearest.ways(5)} == {6}
+    assert not any(way.seats for way in nearest.ways(99, labels=False))
+    assert not any(way.sure for way in nearest.ways(99, stated=False))
+    assert len(nearest.ways(8, labels=False, stated=False)) == 8
 
 
 def test_they_race_where_train_has_a_few_hundred_records() -> None:
@@ -78,7 +81,7 @@ def test_a_model_with_a_small_context_is_shown_what_it_holds() -> None:
     rows = examples(TRACK1, TRACK1.build({}))
     fields = ["evidence", "sentences", "sentence_labels"]
     assert nearest.fitting(nearest.ways(18), rows, fields, None) == nearest.ways(18)
-    assert {way.demos for way in nearest.fitting(nearest.ways(18), rows, fields, 1000)} == {4, 8}
+    assert {way.demos for way in nearest.fitting(nearest.ways(18), rows, fields, 750)} == {4, 6}
 
 
 @pytest.mark.usefixtures("few")
@@ -121,7 +124,7 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
         request.messages) > 1 else right(request).replace("Contradiction", "Supported"))  # fmt: skip
     given = planned(tmp_path / "data")
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    assert made.choice.champion.program.options.get("nearest") == 8
+    assert made.choice.champion.program.options.get("nearest") == 6
     asked = len(requests(lm))
     told = write_report.of_compile(given, made, lm)
     assert len(requests(lm)) == asked
@@ -143,6 +146,14 @@ def test_a_champion_that_costs_three_times_as_much_for_half_a_point_is_none() ->
     assert worth(contender(0.700, 1.0)) < worth(contender(0.720, 3.0))
     for usd in (None, 0.0):  # nobody knows what it costs, or it costs nothing
         assert worth(contender(0.705, usd)) == 0.705
+
+
+def test_eight_demos_are_no_champion_without_a_gain_over_six() -> None:
+    def shown(score: float, demos: int) -> float:
+        return worth(replace(contender(score, None), program=TRACK1.build({"nearest": demos})))
+
+    assert shown(0.700, 6) > shown(0.703, 8)
+    assert shown(0.700, 6) < shown(0.705, 8)
 
 
 def test_what_costs_more_than_may_be_spent_is_not_raced() -> None:
