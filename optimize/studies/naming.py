@@ -1,0 +1,104 @@
+"""What naming evidence by two heads is worth on recorded answers: `python -m optimize.studies.naming ANSWERS RECORDS
+--task TASK`.
+
+ANSWERS has a line a record: `id`, `label`, and `evidence_ids`, the ids that a model named, best first. RECORDS is a
+labelled file that holds them. The ranker is fitted on all claims of RECORDS with gold evidence, and each claim ranked
+by one that did not see its paper; the heads are cross-validated over papers, too. No LM is asked.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from metrics.confidence import mean_interval
+from optimize.cli.display import note, table
+from optimize.cli.options import chosen_task
+from optimize.datasets.leakage import groups, with_near_duplicates
+from optimize.evidence.naming_fit import Naming, fit_naming, found_under
+from optimize.evidence.rank_fit import fit_ranker, looked
+from optimize.tasks.task import Task
+from programs.records import Record, read
+from programs.retrieval.bm25 import bm25
+from programs.retrieval.embeddings import built_in
+from programs.retrieval.evidence_list import BY_RANKS, DEFAULT, DEPTH, EvidencePolicy, log_odds
+from programs.retrieval.retrievers import order
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the study."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=Path)
+    parser.add_argument("records", type=Path)
+    parser.add_argument("--task", default="track2")
+    options = parser.parse_args(argv)
+    task = chosen_task(options.task)
+    records = list(read(options.records, task.record, task.name))
+    answers = {row["id"]: row for row in map(json.loads, options.answers.read_text().splitlines())}
+    cases = _cases(task, records, answers)
+    own = [record for record in records if record.id in answers]
+    group = groups(with_near_duplicates([task.shares(one) for one in own], [task.text(one) for one in own]))
+    fitted = fit_naming(cases, group, seed=0)
+    said = np.array([one.said == one.label for one in cases])
+    with_gold = np.array([not one.empty for one in cases])
+    rows = {"named first, then ranked": found_under(cases, BY_RANKS), "two and one": found_under(cases, DEFAULT)}
+    rows["fitted, cross-validated"] = fitted.found
+    three = {name: _hit(cases, policy) for name, policy in (("named", BY_RANKS), ("two", DEFAULT))}
+    note(f"{len(cases)} records, {with_gold.sum()} with gold evidence, {len(set(group))} groups")
+    first = next(iter(rows.values()))
+    table(
+        "evidence",
+        ["way", "Joint@3", "gain"],
+        [
+            [name, f"{100 * (said & found).mean():.1f}", str(mean_interval(1.0 * (said & found) - (said & first), group))]
+            for name, found in rows.items()
+        ],
+    )
+    hits = fitted.report.get("hit", {})
+    table("claims with gold evidence", ["three ids", "Hit@3"], [[name, f"{100 * hit:.1f}"] for name, hit in hits.items()])
+    note(f"named first, then ranked: Hit@3 {100 * three['named']:.1f}")
+    note(f"kept: {fitted.report}")
+    note(fitted.policy.model_dump_json())
+    return 0
+
+
+def _hit(cases: Sequence[Naming], policy: EvidencePolicy) -> float:
+    always = policy.model_copy(update={"fill": {}})
+    return float(found_under([one for one in cases if not one.empty], always).mean())
+
+
+def _cases(task: Task, records: Sequence[Record], answers: dict[str, Any]) -> list[Naming]:
+    """What a model named of each record that it answered."""
+    assert task.searched is not None and task.labelled.evidence_right is not None
+    given = looked(task, records)
+    fitted = fit_ranker(given, bm25, built_in, seed=0)
+    cases = []
+    for record in records:
+        if record.id not in answers:
+            continue
+        found = task.searched(record)
+        paper = tuple(found.paragraphs.values())
+        scores = fitted.unseen.get(paper, fitted.ranker).matcher(built_in)(found.claim, paper)
+        best = order(scores)
+        keys = list(found.paragraphs)
+        said = answers[record.id]
+        right = task.labelled.evidence_right
+        cases.append(
+            Naming(
+                task.labelled.said(record.gold)[0],
+                said["label"],
+                lambda ids, gold=record.gold, right=right: right(gold, ids),
+                [said["evidence_ids"]],
+                [keys[k] for k in best[:DEPTH]],
+                log_odds(scores)[best[:DEPTH]].tolist(),
+            )
+        )
+    return cases
+
+
+if __name__ == "__main__":
+    sys.exit(main())
