@@ -151,7 +151,7 @@ def example(loaded: "Loaded", record: Record, number: int, where: str = "") -> "
     from pydantic import ValidationError
 
     from programs.errors import UserError
-    from programs.records import explain
+    from programs.reading.lines import explain
 
     task = loaded.task
     try:

@@ -58,7 +58,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     from openai import OpenAI
 
     from optimize.tasks.track1 import TRACK1
-    from programs.records import read
+    from programs.reading.lines import read
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)
     program = TRACK1.build({})

@@ -1,6 +1,7 @@
 """The ranking score as a function of labels alone, in arrays: for whoever tries thousands of decision rules.
 
-`metrics.official` stays the authority; `tests/metrics/test_judgements.py` holds this one against it.
+`metrics.track1` and `metrics.track2` stay the authority; `tests/metrics/test_judgements.py` holds this one
+against them.
 """
 
 from collections.abc import Sequence
@@ -88,7 +89,7 @@ def raised(
 
 
 def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, labels: Sequence[str]) -> Tally:
-    """The counts of each record, as `metrics.official` has them."""
+    """The counts of each record, as the official scores have them."""
     hit = _hit(gold, said)
     exact = _exact(gold, hit, found)
     counts = np.zeros((len(exact), 3, len(labels)), dtype=np.int64)

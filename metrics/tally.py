@@ -1,5 +1,6 @@
 """The official scores as counts a record: everything else (score, intervals, credit) is arithmetic on them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -71,3 +72,20 @@ class Tally:
     @cached_property
     def _credit(self) -> Credit:
         return linearise(self.counts)
+
+
+def nothing_counted(
+    gold: Sequence[object], predicted: Sequence[object], labels: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The counts and exact matches of a corpus before it is counted. Raises ValueError where the numbers of records
+    differ."""
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(predicted)} predictions for {len(gold)} gold records; one prediction a record")
+    return np.zeros((len(gold), 3, len(labels)), dtype=np.int64), np.zeros(len(gold), dtype=np.bool_)
+
+
+def known(column: Mapping[str, int], label: str | None, row: int) -> int:
+    """The column of a label. Raises ValueError for one that is none, naming the record."""
+    if label is None or label not in column:
+        raise ValueError(f"record {row + 1}: unknown label {label!r}; one of: {', '.join(column)}")
+    return column[label]

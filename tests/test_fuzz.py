@@ -24,7 +24,7 @@ from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records import BadLine, scan
+from programs.reading.lines import BadLine, scan
 from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, scripted, written
 from support.scripted import said as labels_of

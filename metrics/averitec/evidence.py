@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from metrics.averitec.meteor import meteor
-from programs.fact_check import MOST_PAIRS, Pair, Question
+from programs.records.averitec import MOST_PAIRS, Pair, Question
 
 NO_ANSWER = "No answer could be found."
 

@@ -14,9 +14,9 @@ from metrics.averitec.meteor import meteor
 from metrics.averitec.score import THRESHOLDS, Matches
 from metrics.f1 import f1_scores
 from programs.errors import UserError
-from programs.fact_check import MOST_PAIRS, GivenPair, Pair, Question
 from programs.labels import VERDICTS, Verdict
-from programs.records import explain
+from programs.reading.lines import explain
+from programs.records.averitec import MOST_PAIRS, GivenPair, Pair, Question
 
 Format = Literal["paper", "2024"]
 RowT = TypeVar("RowT", bound=BaseModel)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from metrics.averitec.evidence import Evidence, matched, of_pairs, of_questions
 from metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ratio
 from metrics.scores import Floats, Report
-from programs.fact_check import MOST_PAIRS, Checked, FactCheck
 from programs.labels import VERDICTS
+from programs.records.averitec import MOST_PAIRS, Checked, FactCheck
 
 THRESHOLDS = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
 HEADLINE = 0.25

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from optimize.base.files import BadArtifact, checked_json
 from optimize.base.text import with_interval
-from programs.records import explain
+from programs.reading.lines import explain
 
 FILE = "manifest.json"
 REPORT = "report.json"

@@ -29,7 +29,7 @@ from programs.errors import UserError
 from programs.judges.contract import Program
 from programs.judges.ensemble import Ensemble, by_name, ranked
 from programs.judges.learnt import learning, learnt_by
-from programs.records import explain
+from programs.reading.lines import explain
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.vision.content_parts import is_harmless
 

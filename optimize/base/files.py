@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from programs.errors import UserError
-from programs.strict_json import RepeatedKey, loads
+from programs.reading.strict_json import RepeatedKey, loads
 
 
 class BadArtifact(UserError):

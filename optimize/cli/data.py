@@ -26,7 +26,7 @@ def check(
     from optimize.cli.display import note, say_pictures
     from optimize.datasets.images import find_gallery
     from optimize.tasks.all import TASKS
-    from programs.records import scan
+    from programs.reading.lines import scan
 
     chosen = chosen_task(task)
     gallery = find_gallery(image_root, file, ARTIFACTS)
@@ -80,7 +80,7 @@ def split(
     from optimize.cli.display import note
     from optimize.datasets import resample
     from optimize.datasets import split as splits
-    from programs.records import read
+    from programs.reading.lines import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences

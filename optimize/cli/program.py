@@ -250,7 +250,7 @@ def predict(
         second_asked, chosen, loaded, opened, accounts[SECOND], api_base, schema, logprobs, threads, timeout, artifacts
     )
     if estimate:
-        from programs.records import read
+        from programs.reading.lines import read
 
         records = sum(share.has(place) for place, _ in enumerate(read(data, chosen.record, chosen.name)))
         display.say_foretold(

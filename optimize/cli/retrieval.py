@@ -102,7 +102,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from optimize.cli import display
     from optimize.evidence.rank_fit import fit_ranker, looked
     from optimize.inference.retrieval_eval import by
-    from programs.records import read
+    from programs.reading.lines import read
     from programs.retrieval.bm25 import bm25
     from programs.retrieval.embeddings import built_in
 

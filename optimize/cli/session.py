@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from optimize.base.environment import trim_keys
 from optimize.base.files import cache_folder
 from programs.errors import UserError
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def prepare(artifacts: Path) -> None:
-    """What must be set before DSPy is imported: a response cache of this workspace, and no bars but ours."""
+    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed."""
+    trim_keys()
     os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
     os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web

@@ -9,7 +9,8 @@ import dspy
 
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 
 
 class Prepares(Protocol):

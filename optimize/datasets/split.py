@@ -20,7 +20,8 @@ from optimize.datasets.leakage import groups, with_near_duplicates
 from optimize.datasets.resample import Shape, resample
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.records import BadLine, Record, scan
+from programs.reading.lines import BadLine, scan
+from programs.records.base import Record
 
 SIDES = ("train", "dev", "test")
 

@@ -17,7 +17,7 @@ from optimize.datasets.split import fold_of
 from optimize.evidence.picked import Values, likeliest
 from optimize.tasks.task import Searched, Task
 from programs.errors import UserError
-from programs.records import Record
+from programs.records.base import Record
 from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_features import FEATURES, measure
 from programs.retrieval.evidence_ranker import EvidenceRanker

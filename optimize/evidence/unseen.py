@@ -7,7 +7,7 @@ import dspy
 from optimize.evidence.rank_fit import Paper
 from optimize.tasks.task import Task
 from programs.judges.contract import SearchingProgram
-from programs.records import Record
+from programs.records.base import Record
 from programs.retrieval.evidence_ranker import EvidenceRanker
 
 

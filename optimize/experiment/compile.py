@@ -40,7 +40,8 @@ from optimize.search.optimizers import Candidate, Compilation, Settings, compile
 from programs.errors import UserError
 from programs.judges.contract import JudgeProgram, Program
 from programs.judges.ensemble import Ensemble, members, models, seen_by, single
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 
 CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
 

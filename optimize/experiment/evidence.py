@@ -15,7 +15,7 @@ from programs.errors import NotEmbedded
 from programs.judges.contract import Program
 from programs.judges.ensemble import ranked
 from programs.judges.learnt import learning
-from programs.records import Record
+from programs.records.base import Record
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.passages import LEAST, rank
 

@@ -27,7 +27,7 @@ from optimize.tasks.task import Task
 from programs.errors import UserError
 from programs.judges.contract import Program
 from programs.judges.ensemble import Ensemble
-from programs.records import BadLine, explain, read
+from programs.reading.lines import BadLine, explain, read
 
 EXPORT, IMPORT = "export", "import"
 URL = "/v1/chat/completions"

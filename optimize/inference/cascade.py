@@ -12,7 +12,7 @@ from optimize.inference.predict import Judging
 from optimize.lm.client import OpenLM
 from optimize.tasks.task import Task
 from programs.judges.contract import Program
-from programs.records import Record
+from programs.records.base import Record
 
 FIRST, SECOND = "first", "second"  # which of them a line of a predictions file comes from
 

@@ -15,7 +15,8 @@ from optimize.inference.shards import Shard
 from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.records import Record, explain, read
+from programs.reading.lines import explain, read
+from programs.records.base import Record
 
 
 class CannotMerge(UserError):

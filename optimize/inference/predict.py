@@ -24,7 +24,8 @@ from optimize.lm.client import OpenLM
 from optimize.tasks.task import Task
 from programs.errors import UserError
 from programs.judges.contract import Program
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 
 Judging = Callable[[Iterable[Record]], Iterator[tuple[Record, Outcome]]]
 REASONS = 10  # failed records that a summary names

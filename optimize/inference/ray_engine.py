@@ -31,7 +31,7 @@ from optimize.lm.rate_limit import RAISED, Pace
 from optimize.tasks.task import Task
 from programs.errors import UserError
 from programs.judges.contract import Program
-from programs.records import Record
+from programs.records.base import Record
 from programs.vision.images import Gallery
 
 DEATHS = 3  # of a worker that a record survives

@@ -22,7 +22,8 @@ from optimize.lm.budget import Ledger, Limits
 from optimize.lm.client import OpenLM
 from optimize.tasks.task import Task
 from programs.judges.contract import Program
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 
 FORGOTTEN = "the response cache no longer holds the answer"
 

@@ -11,7 +11,7 @@ from rank_bm25 import BM25Okapi
 from metrics.confidence import Interval, mean_interval
 from optimize.tasks.task import Searched, Task
 from programs.errors import UserError
-from programs.records import read
+from programs.reading.lines import read
 from programs.retrieval.bm25 import indexed, split_sentences
 from programs.retrieval.embeddings import embedded
 from programs.retrieval.evidence_features import counted

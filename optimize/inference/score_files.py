@@ -5,7 +5,7 @@ from typing import Any
 
 from metrics.matching import Mismatch, match
 from optimize.tasks.task import Task
-from programs.records import BadLine, read, scan
+from programs.reading.lines import BadLine, read, scan
 
 
 def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:

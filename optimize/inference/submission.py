@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from optimize.tasks.task import Answer, Task
-from programs.records import explain, read, scan
+from programs.reading.lines import explain, read, scan
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dspy.utils.exceptions import LMBillingError, LMConfigurationError, LMError,
 from numpy.typing import NDArray
 
 from optimize.base import digests, redact
+from optimize.base.environment import trim_keys
 from optimize.compat.dspy import error_boundary, get_litellm, litellm_errors
 from optimize.lm.budget import Ledger
 from optimize.lm.endpoint import Endpoint
@@ -52,6 +53,7 @@ class Embedder:
         self.price = price
         self.pace = Pace(threads, RETRIES)
         self.timeout = timeout
+        trim_keys()
         self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":

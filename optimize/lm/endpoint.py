@@ -64,7 +64,7 @@ class Endpoint:
         self.hidden = redact.environment()
         path = urlsplit(address).path.rstrip("/")
         if path not in ("", PLAIN_PATH):
-            self.hidden.append(("address", path))
+            self.hidden += [("address", form) for form in redact.forms(path)]
         self._transport = BoundedTransport(**self.wire)
         self._engine = LM15Engine(self.over(self._transport))
 

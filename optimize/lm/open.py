@@ -12,7 +12,7 @@ from typing import Any
 import dspy
 
 from optimize.base import digests
-from optimize.base.environment import environment
+from optimize.base.environment import environment, trim_keys
 from optimize.compat.dspy import is_reasoning_model
 from optimize.compat.transport import bound_all
 from optimize.lm import llama_cpp
@@ -68,6 +68,7 @@ def open_lm(
     (`optimize/compat/transport.py`).
     Raises `LMUnavailable`, saying which variable or command helps.
     """
+    trim_keys()
     tame(dspy.cache)
     bound_all()
     ledger = ledger or Ledger()

@@ -7,6 +7,7 @@ modules that they import. What servers answer is plain data, so it is written as
 
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 from diskcache import UNKNOWN, Disk
@@ -55,9 +56,14 @@ def written(value: Any) -> str:
     needed = _needed(plain(value))
     text = json.dumps(needed)
     # Looking through the text is quicker than through each string; it finds too much rather than too little.
-    if any(json.dumps(secret)[1:-1] in text for _, secret in known):
+    if any(_within_json(secret) in text for _, secret in known):
         text = json.dumps(redact.throughout(needed, known))
     return text
+
+
+@lru_cache(maxsize=4096)
+def _within_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
 
 
 def _needed(value: Any) -> Any:

@@ -20,7 +20,7 @@ from optimize.tasks.judgements import Judgements
 from optimize.tasks.task import Task
 from programs.asking.label_probabilities import Judgement
 from programs.errors import UserError
-from programs.records import explain
+from programs.reading.lines import explain
 
 FILE = "records.json"
 FORMAT = 1

@@ -8,7 +8,7 @@ from optimize.review.verdicts import Mark, Piece
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.task import Answer, Task
 from programs.decision.cues import nearest_line
-from programs.records import Record
+from programs.records.base import Record
 
 LONGEST_NAME = 20
 BAR = "| "  # what leads a row of a table in a prompt

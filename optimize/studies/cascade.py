@@ -23,7 +23,7 @@ from optimize.cli.options import chosen_task
 from optimize.report import figures
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.records import explain, read, scan
+from programs.reading.lines import explain, read, scan
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 DRAWS = 20  # of a share at random

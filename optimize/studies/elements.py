@@ -26,7 +26,8 @@ from optimize.lm.open import open_lm
 from optimize.tasks.task import Answer, Task
 from programs.errors import UserError
 from programs.judges.contract import JudgeProgram
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.elements.strategies import DEFAULT
 from programs.retrieval.embeddings import built_in

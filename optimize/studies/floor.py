@@ -11,7 +11,7 @@ from metrics.confidence import score_interval
 from optimize.cli.display import note, score_table
 from optimize.cli.options import chosen_task
 from programs.errors import UserError
-from programs.records import read
+from programs.reading.lines import read
 
 
 def main() -> int:

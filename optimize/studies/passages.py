@@ -23,7 +23,8 @@ from optimize.lm.client import OpenLM
 from optimize.lm.open import open_lm
 from optimize.tasks.task import Answer, Options, Task
 from programs.errors import UserError
-from programs.records import Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
 
 # What the others are compared with comes first: the baseline of CSIRO-LT.
 WAYS: Mapping[str, Options] = {

@@ -18,8 +18,8 @@ from optimize.tasks.judgements import Judgements
 from optimize.tasks.task import Searched, Task
 from programs import labels
 from programs.errors import UserError
-from programs.fact_check import MOST_PAIRS, Checked, FactCheck, FactPrediction, FactRecord, Pair
-from programs.judges.fact import FactJudge, filled
+from programs.judges.averitec import AveritecJudge, filled
+from programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
 from programs.retrieval import knn_demos
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.documents import held
@@ -42,7 +42,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
     return {key: value for key, value in pair._asdict().items() if key != "filled" or value}
 
 
-def _problem(record: FactRecord, answer: FactCheck) -> str | None:
+def _problem(record: AveritecRecord, answer: FactCheck) -> str | None:
     if len(answer.evidence) > MOST_PAIRS:
         return f"{len(answer.evidence)} pairs of evidence; at most {MOST_PAIRS} count"
     empty = [place for place, pair in enumerate(answer.evidence, start=1) if not pair.question.strip()]
@@ -64,13 +64,13 @@ def _feedback(gold: Checked, answer: FactCheck) -> str:
     return f"{told} The evidence matches the gold evidence by {match:.2f}, and {HEADLINE} is needed. It is: {missing}"
 
 
-def _fallback(record: FactRecord) -> FactCheck:
+def _fallback(record: AveritecRecord) -> FactCheck:
     """What can be said without a model: the commonest label, and the ten best passages by BM25."""
     best = held(record.documents or []).best([record.claim], MOST_PAIRS, bm25)
     return FactCheck(str(labels.Verdict.REFUTED), tuple(filled(record.claim, [*best.values()])))
 
 
-def _exhibits(record: FactRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
+def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
     """The evidence that was given, then the passages that the claim alone finds; gold are those of gold pages."""
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     shown = [
@@ -82,11 +82,11 @@ def _exhibits(record: FactRecord, example: dspy.Example, answer: FactCheck | Non
     return [*shown, *found]
 
 
-def _shares(record: FactRecord) -> set[str]:
+def _shares(record: AveritecRecord) -> set[str]:
     return {nlpcc.claim_key(record.claim)}
 
 
-def _searched(record: FactRecord) -> Searched:
+def _searched(record: AveritecRecord) -> Searched:
     passages = held(record.documents or []).passages
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     texts = {key: passage.text for key, passage in passages.items()}
@@ -142,11 +142,11 @@ JUDGEMENTS = Judgements(
     ),
     f1_share=0.0,
 )
-AVERITEC: Task[FactRecord, Checked, FactCheck] = Task(
+AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     name=NAME,
-    record=FactRecord,
-    prediction=FactPrediction,
-    program=FactJudge,
+    record=AveritecRecord,
+    prediction=AveritecPrediction,
+    program=AveritecJudge,
     option_types=MappingProxyType(
         {
             "questions": int,

@@ -10,22 +10,22 @@ from typing import Any
 
 import dspy
 
-from metrics.context24.figures import Ranked
-from metrics.context24.relation import HALF, gain
+from metrics.context24_figures.relation import HALF, gain
+from metrics.context24_figures.score import Ranked
 from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.task import Searched, Task
-from programs.context24_figures import (
+from programs.judges.context24_figures import context24_figures_judge, without_lm
+from programs.records.context24_figures import (
     MOST,
-    FigurePrediction,
-    FigureRecord,
+    Context24FiguresPrediction,
+    Context24FiguresRecord,
     Ranking,
     Sought,
     place_of,
 )
-from programs.judges.figures import figure_judge, without_lm
 from programs.retrieval import knn_demos
 from programs.retrieval.elements.paper import documents, paper_of
 from programs.retrieval.elements.strategies import Strategy
@@ -33,7 +33,7 @@ from programs.retrieval.elements.strategies import Strategy
 NAME = "context24-figures"
 
 
-def _problem(record: FigureRecord, answer: Ranking) -> str | None:
+def _problem(record: Context24FiguresRecord, answer: Ranking) -> str | None:
     known = [element.label for element in record.elements]
     unknown = [label for label in answer if label not in known]
     if unknown:
@@ -57,7 +57,7 @@ def _feedback(gold: Sought, answer: Ranking) -> str:
     return " ".join([*said, f"Before it stand what evidences something else: {', '.join(before)}."])
 
 
-def _exhibits(record: FigureRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
+def _exhibits(record: Context24FiguresRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
     """The elements: those that were named in their order, then the others."""
     paper = paper_of(record.paragraphs, record.elements)
     said = dict(zip(paper.labels, _told(record), strict=True))
@@ -76,18 +76,18 @@ def _exhibits(record: FigureRecord, example: dspy.Example, answer: Ranking | Non
     ]
 
 
-def _told(record: FigureRecord) -> list[str]:
+def _told(record: Context24FiguresRecord) -> list[str]:
     """What is said of each element, as the default strategy has it."""
     plan = Strategy()
     return documents(paper_of(record.paragraphs, record.elements), plan.size, plan.reader, plan.captions)
 
 
-def _shares(record: FigureRecord) -> set[str]:
+def _shares(record: Context24FiguresRecord) -> set[str]:
     paper = record.citekey or digests.of_text("\n".join(record.paragraphs))
     return {f"paper:{paper}", nlpcc.claim_key(record.claim)}
 
 
-def _searched(record: FigureRecord) -> Searched:
+def _searched(record: Context24FiguresRecord) -> Searched:
     labels = [element.label for element in record.elements]
     gold = [label for label in record.findings or () if label in labels]
     return Searched(record.claim, dict(zip(labels, _told(record), strict=True)), gold)
@@ -117,11 +117,11 @@ class LabelTable:
         write_whole(out, told.getvalue())
 
 
-CONTEXT24_FIGURES: Task[FigureRecord, Sought, Ranking] = Task(
+CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     name=NAME,
-    record=FigureRecord,
-    prediction=FigurePrediction,
-    program=figure_judge,
+    record=Context24FiguresRecord,
+    prediction=Context24FiguresPrediction,
+    program=context24_figures_judge,
     option_types=MappingProxyType(
         {"strategy": str, "retriever": str, "rephrase": bool, "order": int, **knn_demos.OPTIONS}
     ),

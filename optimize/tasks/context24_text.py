@@ -9,17 +9,17 @@ from typing import Any
 
 import dspy
 
-from metrics.context24.grounding import RIGHT, Grounded
-from metrics.context24.rouge import KINDS, rouge
-from metrics.context24.snippets import matched
+from metrics.context24_text.rouge import KINDS, rouge
+from metrics.context24_text.score import RIGHT, Grounded
+from metrics.context24_text.snippets import matched
 from optimize.base import digests
 from optimize.base.files import write_whole
 from optimize.tasks import nlpcc
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.task import Task
 from programs.errors import UserError
-from programs.grounding import Grounding, GroundingPrediction, GroundingRecord, Snippet
-from programs.judges.grounding import GroundingJudge, best_sentences
+from programs.judges.context24_text import Context24TextJudge, best_sentences
+from programs.records.context24_text import Context24TextPrediction, Context24TextRecord, Grounding, Snippet
 from programs.retrieval import knn_demos
 from programs.retrieval.paper_sentences import Paper, known_again, paper
 
@@ -39,7 +39,7 @@ def _line(answer: Grounding | Gold) -> dict[str, Any]:
     return {"context": [snippet._asdict() for snippet in answer.snippets]}
 
 
-def _problem(record: GroundingRecord, answer: Grounding) -> str | None:
+def _problem(record: Context24TextRecord, answer: Grounding) -> str | None:
     if not answer.snippets:
         return "context: no snippet; the organisers' scorer stops at an empty list"
     blank = [place for place, text in enumerate(answer.texts, start=1) if not text.strip()]
@@ -61,12 +61,12 @@ def _feedback(gold: Gold, answer: Grounding) -> str:
     return f"{told} The gold passages are: {' / '.join(text[:TOLD] for text in gold[:3])}"
 
 
-def _fallback(record: GroundingRecord) -> Grounding:
+def _fallback(record: Context24TextRecord) -> Grounding:
     """What can be said without a model: the five best sentences by BM25, as one snippet."""
     return best_sentences(record.claim, paper(tuple(record.paragraphs)))
 
 
-def _exhibits(record: GroundingRecord, example: dspy.Example, answer: Grounding | None) -> list[Exhibit]:
+def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Grounding | None) -> list[Exhibit]:
     """The snippets that were given, the gold ones, and the sentences that the model chose among, with those marked that
     stand in a gold passage."""
     source: Paper = example.source
@@ -82,7 +82,7 @@ def _exhibits(record: GroundingRecord, example: dspy.Example, answer: Grounding 
     return [*given, *right, *read]
 
 
-def _shares(record: GroundingRecord) -> set[str]:
+def _shares(record: Context24TextRecord) -> set[str]:
     named = {f"paper:{record.citekey}"} if record.citekey else set()
     return {nlpcc.claim_key(record.claim), f"paper:{digests.of_text(chr(10).join(record.paragraphs))}", *named}
 
@@ -118,11 +118,11 @@ class ContextList:
         write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
 
-CONTEXT24_TEXT: Task[GroundingRecord, Gold, Grounding] = Task(
+CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
     name=NAME,
-    record=GroundingRecord,
-    prediction=GroundingPrediction,
-    program=GroundingJudge,
+    record=Context24TextRecord,
+    prediction=Context24TextPrediction,
+    program=Context24TextJudge,
     option_types=MappingProxyType(
         {
             "strategy": str,

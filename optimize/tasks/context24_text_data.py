@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from optimize.base.files import write_whole
 from programs.errors import UserError
-from programs.grounding import GroundingRecord
-from programs.records import explain
+from programs.reading.lines import explain
+from programs.records.context24_text import Context24TextRecord
 
 BLANK = re.compile(r"\n[^\S\n]*+\n")
 
@@ -59,7 +59,7 @@ def _record(entry: Any, texts: dict[str, list[str]], source: str) -> str:
     if not isinstance(key, str) or key not in texts:
         raise UserError(f"{source}: citekey: no paper {key!r} in --papers; it has {len(texts)}")
     try:
-        record = GroundingRecord.model_validate({**entry, "paragraphs": texts[key]})
+        record = Context24TextRecord.model_validate({**entry, "paragraphs": texts[key]})
     except ValidationError as error:
         raise UserError(f"{source}: {explain(error)}") from error
     return json.dumps(record.model_dump(), ensure_ascii=False)

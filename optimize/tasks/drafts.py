@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from programs.errors import UserError
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from programs.text.sentences import sentences
 
 MAX_BYTES = 8 * 2**20
@@ -15,14 +16,14 @@ PICTURE = re.compile(r"!\[((?:(?!!\[)[^\]])*+)\]\(\s*+<?+((?:(?!!\[)[^)>])++)>?+
 BLANK = re.compile(r"\n\s*\n")
 
 
-def claim_record(draft: str, evidence: Sequence[Path]) -> ClaimRecord:
+def claim_record(draft: str, evidence: Sequence[Path]) -> Track1Record:
     """One paragraph against evidence files: each paragraph of a file is an item, and so is each Markdown picture, by
     its caption. Raises UserError where one is empty."""
     found = sentences(draft)
     if not found:
         raise UserError("the draft is empty; expected one paragraph")
     bundle = [item for file in evidence for block in blocks(file) for item in _items(block)]
-    return ClaimRecord.model_validate(
+    return Track1Record.model_validate(
         {
             "id": "draft",
             "claim_text": " ".join(found),
@@ -32,13 +33,13 @@ def claim_record(draft: str, evidence: Sequence[Path]) -> ClaimRecord:
     )
 
 
-def citation_record(draft: str, paper: Path) -> CitationRecord:
+def citation_record(draft: str, paper: Path) -> Track2Record:
     """One claim against the paragraphs P1, P2, … of a paper. Raises UserError where one is empty."""
     claim = " ".join(draft.split())
     if not claim:
         raise UserError("the draft is empty; expected one claim")
     paragraphs = [{f"P{k}": " ".join(block.split())} for k, block in enumerate(blocks(paper), start=1)]
-    return CitationRecord.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": paragraphs})
+    return Track2Record.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": paragraphs})
 
 
 def blocks(file: Path) -> list[str]:

@@ -11,7 +11,8 @@ from optimize.base.digests import of_text
 from optimize.paper.citations import marks
 from optimize.paper.cited_claims import claims
 from optimize.paper.draft import Draft, Float, Paragraph, Sentence
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 
 RESULTS = re.compile(
     r"\b(?:results?|experiments?|experimental|evaluations?|findings|analys[ie]s|ablations?|performance|comparisons?)\b",
@@ -42,10 +43,10 @@ class Check(NamedTuple):
     """One record for a judge, and the sentences of the draft that it stands for.
 
     paragraph: its position in the draft; sentences: their positions in the paragraph, one for each sentence of a
-    ClaimRecord, a single one for a CitationRecord; works: the key of the cited work for a CitationRecord.
+    Track1Record, a single one for a Track2Record; works: the key of the cited work for a Track2Record.
     """
 
-    record: ClaimRecord | CitationRecord
+    record: Track1Record | Track2Record
     paragraph: int
     sentences: tuple[int, ...]
     work: str | None = None
@@ -138,9 +139,9 @@ def _claims_something(sentence: Sentence) -> bool:
     return CLAIM.search(POINTER.sub(" ", text)) is not None
 
 
-def _claim_record(draft: Draft, file: str, said: list[str], keys: tuple[str, ...], taken: Counter[str]) -> ClaimRecord:
+def _claim_record(draft: Draft, file: str, said: list[str], keys: tuple[str, ...], taken: Counter[str]) -> Track1Record:
     items = [_item(draft.folder, draft.floats[key]) for key in keys]
-    return ClaimRecord.model_validate(
+    return Track1Record.model_validate(
         {
             "id": _id(file, [*said, *map(str, items)], taken),
             "claim_text": " ".join(said),
@@ -170,7 +171,7 @@ def _citations(
         paper = cited.get(key)
         if not paper:
             continue
-        record = CitationRecord.model_validate(
+        record = Track2Record.model_validate(
             {
                 "id": _id(sentence.place.file, [key, claim, *paper.values()], taken),
                 "claim_text": claim,

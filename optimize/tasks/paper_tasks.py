@@ -4,17 +4,18 @@ cite."""
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 
 CLAIMS: Task = TRACK1
 CITATIONS: Task = TRACK2
 
 
-def as_if_faultless(record: ClaimRecord | CitationRecord) -> ClaimRecord | CitationRecord:
+def as_if_faultless(record: Track1Record | Track2Record) -> Track1Record | Track2Record:
     """The record as one that is labelled, with nothing wrong in it: what judging costs is measured on labelled records,
     since an answer is as long as its labels."""
-    if isinstance(record, CitationRecord):
+    if isinstance(record, Track2Record):
         gold = {"label": CITATIONS.labelled.neutral, "evidence_para_ids": list(record.paragraphs)[:1]}
-        return CitationRecord.model_validate({**record.model_dump(), **gold})
+        return Track2Record.model_validate({**record.model_dump(), **gold})
     sentences = [{"sentence": one, "types": [CLAIMS.labelled.neutral]} for one in record.sentences]
-    return ClaimRecord.model_validate({**record.model_dump(), "sentence_label": sentences})
+    return Track1Record.model_validate({**record.model_dump(), "sentence_label": sentences})

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from programs.decision.cues import NAME, NUMBER
 from programs.labels import CitationLabel, ClaimLabel
-from programs.records import CitationRecord, ClaimRecord, Record
+from programs.records.base import Record
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from programs.vision import evidence_bundle
 
 CAUSES = (
@@ -90,7 +92,7 @@ SHORT = {
 }
 
 
-def plant_claims(records: Sequence[ClaimRecord], count: int, density: int, seed: int) -> list[ClaimRecord]:
+def plant_claims(records: Sequence[Track1Record], count: int, density: int, seed: int) -> list[Track1Record]:
     """Up to `count` made records from the Supported ones of Track 1, each kind of edit as often as the others.
 
     density: most edits in one paragraph, one for every three sentences: train-dev has at most one, the test phases
@@ -101,7 +103,7 @@ def plant_claims(records: Sequence[ClaimRecord], count: int, density: int, seed:
     return _planted(sources, count, seed, lambda source, k, draw: _edited_claim(source, density, k, draw, names))
 
 
-def plant_citations(records: Sequence[CitationRecord], count: int, density: int, seed: int) -> list[CitationRecord]:
+def plant_citations(records: Sequence[Track2Record], count: int, density: int, seed: int) -> list[Track2Record]:
     """The same from the Supported ones of Track 2; a claim has room for one edit, so `density` is without effect."""
     sources = [record for record in records if record.label == CitationLabel.SUPPORTED]
     return _planted(sources, count, seed, lambda source, k, draw: _edited_citation(source, sources, k, draw))
@@ -123,8 +125,8 @@ def _planted(
 
 
 def _edited_claim(
-    record: ClaimRecord, density: int, turn: int, draw: random.Random, names: Sequence[str]
-) -> ClaimRecord | None:
+    record: Track1Record, density: int, turn: int, draw: random.Random, names: Sequence[str]
+) -> Track1Record | None:
     known = evidence_bundle.render(record.evidence_bundle).text
     places = draw.sample(range(len(record.sentences)), len(record.sentences))
     wanted = min(density, max(1, len(places) // 3))
@@ -146,8 +148,8 @@ def _edited_claim(
 
 
 def _edited_citation(
-    record: CitationRecord, sources: Sequence[CitationRecord], turn: int, draw: random.Random
-) -> CitationRecord | None:
+    record: Track2Record, sources: Sequence[Track2Record], turn: int, draw: random.Random
+) -> Track2Record | None:
     """Every other one is strengthened (Overstate, same evidence), the rest cite another paper (Irrelevant, none)."""
     change: dict[str, Any]
     if turn % 2:

@@ -14,7 +14,7 @@ from optimize.tasks.judgements import Judgements
 from optimize.tasks.submission import Submission
 from programs.errors import UserError
 from programs.judges.contract import JudgeProgram
-from programs.records import Prediction, Record
+from programs.records.base import Prediction, Record
 
 RecordT = TypeVar("RecordT", bound=Record, default=Any)
 GoldT = TypeVar("GoldT", default=Any)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import dspy
 
-from metrics import official
+from metrics.track1 import tally_track1
 from optimize.tasks import drafts, nlpcc, planted_edits
 from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.judgements import Judgements
@@ -14,8 +14,8 @@ from optimize.tasks.submission import FlatZip
 from optimize.tasks.task import Sources, Task
 from programs import labels
 from programs.errors import UserError
-from programs.judges.claim import ClaimJudge
-from programs.records import ClaimPrediction, ClaimRecord
+from programs.judges.track1 import Track1Judge
+from programs.records.track1 import Track1Prediction, Track1Record
 from programs.retrieval import knn_demos
 from programs.vision.evidence_bundle import KINDS
 
@@ -26,7 +26,7 @@ def _answer(prediction: dspy.Prediction) -> list[str]:
     return [str(label) for label in prediction.sentence_labels]
 
 
-def _problem(record: ClaimRecord, answer: list[str]) -> str | None:
+def _problem(record: Track1Record, answer: list[str]) -> str | None:
     wanted = len(record.sentences)
     return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
 
@@ -41,7 +41,7 @@ def _feedback(gold: Gold, answer: list[str]) -> str:
     return " ".join(wrong) or "Every sentence is labelled right."
 
 
-def _exhibits(record: ClaimRecord, example: dspy.Example, answer: list[str] | None) -> list[Exhibit]:
+def _exhibits(record: Track1Record, example: dspy.Example, answer: list[str] | None) -> list[Exhibit]:
     """The items of an evidence bundle, numbered by kind as the prompt numbers them."""
     numbers: Counter[str] = Counter()
     found = []
@@ -53,11 +53,11 @@ def _exhibits(record: ClaimRecord, example: dspy.Example, answer: list[str] | No
     return found
 
 
-def _shares(record: ClaimRecord) -> set[str]:
+def _shares(record: Track1Record) -> set[str]:
     return {nlpcc.claim_key(record.claim_text), *(f"picture:{path}" for path in record.img_paths)}
 
 
-def _draft(text: str, sources: Sources) -> ClaimRecord:
+def _draft(text: str, sources: Sources) -> Track1Record:
     if sources.paper or not sources.evidence:
         raise UserError("a paragraph is judged against its evidence: give --evidence FILE, once or more")
     return drafts.claim_record(text, sources.evidence)
@@ -72,16 +72,16 @@ JUDGEMENTS = Judgements(
     grounds=lambda example: str(example.evidence),
     plant=planted_edits.plant_claims,
 )
-TRACK1: Task[ClaimRecord, Gold, list[str]] = Task(
+TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     name="track1",
-    record=ClaimRecord,
-    prediction=ClaimPrediction,
-    program=ClaimJudge,
+    record=Track1Record,
+    prediction=Track1Prediction,
+    program=Track1Judge,
     option_types=MappingProxyType(
         {"unit": str, "evidence": str, "checks": bool, "samples": int, "chances": str, **knn_demos.OPTIONS}
     ),
     parts=MappingProxyType({"macro_f1": "macro-F1", "pem": "paragraph exact match"}),
-    score=official.tally_claims,
+    score=tally_track1,
     answer=_answer,
     line=lambda answer: {"labels": list(answer)},
     problem=_problem,

@@ -6,7 +6,7 @@ from typing import Any
 
 import dspy
 
-from metrics import official
+from metrics.track2 import evidence_found, tally_track2
 from optimize.base import digests
 from optimize.tasks import drafts, nlpcc, planted_edits
 from optimize.tasks.exhibit import Exhibit
@@ -15,8 +15,8 @@ from optimize.tasks.submission import FlatZip
 from optimize.tasks.task import Searched, Sources, Task
 from programs import labels
 from programs.errors import UserError
-from programs.judges.citation import CitationJudge
-from programs.records import Citation, CitationPrediction, CitationRecord
+from programs.judges.track2 import Track2Judge
+from programs.records.track2 import Citation, Track2Prediction, Track2Record
 from programs.retrieval import knn_demos
 from programs.retrieval.evidence_list import complete
 from programs.retrieval.passages import rank
@@ -31,12 +31,12 @@ def _line(answer: Citation) -> dict[str, Any]:
     return {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids), **quotes}
 
 
-def _problem(record: CitationRecord, answer: Citation) -> str | None:
+def _problem(record: Track2Record, answer: Citation) -> str | None:
     unknown = [key for key in answer.evidence_para_ids if key not in record.paragraphs]
     return f"evidence_para_ids: {unknown[0]!r} is no paragraph of the cited paper" if unknown else None
 
 
-def _fallback(record: CitationRecord) -> Citation:
+def _fallback(record: Track2Record) -> Citation:
     label = str(labels.CitationLabel.SUPPORTED)
     return Citation(label, complete(label, [[]], rank(record.claim_text, record.paragraphs)))
 
@@ -52,7 +52,7 @@ def _feedback(gold: Citation, answer: Citation) -> str:
     return "Label and evidence are right."
 
 
-def _exhibits(record: CitationRecord, example: dspy.Example, answer: Citation | None) -> list[Exhibit]:
+def _exhibits(record: Track2Record, example: dspy.Example, answer: Citation | None) -> list[Exhibit]:
     """The paragraphs that the model read, that are gold or that were named, in document order. The rest of the paper is
     left out: it is 70 to 90 KB a record."""
     shown = set(example.shown)
@@ -65,18 +65,18 @@ def _exhibits(record: CitationRecord, example: dspy.Example, answer: Citation | 
     ]
 
 
-def _shares(record: CitationRecord) -> set[str]:
+def _shares(record: Track2Record) -> set[str]:
     whole = "\n".join(record.paragraphs.values())
     return {nlpcc.claim_key(record.claim_text), f"paper:{digests.of_text(whole)}"}
 
 
-def _draft(text: str, sources: Sources) -> CitationRecord:
+def _draft(text: str, sources: Sources) -> Track2Record:
     if sources.evidence or sources.paper is None:
         raise UserError("a claim is judged against the paper that it cites: give --paper FILE")
     return drafts.citation_record(text, sources.paper)
 
 
-def _searched(record: CitationRecord) -> Searched:
+def _searched(record: Track2Record) -> Searched:
     gold: Sequence[str] = record.gold.evidence_para_ids if record.gold else ()
     return Searched(record.claim_text, record.paragraphs, gold)
 
@@ -89,13 +89,13 @@ JUDGEMENTS = Judgements(
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
     plant=planted_edits.plant_citations,
-    evidence_right=lambda gold, ids: official.evidence_found(gold.evidence_para_ids, ids),
+    evidence_right=lambda gold, ids: evidence_found(gold.evidence_para_ids, ids),
 )
-TRACK2: Task[CitationRecord, Citation, Citation] = Task(
+TRACK2: Task[Track2Record, Citation, Citation] = Task(
     name="track2",
-    record=CitationRecord,
-    prediction=CitationPrediction,
-    program=CitationJudge,
+    record=Track2Record,
+    prediction=Track2Prediction,
+    program=Track2Judge,
     option_types=MappingProxyType(
         {
             "context_tokens": int,
@@ -108,7 +108,7 @@ TRACK2: Task[CitationRecord, Citation, Citation] = Task(
         }
     ),
     parts=MappingProxyType({"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}),
-    score=official.tally_citations,
+    score=tally_track2,
     answer=_answer,
     line=_line,
     problem=_problem,

@@ -14,7 +14,7 @@ import dspy
 from programs.decision.layer import CUES, LM, WORDING, Decision, pooled
 from programs.errors import UserError
 from programs.judges.contract import ChoosingProgram, JudgeProgram, LabelProgram, Program, SearchingProgram
-from programs.records import Record
+from programs.records.base import Record
 from programs.retrieval.knn_demos import wording
 from programs.text.overlap import quotes
 

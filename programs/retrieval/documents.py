@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from programs.fact_check import Document
+from programs.records.averitec import Document
 from programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
 from programs.text.sentences import sentences
 

@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from programs.errors import UserError
-from programs.fact_check import Document
-from programs.records import explain
+from programs.reading.lines import explain
+from programs.records.averitec import Document
 from programs.retrieval.bm25 import bm25, indexed
 from programs.retrieval.documents import pieces
 from programs.retrieval.retrievers import order

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from programs.grounding import Snippet
+from programs.records.context24_text import Snippet
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.paper_sentences import Paper
 from programs.retrieval.retrievers import order

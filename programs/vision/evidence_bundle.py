@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from programs.errors import UserError
-from programs.records import EvidenceItem
+from programs.records.track1 import EvidenceItem
 from programs.text.clean import clean
 from programs.text.sanitize import item as as_item
 from programs.text.table import ROW, rows_of

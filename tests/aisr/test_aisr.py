@@ -23,7 +23,8 @@ from optimize.tasks.all import TASKS
 from optimize.tasks.track1 import TRACK1
 from programs.decision.layer import LM as MODEL
 from programs.decision.layer import pooled
-from programs.records import ClaimRecord, read
+from programs.reading.lines import read
+from programs.records.track1 import Track1Record
 from support.corpora import citation, claim, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import ROOT, SAMPLE
@@ -136,7 +137,7 @@ def test_records_are_dicts_or_what_was_read_from_a_file(
 ) -> None:
     program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
     rows = [claim(None, text="One."), claim(None, None, text="Two.")]
-    objects = list(read(write(tmp_path / "rows.jsonl", rows), ClaimRecord, "track1"))
+    objects = list(read(write(tmp_path / "rows.jsonl", rows), Track1Record, "track1"))
     found = list(program.judge_all(rows, lm))
     assert [one.id for one in found] == ["track1-000001", "track1-000002"]  # as the official preparation numbers them
     assert list(program.judge_all(objects, lm)) == found
@@ -171,8 +172,8 @@ def test_a_record_of_the_other_track_is_a_bad_record(
     saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
 ) -> None:
     program, lm = aisr.load(saved("track2")), aisr.open_lm("openai/local", api_base=loopback.url)
-    (record,) = read(write(tmp_path / "rows.jsonl", [claim(None)]), ClaimRecord, "track1")
-    with pytest.raises(aisr.BadRecord, match=r"a ClaimRecord; expected a dict .* of track2"):
+    (record,) = read(write(tmp_path / "rows.jsonl", [claim(None)]), Track1Record, "track1")
+    with pytest.raises(aisr.BadRecord, match=r"a Track1Record; expected a dict .* of track2"):
         program.judge(record, lm)
     assert program.judge(citation(None), lm).answer is not None
 

@@ -22,7 +22,7 @@ from packaging.version import Version
 from optimize.compat import dspy as inside_dspy
 from optimize.compat import gepa, mipro, mlflow_names, transport, versions
 from optimize.compat import mlflow as inside_mlflow
-from programs.judges.claim import ClaimJudge
+from programs.judges.track1 import Track1Judge
 from support.loopback import Loopback
 from support.paths import ROOT
 from support.runs import opened
@@ -184,7 +184,7 @@ def test_mipro_evaluates_where_it_is_told_to() -> None:
     assert "_optimize_prompt_parameters(" in inspect.getsource(dspy.MIPROv2.compile)
     assert mipro.EvaluatedMIPRO.__mro__[1] is dspy.MIPROv2
     with contextlib.redirect_stdout(io.StringIO()):
-        assert "class ClaimJudge" in mipro.get_dspy_source_code(ClaimJudge())
+        assert "class Track1Judge" in mipro.get_dspy_source_code(Track1Judge())
 
 
 # --- GEPA, MLflow, Ray

@@ -19,7 +19,10 @@ from optimize.datasets.split import Parts, Split, split, split_folds, stratum, s
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.records import CitationRecord, ClaimRecord, Record, read
+from programs.reading.lines import read
+from programs.records.base import Record
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 from support.paths import SAMPLE
 
@@ -35,16 +38,16 @@ def sides(made: Split) -> list[list[int]]:
     return [made.train, made.dev, made.test]
 
 
-def claims(count: int, shares: int = 1) -> list[ClaimRecord]:
+def claims(count: int, shares: int = 1) -> list[Track1Record]:
     """Records of which `shares` in a row show the same picture; every fourth holds a contradiction."""
     rows = [
         claim([CONTRA if k % 4 == 0 else S], text=f"Claim {k}.", pictures=[f"images/{k // shares}.jpg"], id=f"r{k}")
         for k in range(count)
     ]
-    return [ClaimRecord.model_validate(row) for row in rows]
+    return [Track1Record.model_validate(row) for row in rows]
 
 
-def split_records(records: list[ClaimRecord], parts: Parts = ANY, seed: int = 0) -> Split:
+def split_records(records: list[Track1Record], parts: Parts = ANY, seed: int = 0) -> Split:
     return split(TRACK1, [stratum(TRACK1, r) for r in records], [TRACK1.shares(r) for r in records], parts, seed)
 
 
@@ -74,17 +77,17 @@ def test_a_chain_of_shared_things_is_one_group() -> None:
 
 
 def related(one: Record, other: Record) -> bool:
-    task: Task = TRACK1 if isinstance(one, ClaimRecord) else TRACK2
+    task: Task = TRACK1 if isinstance(one, Track1Record) else TRACK2
     return not task.shares(one).isdisjoint(task.shares(other))
 
 
-def track1(text: str, *pictures: str) -> ClaimRecord:
-    return ClaimRecord.model_validate(claim([S], text=text, pictures=pictures, id="a"))
+def track1(text: str, *pictures: str) -> Track1Record:
+    return Track1Record.model_validate(claim([S], text=text, pictures=pictures, id="a"))
 
 
-def track2(text: str, *paragraphs: str) -> CitationRecord:
+def track2(text: str, *paragraphs: str) -> Track2Record:
     paper = [{f"P{k}": paragraph} for k, paragraph in enumerate(paragraphs, 1)]
-    return CitationRecord.model_validate(citation(None, text=text, cited_paper_full_text=paper, id="a"))
+    return Track2Record.model_validate(citation(None, text=text, cited_paper_full_text=paper, id="a"))
 
 
 @pytest.mark.parametrize(
@@ -136,10 +139,10 @@ def test_a_rare_label_splits_without_a_warning(rare: int) -> None:
 
 
 def test_the_stratum_is_the_first_label_other_than_supported() -> None:
-    record = ClaimRecord.model_validate(claim([S], [SCOPE, ENTITY], [CONTRA], id="a"))
+    record = Track1Record.model_validate(claim([S], [SCOPE, ENTITY], [CONTRA], id="a"))
     assert stratum(TRACK1, record) == SCOPE
-    assert stratum(TRACK1, ClaimRecord.model_validate(claim([S], [S], id="a"))) == S
-    assert stratum(TRACK2, CitationRecord.model_validate(citation("Overstate", id="a"))) == "Overstate"
+    assert stratum(TRACK1, Track1Record.model_validate(claim([S], [S], id="a"))) == S
+    assert stratum(TRACK2, Track2Record.model_validate(citation("Overstate", id="a"))) == "Overstate"
 
 
 @pytest.mark.parametrize(("text", "parts"), [("3:1:1", Parts(3, 1, 1)), ("8:1:1", Parts(8, 1, 1))])
@@ -178,7 +181,7 @@ def test_each_line_lands_where_its_record_belongs(tmp_path: Path) -> None:
     rng = Random(1)
     rows = [claim([S], text=f"Claim {k}.", pictures=[f"images/{rng.randrange(30)}.jpg"]) for k in range(60)]
     split_file(TRACK1, write(tmp_path / "all.jsonl", rows), tmp_path / "out", ANY, seed=0)
-    found = [list(read(tmp_path / "out" / f"{name}.jsonl", ClaimRecord, "x")) for name in ("train", "dev", "test")]
+    found = [list(read(tmp_path / "out" / f"{name}.jsonl", Track1Record, "x")) for name in ("train", "dev", "test")]
     keys = [set().union(*map(TRACK1.shares, records)) for records in found]
     assert all(one.isdisjoint(other) for one, other in combinations(keys, 2))
 
@@ -251,7 +254,7 @@ def test_folds_can_have_the_shape_of_a_test_file(aisr: Callable[..., Any], tmp_p
     for k in (1, 2, 3):
         sides = {path.name: path.read_bytes().splitlines() for path in (tmp_path / f"fold-{k}").iterdir()}
         assert set(sides) == {"train.jsonl", "dev.jsonl"}
-        dev = [ClaimRecord.model_validate({"id": "x", **json.loads(line)}) for line in sides["dev.jsonl"]]
+        dev = [Track1Record.model_validate({"id": "x", **json.loads(line)}) for line in sides["dev.jsonl"]]
         errors = sum(stratum(TRACK1, record) != S for record in dev)
         assert errors / len(dev) == pytest.approx(0.5, abs=0.1)
         assert whole > set(sides["train.jsonl"]) | set(sides["dev.jsonl"])

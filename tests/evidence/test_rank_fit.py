@@ -19,9 +19,9 @@ from optimize.evidence.unseen import Unseen
 from optimize.experiment.compile import compile_program
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.judges.citation import CitationJudge
 from programs.judges.ensemble import Ensemble
-from programs.records import CitationRecord
+from programs.judges.track2 import Track2Judge
+from programs.records.track2 import Track2Record
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.embeddings import built_in
 from programs.retrieval.evidence_features import FEATURES, measure
@@ -56,8 +56,8 @@ def paper(number: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def records(count: int) -> list[CitationRecord]:
-    return [CitationRecord.model_validate(paper(k)) for k in range(count)]
+def records(count: int) -> list[Track2Record]:
+    return [Track2Record.model_validate(paper(k)) for k in range(count)]
 
 
 def test_it_learns_that_captions_are_no_evidence() -> None:
@@ -78,7 +78,7 @@ def test_too_few_papers_are_said() -> None:
 
 def test_claims_of_one_paper_are_one_group_and_no_evidence_is_no_claim() -> None:
     same = [paper(1), paper(1, id="d", claim_text="Another claim."), paper(2, label="Irrelevant", evidence_para_ids=[])]
-    found = looked(TRACK2, [CitationRecord.model_validate(row) for row in same])
+    found = looked(TRACK2, [Track2Record.model_validate(row) for row in same])
     assert len(found.claims) == 2
     assert len(set(found.group)) == 1
     assert looked(TRACK1, []).claims == []
@@ -86,7 +86,7 @@ def test_claims_of_one_paper_are_one_group_and_no_evidence_is_no_claim() -> None
 
 def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_papers() -> None:
     first, second = records(2)
-    program = CitationJudge()
+    program = Track2Judge()
     plain = [program.prepare(record).ranking for record in (first, second)]
     program.ranker = EvidenceRanker(
         weights={"place in the paper, from 0 to 1": 1.0}, spread={"place in the paper, from 0 to 1": 1.0}
@@ -118,7 +118,7 @@ def test_any_text_can_be_counted(claim: str, texts: list[str]) -> None:
 
 
 def test_a_program_keeps_its_ranker() -> None:
-    program = CitationJudge()
+    program = Track2Judge()
     before = program.prepare(records(1)[0]).ranking
     plain = program_text(TRACK2, program)
     program.ranker = CAPTIONED
@@ -144,7 +144,7 @@ def test_members_of_an_ensemble_keep_theirs() -> None:
 
 
 def test_a_program_from_before_there_were_rankers_loads() -> None:
-    content = json.loads(program_text(TRACK2, CitationJudge()))
+    content = json.loads(program_text(TRACK2, Track2Judge()))
     del content["rankers"]
     assert isinstance(parse(json.dumps(content), "here"), Loaded)
 

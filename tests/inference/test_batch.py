@@ -19,7 +19,7 @@ from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from programs.judges.ensemble import Ensemble
-from programs.records import BadLine, read
+from programs.reading.lines import BadLine, read
 from support.corpora import beginning, read_rows, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import SAMPLE

@@ -10,7 +10,7 @@ from metrics.matching import Mismatch
 from optimize.inference.score_files import score_files
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.records import BadLine
+from programs.reading.lines import BadLine
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 
 GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]

@@ -141,7 +141,7 @@ def assert_told_and_stored(loopback: Loopback, echo: str, lm: OpenLM) -> None:
 def test_an_echoed_key_reaches_no_file(
     echo: str, way: str, loopback: Loopback, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")  # as `$(cat key)` may leave it
     lm = open_lm("openai/local", api_base=loopback.url) if way == "an address" else hosted(loopback, "lm15")
     assert_told_and_stored(loopback, echo, lm)
     cache.disk_cache.close()
@@ -159,7 +159,7 @@ def through_litellm() -> None:
 @pytest.mark.slow
 def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
     """In a process of its own: it warns, and leaves connections open."""
-    environment = {**os.environ, "OPENAI_API_KEY": KEY, "DSPY_CACHEDIR": str(tmp_path / "cache")}
+    environment = {**os.environ, "OPENAI_API_KEY": f"{KEY} ", "DSPY_CACHEDIR": str(tmp_path / "cache")}
     here = [str(Path(__file__).parent), str(TESTS)]
     code = f"import sys; sys.path += {here!r}; import test_echoes as t; t.through_litellm()"
     done = subprocess.run(

@@ -14,7 +14,7 @@ from optimize.lm.client import OpenLM
 from optimize.lm.embedded import EmbeddedEngine, chat_prompt
 from optimize.lm.llama_cpp import TOKEN_COUNT, Completion, Prompt, counted
 from optimize.lm.open import open_lm
-from programs.records import read
+from programs.reading.lines import read
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write

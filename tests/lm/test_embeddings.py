@@ -67,6 +67,12 @@ def test_an_estimate_asks_for_no_embeddings(aisr: Aisr, artifacts: Path, server:
     assert server.asked == []
 
 
+def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted\n")
+    Embeddings(address=server.url).of("openai/embedder")(["a text"])
+    assert [asked.authorization for asked in server.asked] == ["Bearer sk-planted"]
+
+
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     aisr: Aisr, artifacts: Path, server: Loopback
 ) -> None:

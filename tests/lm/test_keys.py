@@ -2,8 +2,13 @@
 
 import json
 import os
+from base64 import b64encode
+from collections.abc import Callable
+from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -12,6 +17,7 @@ from optimize.cli.options import TRACES
 from optimize.tracking.store import open_store
 from support import processes
 from support.commands import Aisr
+from support.compiled import Compiled
 from support.corpora import beginning
 from support.loopback import Asked, Loopback, completion, judged
 from support.paths import SAMPLE
@@ -73,7 +79,7 @@ def assert_clean(folder: Path, *outputs: str) -> None:
 def test_no_command_writes_or_prints_the_key(
     aisr: Aisr, artifacts: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\r\n")  # as `$(cat key)` and lines of an .env file leave it
     loopback.reply = talkative
     finished = [aisr(*words) for words in commands(loopback, artifacts.parent)]
     assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
@@ -105,6 +111,55 @@ def test_the_longest_secret_is_taken_out_first(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("A_KEY", "planted-1")
     monkeypatch.setenv("B_TOKEN", "planted-1-and-more")
     assert redact.secrets("is planted-1-and-more or planted-1") == "is <B_TOKEN> or <A_KEY>"
+
+
+def in_base64(user: str, key: str) -> str:
+    """As the header of a request holds a user name and a password."""
+    return b64encode(f"{user}:{key.splitlines()[0].strip()}!".encode()).decode()
+
+
+ENDS = {"a line end": f"{KEY}\n", "blanks": f" {KEY}\t", "a line behind it": f"{KEY}\n# of the team", "none": KEY}
+SPELLED: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "trimmed": str.strip,
+    "in Python": repr,
+    "in JSON": json.dumps,
+    "in an address": quote,
+    "in a form": lambda key: quote_plus(f"key={key}"),
+    "in HTML": lambda key: escape(f"'{key}'"),
+    "in one line": lambda key: " ".join(key.split()),
+    "in bytes": lambda key: key.strip().encode().hex(),
+    **{f"in Base64 behind {user!r}": partial(in_base64, user) for user in ("", "u", "us", "use")},
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLED)
+@pytest.mark.parametrize("end", ENDS)
+def test_a_key_is_known_by_all_its_spellings(end: str, spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", ENDS[end])
+    said = redact.secrets(f"refused: {SPELLED[spelling](ENDS[end])}.")
+    assert "<A_KEY>" in said
+    assert not [part for part in (KEY, b64encode(KEY.encode()).decode()[4:-4], KEY.encode().hex()) if part in said]
+
+
+@pytest.mark.parametrize("key", ['sk-"planted"+/=', "sk-plänted\\0"])
+@pytest.mark.parametrize("spelling", SPELLED)
+def test_also_where_its_signs_are_escaped(key: str, spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", key)
+    assert "<A_KEY>" in redact.secrets(f"refused: {SPELLED[spelling](key)}.")
+
+
+def test_a_key_that_no_header_can_hold_is_not_quoted(
+    compiled: Compiled, aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\nand-more")
+    data = beginning(SAMPLE / "track2" / "test.jsonl", 2, tmp_path / "inputs.jsonl")
+    program = ["--task", "track2", "--program", compiled.folder("track2"), "--data", data, "--artifacts", tmp_path]
+    done = aisr("predict", *program, "--out", tmp_path / "out.jsonl", "--lm", "openai/x", "--api-base", loopback.url)
+    assert done.code != 0
+    for text in (done.out, done.err, (tmp_path / "out.jsonl").read_text()):
+        assert KEY not in text
+        assert "Traceback" not in text
 
 
 def test_a_message_cannot_steer_a_terminal() -> None:

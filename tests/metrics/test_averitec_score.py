@@ -30,8 +30,8 @@ from metrics.averitec.words import words
 from metrics.confidence import score_interval
 from metrics.scores import value
 from programs.errors import UserError
-from programs.fact_check import Answer, Checked, FactCheck, Pair, Question
 from programs.labels import VERDICTS
+from programs.records.averitec import Answer, Checked, FactCheck, Pair, Question
 from support.paths import TESTS
 
 

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics.confidence import Interval, difference_interval, mean_interval, score_interval
-from metrics.official import tally_citations, tally_claims
 from metrics.tally import Tally
+from metrics.track1 import tally_track1
+from metrics.track2 import tally_track2
 from programs.labels import CLAIM_LABELS
 from support.corpora import draw_citations, draw_claims, judge_claims
 
@@ -16,7 +17,7 @@ from support.corpora import draw_citations, draw_claims, judge_claims
 def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) -> Tally:
     """A Track 1 corpus of which each sentence is judged right with probability `right`; the gold hangs on `records`."""
     gold = draw_claims(Random(records), records, sentences)
-    return tally_claims(gold, judge_claims(Random(seed), gold, dict.fromkeys(CLAIM_LABELS, right), said=0.5))
+    return tally_track1(gold, judge_claims(Random(seed), gold, dict.fromkeys(CLAIM_LABELS, right), said=0.5))
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)
@@ -30,7 +31,7 @@ def test_the_interval_contains_the_score(records: int, right: float, seed: int) 
 
 
 def test_the_interval_of_a_track_2_corpus_contains_its_score() -> None:
-    tally = tally_citations(draw_citations(Random(1), 80), draw_citations(Random(2), 80))
+    tally = tally_track2(draw_citations(Random(1), 80), draw_citations(Random(2), 80))
     found = score_interval(tally)
     assert found.value == pytest.approx(tally.report().score, abs=1e-12)
     assert found.low < found.value < found.high
@@ -46,7 +47,7 @@ def test_about_95_of_100_intervals_contain_the_score_of_the_population() -> None
     population = corpus(20_000, sentences=2).report().score
     gold = draw_claims(Random(20_000), 20_000, 2)
     said = judge_claims(Random(0), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
-    parts = [tally_claims(gold[k : k + 200], said[k : k + 200]) for k in range(0, 20_000, 200)]
+    parts = [tally_track1(gold[k : k + 200], said[k : k + 200]) for k in range(0, 20_000, 200)]
     covered = sum(found.low <= population <= found.high for found in (score_interval(part, 300) for part in parts))
     assert 88 <= covered <= 100
 
@@ -59,7 +60,7 @@ def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     gold = draw_claims(Random(5), 300)
     said = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
     better = [[types[0] for types in row] if k % 10 == 0 else said[k] for k, row in enumerate(gold)]
-    before, after = tally_claims(gold, said), tally_claims(gold, better)
+    before, after = tally_track1(gold, said), tally_track1(gold, better)
     found = difference_interval(after, before)
     assert found.value == pytest.approx(after.report().score - before.report().score, abs=1e-12)
     assert found.low > 0  # the gain is real, though the two intervals overlap
@@ -94,4 +95,4 @@ def test_whole_groups_are_resampled() -> None:
 
 def test_an_empty_corpus_has_no_interval() -> None:
     with pytest.raises(ValueError, match="no records"):
-        score_interval(tally_claims([], []))
+        score_interval(tally_track1([], []))

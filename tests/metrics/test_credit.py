@@ -8,10 +8,11 @@ from scipy.stats import spearmanr
 
 from metrics.credit import Credit, linearise
 from metrics.f1 import f1_scores
-from metrics.official import tally_citations, tally_claims
 from metrics.tally import Tally
+from metrics.track1 import tally_track1
+from metrics.track2 import tally_track2
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records import Citation
+from programs.records.track2 import Citation
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims
 
 Gold = list[list[list[str]]]
@@ -33,7 +34,7 @@ def balanced_baseline() -> tuple[Gold, Said]:
 
 def changes(gold: Gold, before: Said, after: Said) -> tuple[float, float]:
     """The change of the mean credit, with the slopes of `before` itself, and the change of the ranking score."""
-    old, new = tally_claims(gold, before), tally_claims(gold, after)
+    old, new = tally_track1(gold, before), tally_track1(gold, after)
     credit = Credit(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old.counts).n)
     new_credit, old_credit = (credit.of(one.counts, one.exact).mean() for one in (new, old))
     return float(new_credit - old_credit), new.report().score - old.report().score
@@ -69,15 +70,15 @@ def test_a_new_mistake_takes_as_much_credit_as_score(label: str) -> None:
 
 def test_the_rarer_the_label_the_more_a_hit_is_worth() -> None:
     gold: Gold = [[[S]]] * 80 + [[[SCOPE]]] * 15 + [[[CONTRA]]] * 5
-    found = tally_claims([[[S]], [[SCOPE]], [[CONTRA]]], [[S], [SCOPE], [CONTRA]])
-    worth = found.credit(tally_claims(gold, [[S]] * 100))
+    found = tally_track1([[[S]], [[SCOPE]], [[CONTRA]]], [[S], [SCOPE], [CONTRA]])
+    worth = found.credit(tally_track1(gold, [[S]] * 100))
     assert worth[0] < worth[1] < worth[2]
 
 
 def test_labels_that_never_occur_carry_no_weight() -> None:
     gold: Gold = [[[S], [ENTITY]]] * 10
-    baseline = tally_claims(gold, [[S, ENTITY]] * 5 + [[S, SCOPE]] * 5)
-    said_unheard_of, said_nothing, said_supported = tally_claims([[[ENTITY]]] * 3, [[CAUSAL], None, [S]]).credit(
+    baseline = tally_track1(gold, [[S, ENTITY]] * 5 + [[S, SCOPE]] * 5)
+    said_unheard_of, said_nothing, said_supported = tally_track1([[[ENTITY]]] * 3, [[CAUSAL], None, [S]]).credit(
         baseline
     )
     assert said_unheard_of == said_nothing == 0
@@ -86,8 +87,8 @@ def test_labels_that_never_occur_carry_no_weight() -> None:
 
 def test_a_baseline_that_is_wrong_throughout_still_gives_finite_credit() -> None:
     gold: Gold = [[[S]], [[SCOPE]]]
-    baseline = tally_claims(gold, [[SCOPE], [S]])
-    right, wrong = tally_claims([[[SCOPE]]] * 2, [[SCOPE], [S]]).credit(baseline)
+    baseline = tally_track1(gold, [[SCOPE], [S]])
+    right, wrong = tally_track1([[[SCOPE]]] * 2, [[SCOPE], [S]]).credit(baseline)
     assert np.isfinite([right, wrong]).all()
     assert right > wrong
 
@@ -101,7 +102,7 @@ def pool(seed: int) -> tuple[Tally, list[Tally]]:
         right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS} | {
             S: 0.9 + rng.uniform(-spread, spread) / 4
         }
-        return tally_claims(gold, judge_claims(rng, gold, right, said=0.7))
+        return tally_track1(gold, judge_claims(rng, gold, right, said=0.7))
 
     return candidate(0), [candidate(0.25) for _ in range(60)]
 
@@ -125,7 +126,7 @@ def test_a_citation_set_right_adds_as_much_credit_as_score(label: str) -> None:
     ]
     row = next(k for k in range(800) if gold[k].label == label != said[k].label)
     after = [*said[:row], gold[row], *said[row + 1 :]]
-    old, new = tally_citations(gold, said), tally_citations(gold, after)
+    old, new = tally_track2(gold, said), tally_track2(gold, after)
     gain = new.credit(old).mean() - old.credit(old).mean()
     assert gain == pytest.approx(new.report().score - old.report().score, rel=0.02)
 
@@ -139,5 +140,5 @@ def shuffled_in_part(rng: Random, gold: list[Citation]) -> list[str]:
 
 def test_the_slope_is_half_the_baselines_f1_and_half_a_guess() -> None:
     gold, said = balanced_baseline()
-    counted = tally_claims(gold, said)
+    counted = tally_track1(gold, said)
     assert linearise(counted.counts).t == pytest.approx((f1_scores(counted.counts.sum(axis=0)) + 0.5) / 2)

@@ -7,9 +7,10 @@ import pytest
 
 from metrics.calibration import calibration_error
 from metrics.judgements import Gold, raised, ranking_score, tally
-from metrics.official import evidence_found, tally_citations, tally_claims
+from metrics.track1 import tally_track1
+from metrics.track2 import evidence_found, tally_track2
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records import Citation
+from programs.records.track2 import Citation
 from support.corpora import draw_citations, draw_claims, judge_claims
 
 
@@ -22,7 +23,7 @@ def test_it_is_the_official_score_of_track_1(seed: int) -> None:
     said = judge_claims(draw, records, dict.fromkeys(CLAIM_LABELS, 0.6), 0.5)
     gold = Gold.of(records, CLAIM_LABELS)
     indices = np.array([CLAIM_LABELS.index(label) for labels in said for label in labels])
-    official = tally_claims(records, said)
+    official = tally_track1(records, said)
     assert ranking_score(gold, indices) == pytest.approx(official.report().score, abs=1e-12)
     ours = tally(gold, indices, None, CLAIM_LABELS)
     assert np.array_equal(ours.counts, official.counts)
@@ -39,7 +40,7 @@ def test_it_is_the_official_score_of_track_2(seed: int) -> None:
     )
     gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
     indices = np.array([CITATION_LABELS.index(guess.label) for guess in said])
-    wanted = tally_citations(records, said).report().score
+    wanted = tally_track2(records, said).report().score
     assert ranking_score(gold, indices, found) == pytest.approx(wanted, abs=1e-12)
 
 

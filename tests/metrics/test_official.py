@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from metrics.official import tally_citations, tally_claims
 from metrics.scores import Report
 from metrics.tally import Tally
+from metrics.track1 import tally_track1
+from metrics.track2 import tally_track2
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records import Citation
+from programs.records.track2 import Citation
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims, read_rows
 from support.paths import TESTS
 
@@ -39,14 +40,12 @@ def golden_tally(corpus: Corpus) -> Tally:
     rows = [said[row["id"]] for row in gold]
     if corpus["track"] == 1:
         types = [[sentence["types"] for sentence in row["sentence_label"]] for row in gold]
-        return tally_claims(types, [row["labels"] for row in rows])
-    return tally_citations(
-        *([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows))
-    )
+        return tally_track1(types, [row["labels"] for row in rows])
+    return tally_track2(*([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows)))
 
 
 def claims_score(gold: list[list[list[str]]], said: list[Any]) -> Report:
-    return tally_claims(gold, said).report()
+    return tally_track1(gold, said).report()
 
 
 def exact(found: Report) -> float:
@@ -55,7 +54,7 @@ def exact(found: Report) -> float:
 
 
 def citations_score(gold: list[Citation], said: list[Any]) -> Report:
-    return tally_citations(gold, said).report()
+    return tally_track2(gold, said).report()
 
 
 def test_there_are_150_golden_corpora_of_both_tracks() -> None:
@@ -153,17 +152,17 @@ def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
 )
 def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], said: list[Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        tally_claims(gold, said)
+        tally_track1(gold, said)
 
 
 def test_an_unknown_citation_label_is_an_error() -> None:
     with pytest.raises(ValueError, match="record 1: unknown label 'Contradiction'; one of: Supported, Overstate"):
-        tally_citations([Citation("Supported", [])], [Citation("Contradiction", [])])
+        tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
 
 
 def test_an_empty_corpus_has_no_score() -> None:
     with pytest.raises(ValueError, match="no records"):
-        tally_claims([], []).report()
+        tally_track1([], []).report()
 
 
 @settings(deadline=None, max_examples=60)
@@ -219,7 +218,8 @@ def test_every_part_of_a_score_lies_between_0_and_1(pairs: list[tuple[Citation, 
 
 
 def test_the_scores_import_no_dspy() -> None:
-    code = "import sys, metrics.official, metrics.confidence, metrics.credit, metrics.matching; print(*sys.modules)"
+    scores = ("metrics.track1", "metrics.track2", "metrics.confidence", "metrics.credit", "metrics.matching")
+    code = f"import sys, {', '.join(scores)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "metrics.official" in done.stdout.split()
+    assert set(scores) <= set(done.stdout.split())
     assert not {"dspy", "litellm", "mlflow", "optimize"} & set(done.stdout.split())

@@ -10,10 +10,10 @@ from dspy.lm15 import Request
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
 from metrics.confidence import difference_interval
-from metrics.official import tally_claims
 from metrics.racing import nested, rungs, survivors
 from metrics.scores import value
 from metrics.tally import Tally
+from metrics.track1 import tally_track1
 from optimize.search.champion import choose
 from optimize.search.corpus_score import CorpusAcceptance
 from optimize.search.demos import balanced, covering
@@ -28,7 +28,7 @@ STATE: Any = None  # the gate does not look at what GEPA knows
 def corpus(accuracy: float, seed: int, records: int = 60) -> Tally:
     draw, gold = Random(seed), [[[label]] for label in list(CLAIM_LABELS) * (records // 5)]
     said = [[types[0][0] if draw.random() < accuracy else draw.choice(CLAIM_LABELS)] for types in gold]
-    return tally_claims(gold, said)
+    return tally_track1(gold, said)
 
 
 def test_small_dev_sets_are_judged_whole() -> None:

@@ -19,7 +19,9 @@ from optimize.inference.retrieval_eval import DEPTHS, claims, measure
 from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.records import Citation, ClaimRecord, read
+from programs.reading.lines import read
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Citation
 from programs.retrieval.evidence_list import complete
 from programs.retrieval.passages import rank
 from support.corpora import SCOPE, S, read_rows
@@ -165,12 +167,12 @@ def test_a_claim_that_names_no_paragraph_is_refused(monkeypatch: pytest.MonkeyPa
 
 def texts(record: Any) -> list[str]:
     """What a bag of words gets to see: each sentence (Track 1), the claim (Track 2)."""
-    return record.sentences if isinstance(record, ClaimRecord) else [record.claim_text]
+    return record.sentences if isinstance(record, Track1Record) else [record.claim_text]
 
 
 def as_answer(record: Any, labels: list[str]) -> Any:
     """Labels as an answer; to a claim, with the evidence that BM25 ranks best."""
-    if isinstance(record, ClaimRecord):
+    if isinstance(record, Track1Record):
         return labels
     return Citation(labels[0], complete(labels[0], [[]], rank(record.claim_text, record.paragraphs)))
 

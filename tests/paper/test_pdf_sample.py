@@ -9,7 +9,8 @@ import pytest
 from optimize.paper import cited, latex, pdf
 from optimize.paper.draft import Draft, Paragraph, Work
 from optimize.tasks.paper_checks import Checks, checks
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from support.paths import SAMPLE
 
 PAPER = SAMPLE / "paper"
@@ -66,13 +67,13 @@ def test_latex_and_pdf_give_the_same_floats(printed: Draft, source: Draft) -> No
 
 def claimed(found: Checks) -> list[tuple[str, list[str]]]:
     """The claims about cited papers, with the paragraphs of these."""
-    records = [one.record for one in found.citations if isinstance(one.record, CitationRecord)]
+    records = [one.record for one in found.citations if isinstance(one.record, Track2Record)]
     return [(record.claim_text, list(record.paragraphs.values())) for record in records]
 
 
 def evidence(found: Checks) -> dict[str, set[str]]:
     """First sentence of a checked paragraph -> the captions beside it."""
-    records = [one.record for one in found.claims if isinstance(one.record, ClaimRecord)]
+    records = [one.record for one in found.claims if isinstance(one.record, Track1Record)]
     return {said(record.sentences[0]): {item.caption for item in record.evidence_bundle} for record in records}
 
 

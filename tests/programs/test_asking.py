@@ -7,7 +7,7 @@ import pytest
 
 from optimize.tasks.all import TASKS
 from programs.asking.ask import UnusableAnswer
-from programs.records import Record
+from programs.records.base import Record
 from support.scripted import citation, claim, field, question, requests, scripted, written
 
 ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from optimize.datasets.images import find_gallery
-from programs.judges.claim import ClaimJudge
+from programs.judges.track1 import Track1Judge
 from programs.vision import ocr
 from programs.vision.evidence_bundle import render
 from programs.vision.images import BadPicture, Gallery
@@ -49,7 +49,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     path, numbers = table_of_the_sample()
     gallery = find_gallery(None, SAMPLE / "track1" / "dev.jsonl", tmp_path)
     assert gallery
-    program = ClaimJudge(evidence="ocr")
+    program = Track1Judge(evidence="ocr")
     program.gallery = gallery
     evidence = program.prepare(showing(path)).evidence
     caption, *lines = evidence.splitlines()

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from optimize.datasets.images import check_sees, find_gallery, form_of_evidence, nearest_images
 from optimize.lm.open import open_lm
-from programs.judges.claim import ClaimJudge
-from programs.records import EvidenceItem
+from programs.judges.track1 import Track1Judge
+from programs.records.track1 import EvidenceItem
 from programs.vision import images
 from programs.vision.evidence_bundle import render
 from programs.vision.images import BadPicture, Exhibits, Gallery, Picture, decode, digest, find, jpeg
@@ -134,19 +134,19 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
 @pytest.mark.parametrize("form", ["ocr", "image", "transcript"])
 def test_pictures_without_a_place_to_look_are_refused(form: str) -> None:
     with pytest.raises(ValueError, match="give --image-root"):
-        ClaimJudge(evidence=form).prepare(showing("a.png"))  # type: ignore[arg-type]
+        Track1Judge(evidence=form).prepare(showing("a.png"))  # type: ignore[arg-type]
 
 
 def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(ValueError, match="evidence is 'smell'; one of: caption, ocr, image, transcript"):
-        ClaimJudge(evidence="smell")  # type: ignore[arg-type]
+        Track1Judge(evidence="smell")  # type: ignore[arg-type]
 
 
 def blocks(body: dict[str, object]) -> list[dict[str, object]]:
     return body["messages"][-1]["content"]  # type: ignore[index,no-any-return]
 
 
-def judge(program: ClaimJudge, root: Path, server: Loopback, *paths: str) -> object:
+def judge(program: Track1Judge, root: Path, server: Loopback, *paths: str) -> object:
     program.gallery = Gallery(root, unread)
     lm = open_lm("openai/eyes", api_base=server.url)
     with lm.context():
@@ -160,7 +160,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     loopback.reply = lambda asked: json.dumps(
         {"sentence_labels": ["Contradiction"]} if unit == "paragraph" else {"sentence_label": "Contradiction"}
     )
-    found = judge(ClaimJudge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")  # type: ignore[arg-type]
+    found = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")  # type: ignore[arg-type]
     assert found.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
     content = blocks(loopback.asked[0].body)
     kinds = [block["type"] for block in content]
@@ -184,7 +184,7 @@ def test_a_transcript_is_written_once_and_stands_in_the_prompt(tmp_path: Path, l
         return json.dumps({"sentence_labels": ["Supported"]})
 
     loopback.reply = reply
-    program = ClaimJudge(evidence="transcript")
+    program = Track1Judge(evidence="transcript")
     judge(program, tmp_path, loopback, "a.png")
     program.judging.signature = program.judging.signature.with_instructions("Another instruction.")
     judge(program, tmp_path, loopback, "a.png")
@@ -209,7 +209,7 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
 
     picture(tmp_path / "a.png")
     loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported"]})
-    program = ClaimJudge(evidence="image")
+    program = Track1Judge(evidence="image")
     program.gallery = Gallery(tmp_path, unread)
     example = program.prepare(showing("a.png"))
     lm = open_lm("openai/eyes", api_base=loopback.url)
@@ -228,8 +228,8 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
     object.__setattr__(blind, "sees", False)
     with pytest.raises(ValueError, match="takes no pictures, and this program shows them; compile with --evidence ocr"):
-        check_sees(ClaimJudge(evidence="image"), blind)
-    check_sees(ClaimJudge(evidence="ocr"), blind)
+        check_sees(Track1Judge(evidence="image"), blind)
+    check_sees(Track1Judge(evidence="ocr"), blind)
     assert [form_of_evidence(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
     object.__setattr__(blind, "sees", True)
     assert form_of_evidence("auto", blind) == "image"

@@ -11,8 +11,8 @@ from optimize.tasks.task import Task
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from programs.asking.ask import UnusableAnswer
-from programs.judges.claim import ClaimJudge
-from programs.records import ClaimRecord
+from programs.judges.track1 import Track1Judge
+from programs.records.track1 import Track1Record
 from programs.retrieval.evidence_list import complete
 from support.scripted import (
     TRACKS,
@@ -63,7 +63,7 @@ def test_one_unusable_sentence_fails_the_paragraph() -> None:
 
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ValueError, match="unit is 'word'; one of: paragraph, sentence"):
-        ClaimJudge(unit="word")  # type: ignore[arg-type]
+        Track1Judge(unit="word")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("unit", ["paragraph", "sentence"])
@@ -105,7 +105,7 @@ def test_a_withheld_record_gives_the_same_inputs_and_no_gold(task: Task) -> None
 def test_gold_and_shown_labels_of_a_sentence_with_two_labels() -> None:
     raw = THREE.model_dump()
     raw["sentence_label"][1]["types"] = ["Contradiction", "Unsupported Entity"]
-    example = TRACK1.build({}).prepare(ClaimRecord.model_validate(raw))
+    example = TRACK1.build({}).prepare(Track1Record.model_validate(raw))
     assert example.sentence_labels == THREE_LABELS
     assert example.gold[1] == ["Contradiction", "Unsupported Entity"]
 
@@ -116,7 +116,7 @@ def test_evidence_is_shown_by_kind_with_its_captions() -> None:
         {"type": "text", "text": "Two\nlines."},
         {"type": "table", "img_path": "b.jpg"},
     ]
-    record = ClaimRecord.model_validate({**THREE.model_dump(), "evidence_bundle": bundle})
+    record = Track1Record.model_validate({**THREE.model_dump(), "evidence_bundle": bundle})
     shown = TRACK1.build({}).prepare(record).evidence
     assert shown == "[table 1] Table 1: scores.\n[text 1] Two lines.\n[table 2] (no caption)"
 

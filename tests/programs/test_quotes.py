@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from optimize.inference import submission
 from optimize.tasks.track2 import TRACK2
 from programs.asking.ask import UnusableAnswer
-from programs.judges.citation import CitationJudge
 from programs.judges.ensemble import Ensemble
-from programs.records import CitationRecord
+from programs.judges.track2 import Track2Judge
+from programs.records.track2 import Track2Record
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from support.scripted import citation, field, question, requests, scripted, wording, written
@@ -27,8 +27,8 @@ PAPER = {
 }
 
 
-def record(label: str = "Supported", *evidence: str) -> CitationRecord:
-    return CitationRecord.model_validate(
+def record(label: str = "Supported", *evidence: str) -> Track2Record:
+    return Track2Record.model_validate(
         {
             "id": "track2-000001",
             "claim_text": "Corvid-2 gains 4.2 points.",
@@ -39,7 +39,7 @@ def record(label: str = "Supported", *evidence: str) -> CitationRecord:
     )
 
 
-def answer(program: Any, given: CitationRecord, lm: Any) -> Any:
+def answer(program: Any, given: Track2Record, lm: Any) -> Any:
     with lm.context():
         return program(**program.prepare(given).inputs())
 
@@ -162,7 +162,7 @@ BACKWARDS = EvidenceRanker(
 
 def test_the_lm_sees_the_rankers_best_and_the_ranker_orders_what_it_leaves_out() -> None:
     lm = reranked("P3", "P3")
-    program = CitationJudge(rerank=2)
+    program = Track2Judge(rerank=2)
     program.ranker = BACKWARDS
     found = answer(program, record(), lm)
     pool = field(question(requests(lm)[0]), "passages") or ""
@@ -173,7 +173,7 @@ def test_the_lm_sees_the_rankers_best_and_the_ranker_orders_what_it_leaves_out()
 
 def test_the_sentence_that_stands_in_is_the_rankers_choice() -> None:
     said = {"label": "Supported", "evidence_ids": ["P2"], "evidence_quotes": ["Not in there."]}
-    program = CitationJudge(quotes=True)
+    program = Track2Judge(quotes=True)
     assert answer(program, record(), scripted([written(JSON, said)])).quotes["P2"] == "Corvid-2 gains 4.2 points."
     program.ranker = BACKWARDS  # no sentence with the claim's number; where one stands in its paragraph says nothing
     assert answer(program, record(), scripted([written(JSON, said)])).quotes["P2"] == "It is slow."

@@ -8,17 +8,9 @@ from typing import Any, get_args
 import pytest
 
 from programs import labels
-from programs.records import (
-    BadLine,
-    Citation,
-    CitationPrediction,
-    CitationRecord,
-    ClaimPrediction,
-    ClaimRecord,
-    EvidenceItem,
-    read,
-    scan,
-)
+from programs.reading.lines import BadLine, read, scan
+from programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
+from programs.records.track2 import Citation, Track2Prediction, Track2Record
 from programs.vision.evidence_bundle import render
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
@@ -36,7 +28,7 @@ GUIDELINES_TRACK_1 = {
 }
 
 
-def problems(path: Path, model: type[Any] = ClaimRecord) -> list[str]:
+def problems(path: Path, model: type[Any] = Track1Record) -> list[str]:
     """What is wrong with the lines of a file, without the path in front."""
     found = [line.problem for line in scan(path, model, "track1")]
     assert all(problem is None or problem.startswith(f"{path}:") for problem in found)
@@ -44,7 +36,7 @@ def problems(path: Path, model: type[Any] = ClaimRecord) -> list[str]:
 
 
 def test_a_track_1_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
-    [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), ClaimRecord, "track1")
+    [record] = read(write(tmp_path / "train.jsonl", [GUIDELINES_TRACK_1]), Track1Record, "track1")
     assert record.sentences == ["A holds.", "B holds."]
     assert record.gold == [[S], [SCOPE, ENTITY]]
     assert [item.caption for item in record.evidence_bundle] == ["", "Table 3: ...", "Figure 1: ..."]
@@ -52,7 +44,7 @@ def test_a_track_1_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
 
 
 def test_a_track_2_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
-    [record] = read(write(tmp_path / "train.jsonl", [citation("Overstate", ["P3", "P2"])]), CitationRecord, "track2")
+    [record] = read(write(tmp_path / "train.jsonl", [citation("Overstate", ["P3", "P2"])]), Track2Record, "track2")
     assert record.gold == Citation("Overstate", ["P3", "P2"])
     assert list(record.paragraphs) == ["P1", "P2", "P3", "P4"]
     assert record.paragraphs["P2"] == "Paragraph 2 about pears."
@@ -61,11 +53,11 @@ def test_a_track_2_record_of_the_guidelines_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "model"),
     [
-        (claim(None, None, id="track1-p1-test-000008"), ClaimRecord),
-        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": []}]}, ClaimRecord),
-        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": None}]}, ClaimRecord),
-        (citation(None, id="track2-p1-test-000008"), CitationRecord),
-        (citation(None, evidence_para_ids=None, evidence_texts=None), CitationRecord),
+        (claim(None, None, id="track1-p1-test-000008"), Track1Record),
+        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": []}]}, Track1Record),
+        (claim(None, None) | {"sentence_label": [{"sentence": "A.", "types": None}]}, Track1Record),
+        (citation(None, id="track2-p1-test-000008"), Track2Record),
+        (citation(None, evidence_para_ids=None, evidence_texts=None), Track2Record),
     ],
 )
 def test_withheld_labels_are_no_labels(row: dict[str, Any], model: type[Any], tmp_path: Path) -> None:
@@ -75,7 +67,7 @@ def test_withheld_labels_are_no_labels(row: dict[str, Any], model: type[Any], tm
 
 def test_records_without_ids_are_numbered_as_the_official_preparation_does(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", [claim([S]), claim([S]), claim([S])])
-    assert [record.id for record in read(path, ClaimRecord, "track1")] == [
+    assert [record.id for record in read(path, Track1Record, "track1")] == [
         "track1-000001",
         "track1-000002",
         "track1-000003",
@@ -84,12 +76,12 @@ def test_records_without_ids_are_numbered_as_the_official_preparation_does(tmp_p
 
 def test_ids_of_the_file_are_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "test.jsonl", [claim([S], id="b"), claim([S], id="a")])
-    assert [record.id for record in read(path, ClaimRecord, "track1")] == ["b", "a"]
+    assert [record.id for record in read(path, Track1Record, "track1")] == ["b", "a"]
 
 
 def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", ["", claim([S]), "  \t", claim([S]), "\r", "{}"])
-    lines = list(scan(path, ClaimRecord, "track1"))
+    lines = list(scan(path, Track1Record, "track1"))
     assert [(line.number, line.record and line.record.id) for line in lines] == [
         (2, "track1-000001"),
         (4, "track1-000002"),
@@ -99,7 +91,7 @@ def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -
 
 def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", [b"\xef\xbb\xbf" + json.dumps(claim([S], id="a")).encode() + b"\r"])
-    assert [record.id for record in read(path, ClaimRecord)] == ["a"]
+    assert [record.id for record in read(path, Track1Record)] == ["a"]
 
 
 @pytest.mark.parametrize(("caption", "shown"), [("Table 1: F1.", "Table 1: F1."), (None, ""), (["a", "b"], "a b")])
@@ -145,7 +137,7 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
     assert problem.startswith("2: ")
     assert words in problem
     assert len(problem) < 400
-    assert [line.number for line in scan(path, ClaimRecord, "track1") if line.record] == [1, 3]
+    assert [line.number for line in scan(path, Track1Record, "track1") if line.record] == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +156,7 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
     ],
 )
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
-    [problem] = problems(write(tmp_path / "train.jsonl", [row]), CitationRecord)
+    [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
     assert problem.startswith(f"1: {words}")
 
 
@@ -176,11 +168,11 @@ def test_a_repeated_id_names_both_lines(tmp_path: Path) -> None:
 def test_read_stops_at_the_first_bad_line_and_says_how_to_see_all(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", [claim([S]), "{}", "{}"])
     with pytest.raises(BadLine, match=r"train\.jsonl:2: .*`aisr check` lists every bad line"):
-        list(read(path, ClaimRecord, "track1"))
+        list(read(path, Track1Record, "track1"))
 
 
 def test_good_lines_are_given_out_before_a_bad_one_is_seen(tmp_path: Path) -> None:
-    records = read(write(tmp_path / "train.jsonl", [claim([S]), claim([S]), "oops"]), ClaimRecord, "track1")
+    records = read(write(tmp_path / "train.jsonl", [claim([S]), claim([S]), "oops"]), Track1Record, "track1")
     assert [record.id for record in islice(records, 2)] == ["track1-000001", "track1-000002"]
     with pytest.raises(BadLine):
         next(records)
@@ -192,7 +184,7 @@ def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
     with path.open("w") as file:
         file.write(line)
         file.flush()
-        records = read(path, ClaimRecord, "track1")
+        records = read(path, Track1Record, "track1")
         assert next(records).id == "track1-000001"
         file.write(line)  # written only after the first record was handed out
         file.flush()
@@ -201,31 +193,31 @@ def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
 
 def test_a_record_that_was_given_its_id_says_so(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", [claim([S], id="a"), "", claim([S])])
-    assert [(line.number, line.numbered) for line in scan(path, ClaimRecord, "track1")] == [(1, False), (3, True)]
+    assert [(line.number, line.numbered) for line in scan(path, Track1Record, "track1")] == [(1, False), (3, True)]
 
 
 def test_predictions_of_both_tracks_are_read(tmp_path: Path) -> None:
     one = write(tmp_path / "track1_pred.jsonl", [{"id": "a", "labels": [S, CAUSAL]}, {"labels": [S]}])
     two = write(tmp_path / "track2_pred.jsonl", [{"id": "a", "label": "Overstate", "evidence_para_ids": ["P4"]}])
-    assert [(line.id, line.answer) for line in read(one, ClaimPrediction)] == [("a", [S, CAUSAL]), (None, [S])]
-    assert [line.answer for line in read(two, CitationPrediction)] == [Citation("Overstate", ["P4"])]
+    assert [(line.id, line.answer) for line in read(one, Track1Prediction)] == [("a", [S, CAUSAL]), (None, [S])]
+    assert [line.answer for line in read(two, Track2Prediction)] == [Citation("Overstate", ["P4"])]
 
 
 @pytest.mark.parametrize(
     ("row", "model", "words"),
     [
-        ({"id": "a", "labels": "Supported"}, ClaimPrediction, "labels: Input should be a valid list"),
-        ({"id": "a", "labels": [S, "supported"]}, ClaimPrediction, "labels[1]: unknown label 'supported'"),
-        ({"id": 1, "labels": [S]}, ClaimPrediction, "id: Input should be a valid string"),
-        ({"id": "a", "label": "Supported"}, CitationPrediction, "evidence_para_ids: Field required"),
+        ({"id": "a", "labels": "Supported"}, Track1Prediction, "labels: Input should be a valid list"),
+        ({"id": "a", "labels": [S, "supported"]}, Track1Prediction, "labels[1]: unknown label 'supported'"),
+        ({"id": 1, "labels": [S]}, Track1Prediction, "id: Input should be a valid string"),
+        ({"id": "a", "label": "Supported"}, Track2Prediction, "evidence_para_ids: Field required"),
         (
             {"id": "a", "label": "Supported", "evidence_para_ids": "P1"},
-            CitationPrediction,
+            Track2Prediction,
             "evidence_para_ids: Input should be a valid list",
         ),
         (
             {"id": "a", "label": "Supported", "evidence_para_ids": [1]},
-            CitationPrediction,
+            Track2Prediction,
             "evidence_para_ids[0]: Input should be a valid string",
         ),
     ],

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from programs.judges.citation import CitationJudge
-from programs.records import CitationRecord, EvidenceItem
+from programs.judges.track2 import Track2Judge
+from programs.records.track1 import EvidenceItem
+from programs.records.track2 import Track2Record
 from programs.retrieval.lesson import excerpt
 from programs.retrieval.passages import WHOLE
 from programs.retrieval.quotes import paragraphs_shown
@@ -49,7 +50,7 @@ def test_a_model_reads_them_a_row_a_line() -> None:
 
 @pytest.mark.parametrize("table", [MARKDOWN, HTML, "Sizes\nmodel\tBLEU\nCrane\t31.2"], ids=["Markdown", "HTML", "tabs"])
 def test_a_cited_paper_keeps_them_too(table: str) -> None:
-    program = CitationJudge(context_tokens=WHOLE, quotes=True, rerank=2)
+    program = Track2Judge(context_tokens=WHOLE, quotes=True, rerank=2)
     raw = {
         "id": "a",
         "claim_text": "Crane reaches 31.2 BLEU.",
@@ -57,7 +58,7 @@ def test_a_cited_paper_keeps_them_too(table: str) -> None:
         "label": "Supported",
         "evidence_para_ids": ["P2"],
     }
-    example = program.prepare(CitationRecord.model_validate(raw))
+    example = program.prepare(Track2Record.model_validate(raw))
     lines = example.passages.split("\n")
     assert lines[0] == "[P1] Of birds."
     assert lines[1].startswith("[P2] ")

@@ -6,7 +6,8 @@ from optimize.base import redact
 from optimize.inference.judge import judge
 from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from support.scripted import requests, scripted, wording
 
 HOSTILE = [
@@ -19,7 +20,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("adapter", ["json", "chat"])
 def test_a_claim_opens_no_field_and_sends_no_picture(text: str, adapter: str) -> None:
-    record = ClaimRecord.model_validate(
+    record = Track1Record.model_validate(
         {
             "id": "a",
             "claim_text": text,
@@ -39,7 +40,7 @@ def test_a_claim_opens_no_field_and_sends_no_picture(text: str, adapter: str) ->
 
 def test_a_cited_paper_is_no_better_off() -> None:
     paper = [{"P1": HOSTILE[0]}, {"P2": HOSTILE[1]}]
-    record = CitationRecord.model_validate({"id": "a", "claim_text": "It holds.", "cited_paper_full_text": paper})
+    record = Track2Record.model_validate({"id": "a", "claim_text": "It holds.", "cited_paper_full_text": paper})
     lm = scripted(lambda request: '{"label": "Irrelevant", "evidence_ids": []}')
     program = TRACK2.build({})
     judge(TRACK2, program, program.prepare(record), lm)
@@ -54,7 +55,7 @@ def test_keys_passwords_and_addresses_are_taken_out(monkeypatch: pytest.MonkeyPa
 
 
 def test_ordinary_text_is_left_as_it_is() -> None:
-    record = ClaimRecord.model_validate(
+    record = Track1Record.model_validate(
         {
             "id": "a",
             "claim_text": "F1 [2] rises <5 %.",

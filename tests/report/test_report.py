@@ -10,7 +10,7 @@ from dspy.utils.exceptions import LMServerError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from metrics.official import tally_claims
+from metrics.track1 import tally_track1
 from optimize.experiment.compile import compile_program
 from optimize.experiment.plan import Plan
 from optimize.inference.judge import judge_all
@@ -289,7 +289,7 @@ def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     page = opened(judged(records))
     statements = [statement for record in records for statement in record.statements]
     gold = [[statement.gold] for statement in statements]
-    official = tally_claims(gold, [[one.said] if one.said else None for one in statements]).report()
+    official = tally_track1(gold, [[one.said] if one.said else None for one in statements]).report()
     assert page.locator("#matrix td.f1").all_inner_texts() == [
         f"{100 * official.per_label[label].f1:.0f}" for label in TRACK1.labelled.labels
     ]

@@ -6,8 +6,8 @@ import dspy
 import pytest
 
 from metrics.f1 import FN, TP
-from metrics.official import tally_claims
 from metrics.tally import Tally
+from metrics.track1 import tally_track1
 from optimize.inference.evaluate import measure
 from optimize.inference.judge import judge_all
 from optimize.search.champion import choose
@@ -97,7 +97,7 @@ def test_failures_are_counted_against_a_program_and_listed() -> None:
     lm = scripted(lambda request: right(request) if "Row 1." in question(request) else "garbage")
     result = measure(TRACK1, program, [program.prepare(record) for record in records], lm)
     assert list(result.failures) == ["track1-000002"]
-    assert result.score == tally_claims([[["Supported"]], [["Contradiction"]]], [["Supported"], None]).report()
+    assert result.score == tally_track1([[["Supported"]], [["Contradiction"]]], [["Supported"], None]).report()
     assert result.report()["records"] == 2
     assert result.report()["failures"] == result.failures
 

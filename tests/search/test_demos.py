@@ -15,7 +15,7 @@ from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from programs.judges.ensemble import single
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records import CitationRecord
+from programs.records.track2 import Track2Record
 from programs.retrieval.lesson import DISTRACTORS, GOLD_LENGTH, excerpt, lesson
 from programs.retrieval.passages import WHOLE
 from support.scripted import claim, field, question, right, scripted, written
@@ -31,9 +31,9 @@ PAPER = {
 }
 
 
-def citation(label: str, number: int) -> CitationRecord:
+def citation(label: str, number: int) -> Track2Record:
     paper = {key: text.replace("Pears", f"Pears{number}") for key, text in PAPER.items()}
-    return CitationRecord.model_validate(
+    return Track2Record.model_validate(
         {
             "id": f"c{number}",
             "claim_text": f"Pears{number} keep in sand.",

@@ -23,7 +23,7 @@ from optimize.search.champion import Contender, choose, worth
 from optimize.search.optimizers import Candidate, Settings
 from optimize.search.record_cost import usd_per_1000
 from optimize.tasks.track1 import TRACK1
-from programs.records import ClaimRecord
+from programs.records.track1 import Track1Record
 from support.commands import Aisr
 from support.corpora import write
 from support.loopback import Loopback
@@ -34,7 +34,7 @@ from support.scripted import claim, examples, field, question, requests, right, 
 PICTURES = 4  # that the records of a split share, two each
 
 
-def record(number: int, split: str) -> ClaimRecord:
+def record(number: int, split: str) -> Track1Record:
     """Of train, two share a picture; a record of dev shares it with both, as no good split has it."""
     picture = {"type": "table", "table_caption": [f"Row {number} is what it is."]}
     shared = {"img_path": f"images/{number % PICTURES if split != 'test' else 'other'}.jpg"}

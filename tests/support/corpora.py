@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records import Citation
+from programs.records.track2 import Citation
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]

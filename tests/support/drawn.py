@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from programs.records import ClaimRecord
+from programs.records.track1 import Track1Record
 
 
 def picture(path: Path, size: tuple[int, int] = (60, 40), color: str = "red", **how: Any) -> Path:
@@ -31,13 +31,13 @@ def animated(path: Path) -> Path:
     return path
 
 
-def showing(*paths: str, sentence: str = "Row 1 is Supported.") -> ClaimRecord:
+def showing(*paths: str, sentence: str = "Row 1 is Supported.") -> Track1Record:
     """A record with one sentence and a captioned picture for each path."""
     bundle = [
         {"type": "image", "image_caption": f"Figure {k}: what is seen.", "img_path": path}
         for k, path in enumerate(paths, start=1)
     ]
-    return ClaimRecord.model_validate(
+    return Track1Record.model_validate(
         {
             "id": "track1-000001",
             "claim_text": sentence,

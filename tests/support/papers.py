@@ -7,7 +7,8 @@ from optimize.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unrea
 from optimize.review.verdicts import Labels, Mark, Piece, Review, Verdict, hidden, in_order
 from optimize.tasks.paper_checks import Check, Checks
 from optimize.tasks.paper_tasks import CITATIONS, CLAIMS
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [
@@ -44,7 +45,7 @@ def draft(folder: Path, pages: bool = False) -> Draft:
 def claim_check(texts: list[str] | None = None, paragraph: int = 1) -> Check:
     """The paragraph of results against its table."""
     said = texts or TEXTS[1]
-    record = ClaimRecord.model_validate(
+    record = Track1Record.model_validate(
         {
             "id": f"claim-{paragraph}",
             "claim_text": " ".join(said),
@@ -60,7 +61,7 @@ def claim_check(texts: list[str] | None = None, paragraph: int = 1) -> Check:
 
 def citation_check() -> Check:
     """The citing sentence against the paper that it cites."""
-    record = CitationRecord.model_validate(
+    record = Track2Record.model_validate(
         {"id": "citation-1", "claim_text": TEXTS[0][1], "cited_paper_full_text": [CITED]}
     )
     return Check(record, 0, (1,), "ash2020")

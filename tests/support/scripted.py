@@ -15,7 +15,8 @@ from optimize.lm.budget import Ledger
 from optimize.lm.client import LedgerLM, OpenLM
 from optimize.lm.prices import Price
 from optimize.tasks.task import Task
-from programs.records import Citation, CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Citation, Track2Record
 from support.tracks import BOTH
 
 Answers = Sequence[str | Exception] | Callable[[Request], str]
@@ -105,10 +106,10 @@ def written(prompt: str, fields: dict[str, Any]) -> str:
     return "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in said.items()) + "\n\n[[ ## completed ## ]]"
 
 
-def claim(*labels: str, number: int = 1) -> ClaimRecord:
+def claim(*labels: str, number: int = 1) -> Track1Record:
     """A paragraph whose sentences say which label is right."""
     sentences = [f"Row {number}.{k} is {label}." for k, label in enumerate(labels, start=1)]
-    return ClaimRecord.model_validate(
+    return Track1Record.model_validate(
         {
             "id": f"track1-{number:06d}",
             "claim_text": " ".join(sentences),
@@ -118,9 +119,9 @@ def claim(*labels: str, number: int = 1) -> ClaimRecord:
     )
 
 
-def citation(label: str, *evidence: str, number: int = 1, paragraphs: int = 4) -> CitationRecord:
+def citation(label: str, *evidence: str, number: int = 1, paragraphs: int = 4) -> Track2Record:
     """A claim that says which label is right, about a paper whose paragraphs P1, P2, … all mention it."""
-    return CitationRecord.model_validate(
+    return Track2Record.model_validate(
         {
             "id": f"track2-{number:06d}",
             "claim_text": f"Model {number} is {label} by {' and '.join(evidence) or 'nothing'}.",

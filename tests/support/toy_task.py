@@ -20,7 +20,7 @@ from optimize.tasks.exhibit import Exhibit
 from optimize.tasks.task import Task
 from programs.asking.ask import asking
 from programs.asking.steps import run
-from programs.records import Prediction, Record
+from programs.records.base import Prediction, Record
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -8,7 +8,9 @@ import pytest
 
 from optimize.tasks.planted_edits import CLAIM_EDITS, plant_citations, plant_claims
 from programs.labels import ClaimLabel
-from programs.records import CitationRecord, ClaimRecord, read
+from programs.reading.lines import read
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 from programs.vision import evidence_bundle
 from support.paths import SAMPLE
 from support.tracks import BOTH
@@ -63,7 +65,7 @@ def test_made_records_are_valid_new_and_the_same_for_the_same_seed(task: str) ->
 
 def test_each_label_of_track_1_is_made_about_as_often_as_the_others() -> None:
     made = plant_claims(train("track1"), 40, 1, seed=0)
-    planted = [types[0] for record in made if isinstance(record, ClaimRecord) for types in record.gold or []]
+    planted = [types[0] for record in made if isinstance(record, Track1Record) for types in record.gold or []]
     counts = [planted.count(str(label)) for label in CLAIM_EDITS]
     assert sum(counts) == 40
     assert min(counts) >= 8
@@ -72,7 +74,7 @@ def test_each_label_of_track_1_is_made_about_as_often_as_the_others() -> None:
 def test_density_puts_several_edits_into_long_paragraphs_only() -> None:
     made = plant_claims(train("track1"), 40, 3, seed=0)
     for record in made:
-        assert isinstance(record, ClaimRecord)
+        assert isinstance(record, Track1Record)
         wrong = sum(types != ["Supported"] for types in record.gold or [])
         assert 1 <= wrong <= max(1, len(record.sentences) // 3)
     assert any(sum(types != ["Supported"] for types in record.gold or []) == 2 for record in made)
@@ -84,15 +86,15 @@ def test_a_made_irrelevant_claim_cites_another_paper_without_evidence() -> None:
     assert made
     for record in made:
         source = records[record.id.partition("+")[0]]
-        assert isinstance(record, CitationRecord)
-        assert isinstance(source, CitationRecord)
+        assert isinstance(record, Track2Record)
+        assert isinstance(source, Track2Record)
         assert record.paragraphs != source.paragraphs
         assert record.evidence_para_ids == []
 
 
 def test_a_named_thing_that_was_swapped_in_is_nowhere_in_the_evidence() -> None:
     for record in plant_claims(train("track1"), 40, 1, seed=1):
-        if isinstance(record, ClaimRecord) and "+entity" in record.id:
+        if isinstance(record, Track1Record) and "+entity" in record.id:
             (place,) = [k for k, types in enumerate(record.gold or []) if types == ["Unsupported Entity"]]
             known = evidence_bundle.render(record.evidence_bundle).text
             assert any(

@@ -15,11 +15,11 @@ from metrics.scores import value
 from optimize.tasks.averitec import AVERITEC
 from optimize.tracking.store import open_store
 from programs.errors import UserError
-from programs.fact_check import Checked, FactCheck, FactRecord, Pair
-from programs.records import read
+from programs.reading.lines import read
+from programs.records.averitec import AveritecRecord, Checked, FactCheck, Pair
+from support.averitec import claim, quoting
 from support.corpora import read_rows as rows_of
 from support.corpora import write
-from support.fact_checks import claim, quoting
 from support.loopback import Asked, Loopback, serve
 from support.paths import ROOT
 
@@ -161,7 +161,7 @@ def test_repeated_claims_stand_on_one_side() -> None:
 
 def test_the_sample_can_be_answered_from_its_documents() -> None:
     records = [
-        record for side in ("train", "dev", "test") for record in read(SAMPLE / f"{side}.jsonl", FactRecord, "a")
+        record for side in ("train", "dev", "test") for record in read(SAMPLE / f"{side}.jsonl", AveritecRecord, "a")
     ]
     assert len(records) == 24
     assert {record.gold.label for record in records if record.gold} == set(AVERITEC.labelled.labels)

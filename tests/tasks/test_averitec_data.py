@@ -11,12 +11,12 @@ import pytest
 
 from optimize.tasks.averitec_data import write
 from programs.errors import UserError
-from programs.fact_check import Document, FactRecord
-from programs.judges.fact import FactJudge
-from programs.records import read
+from programs.judges.averitec import AveritecJudge
+from programs.reading.lines import read
+from programs.records.averitec import AveritecRecord, Document
 from programs.retrieval.documents import pieces
 from programs.retrieval.page_store import pages, reduced
-from support.fact_checks import claim
+from support.averitec import claim
 
 FILLER = " ".join(f"Number {k} of the register is about roofs and gardens in general." for k in range(60))
 
@@ -48,13 +48,13 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
         [sys.executable, "-m", "optimize.tasks.averitec_data", *map(str, words)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    records = list(read(out, FactRecord, "averitec"))
+    records = list(read(out, AveritecRecord, "averitec"))
     assert [record.claim_id for record in records] == [0, 1, 2]
     for k, record in enumerate(records):
         text = " ".join(page.text for page in record.documents or ())
         assert f"closed for {k} weeks" in text
         assert len(text) < len(FILLER)
-        assert f"closed for {k} weeks" in FactJudge().prepare(record).passages
+        assert f"closed for {k} weeks" in AveritecJudge().prepare(record).passages
     assert "gold" not in out.read_text().replace('"gold"', "gold").split("documents")[1]
 
 

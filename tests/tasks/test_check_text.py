@@ -179,7 +179,8 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
 
 def test_the_record_is_the_one_that_a_file_would_give(files: dict[str, Path], tmp_path: Path) -> None:
     """The draft goes the way of any record: written down and read back, it is the same."""
-    from programs.records import ClaimRecord, read
+    from programs.reading.lines import read
+    from programs.records.track1 import Track1Record
 
     record = claim_record(DRAFT, [files["results.md"]])
-    assert list(read(write(tmp_path / "one.jsonl", [record.model_dump_json()]), ClaimRecord)) == [record]
+    assert list(read(write(tmp_path / "one.jsonl", [record.model_dump_json()]), Track1Record)) == [record]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from metrics.context24 import figure_files
+from metrics.context24_figures import files as figure_files
 from optimize.studies import elements
 from optimize.tasks.context24_figures import CONTEXT24_FIGURES
-from programs.context24_figures import FigureRecord
-from programs.records import read
+from programs.reading.lines import read
+from programs.records.context24_figures import Context24FiguresRecord
+from support.context24_figures import LABELS, claim, reader
 from support.corpora import read_rows, write
-from support.figures import LABELS, claim, reader
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
 
@@ -213,7 +213,7 @@ def test_claims_of_a_paper_stand_on_one_side() -> None:
 )
 def test_bad_records_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        FigureRecord.model_validate({**claim().model_dump(), **change})
+        Context24FiguresRecord.model_validate({**claim().model_dump(), **change})
 
 
 def test_a_claim_without_gold_elements_is_not_labelled() -> None:
@@ -224,7 +224,7 @@ def test_a_claim_without_gold_elements_is_not_labelled() -> None:
 def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
     papers: dict[str, set[str | None]] = {}
     for file in FILES:
-        records = list(read(file, FigureRecord, "a"))
+        records = list(read(file, Context24FiguresRecord, "a"))
         papers[file.stem] = {record.citekey for record in records}
         for record in records:
             assert record.gold is not None

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from metrics.context24.grounding_files import score_official, snippets
+from metrics.context24_text.files import score_official, snippets
 from optimize.tasks import context24_text_data
 from optimize.tasks.context24_text import CONTEXT24_TEXT
 from programs.errors import UserError
-from programs.grounding import Grounding, GroundingRecord, Snippet
-from programs.records import read
+from programs.reading.lines import read
+from programs.records.context24_text import Context24TextRecord, Grounding, Snippet
 from programs.retrieval.paper_sentences import known_again, paper
+from support.context24_text import METHOD, claim, lines
 from support.corpora import write
-from support.groundings import METHOD, claim, lines
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
 from support.scripted import written
@@ -118,7 +118,7 @@ def test_a_strategy_without_lm_is_compiled_and_sends_nothing(
 
 
 def test_the_sample_is_what_its_readme_says() -> None:
-    found = {side: list(read(TEXT / f"{side}.jsonl", GroundingRecord, "context24-text")) for side in SIDES}
+    found = {side: list(read(TEXT / f"{side}.jsonl", Context24TextRecord, "context24-text")) for side in SIDES}
     assert [len(found[side]) for side in SIDES] == [15, 9, 12]
     papers = [set().union(*map(CONTEXT24_TEXT.shares, found[side])) for side in SIDES]
     assert all(one.isdisjoint(other) for one in papers for other in papers if one is not other)
@@ -191,7 +191,7 @@ def test_the_organisers_files_become_records(
 ) -> None:
     assert imported(monkeypatch, tmp_path, [CLAIM], {"moss": paper, "other": "…"}) == 0
     assert "1 claims" in capsys.readouterr().out
-    (record,) = read(tmp_path / "out.jsonl", GroundingRecord, "context24-text")
+    (record,) = read(tmp_path / "out.jsonl", Context24TextRecord, "context24-text")
     assert record.paragraphs == ["Of moss.", "And of shade."]
     assert (record.id, record.gold, record.citekey) == ("x-1", ("Of moss.",), "moss")
 

@@ -6,7 +6,8 @@ import pytest
 
 from optimize.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from optimize.tasks.paper_checks import HIDDEN, NO_CLAIM, NO_EVIDENCE, Checks, bundle, checks
-from programs.records import CitationRecord, ClaimRecord
+from programs.records.track1 import Track1Record
+from programs.records.track2 import Track2Record
 
 FOLDER = Path("/paper")
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}
@@ -40,9 +41,9 @@ def paragraph(*sentences: Sentence, under: tuple[str, ...] = ()) -> Paragraph:
     return Paragraph(sentences, under)
 
 
-def claim(found: Checks, number: int = 0) -> ClaimRecord:
+def claim(found: Checks, number: int = 0) -> Track1Record:
     record = found.claims[number].record
-    assert isinstance(record, ClaimRecord)
+    assert isinstance(record, Track1Record)
     return record
 
 
@@ -109,12 +110,12 @@ def test_citing_sentences_become_one_claim_a_citation() -> None:
     secret = said("Hidden (Obi, 2022).", cites=("obi",), hidden=True)
     found = checks(draft(paragraph(said("First."), both, gone, secret)), PAPERS)
     records = [one.record for one in found.citations]
-    assert all(isinstance(one, CitationRecord) for one in records)
+    assert all(isinstance(one, Track2Record) for one in records)
     assert [(one.work, one.sentences, one.record.claim_text) for one in found.citations] == [
         ("obi", (1,), "It is windy there."),
         ("holm", (1,), "birds are seen there."),
     ]
-    assert isinstance(records[0], CitationRecord)
+    assert isinstance(records[0], Track2Record)
     assert records[0].paragraphs == PAPERS["obi"]
     assert found.missing == {"roe": 1, "empty": 1}
 

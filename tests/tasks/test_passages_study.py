@@ -5,7 +5,7 @@ from dspy.lm15 import Request
 
 from optimize.studies import passages
 from optimize.tasks.context24_text import CONTEXT24_TEXT
-from support.groundings import claim, grounding
+from support.context24_text import claim, grounding
 from support.paths import SAMPLE
 from support.scripted import question, scripted
 

@@ -30,7 +30,7 @@ from optimize.tracking.store import open_store
 from programs.decision.layer import LM as MODEL
 from programs.decision.layer import pooled
 from programs.labels import ClaimLabel
-from programs.records import Record
+from programs.records.base import Record
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.processes import happens
@@ -124,7 +124,7 @@ class Point(BaseModel):
     kind: Literal["dot", "cross"] = "dot"
 
 
-class FigureRecord(Record):
+class Context24FiguresRecord(Record):
     """Of a task that is none of ours."""
 
     points: Sequence[Point]
@@ -136,7 +136,7 @@ class FigureRecord(Record):
 
 def test_a_new_task_needs_no_types_of_its_own_for_mlflow() -> None:
     """Those that MLflow takes for a signature; what need not be given may be None."""
-    form = record_form(FigureRecord)
+    form = record_form(Context24FiguresRecord)
     fields = {name: info.annotation for name, info in form.model_fields.items()}
     (point,) = get_args(fields.pop("points"))
     assert fields == {

@@ -16,7 +16,7 @@ from optimize.tasks.track1 import TRACK1
 from optimize.tasks.track2 import TRACK2
 from optimize.tracking import traces
 from optimize.tracking.store import open_store
-from programs.records import ClaimRecord
+from programs.records.track1 import Track1Record
 from programs.vision.images import Gallery
 from support.loopback import Loopback
 from support.paths import SAMPLE
@@ -158,7 +158,7 @@ def test_the_list_says_prediction_and_gold_in_short(
 def test_several_gold_labels_are_all_named(run: Any, artifacts: Path, tmp_path: Path) -> None:
     row = claim("Supported", "Contradiction", "Supported").model_dump(mode="json")
     row["sentence_label"][1]["types"] = ["Scope Overgeneralization", "Unsupported Entity"]
-    record = ClaimRecord.model_validate(row)
+    record = Track1Record.model_validate(row)
     traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path), 1, seed=0)
     (trace,) = logged(run)
     gold = trace.info.assessments[0].expectation.value
@@ -227,7 +227,7 @@ def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_pa
     Image.new("RGB", (40, 30), "white").save(tmp_path / "a.png")
     record = claim("Supported")
     picture = {"type": "image", "image_caption": ["Figure 1: a."], "img_path": "a.png"}
-    record = ClaimRecord.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
+    record = Track1Record.model_validate(record.model_dump(mode="json") | {"evidence_bundle": [picture]})
     program = attach_gallery(TRACK1.build({"evidence": "image"}), Gallery(tmp_path, text=lambda file: []))
     traces.log(
         open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path, program=program), 1, seed=0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from programs.context24_figures import Figure, Place, place_of
+from programs.records.context24_figures import Figure, Place, place_of
 from programs.retrieval.elements.citations import Cited, citations
 
 READ, SPELLED = "read", "spelled"

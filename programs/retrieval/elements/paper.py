@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from programs.context24_figures import Element, place_of
+from programs.records.context24_figures import Element, place_of
 from programs.retrieval.elements.chunks import chunks
 from programs.retrieval.elements.citing import texts_of
 

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.confidence import difference_interval, score_interval
-from metrics.context24 import figure_files
-from metrics.context24.figures import Ranked
-from metrics.context24.ndcg import ndcg
-from metrics.context24.relation import gain, official_gain
-from programs.context24_figures import Sought
+from metrics.context24_figures import files as figure_files
+from metrics.context24_figures.ndcg import ndcg
+from metrics.context24_figures.relation import gain, official_gain
+from metrics.context24_figures.score import Ranked
 from programs.errors import UserError
+from programs.records.context24_figures import Sought
 from support.paths import ROOT
 
-GOLDEN = ROOT / "tests" / "golden" / "context24-figure-score-vectors.jsonl.gz"
+GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"
 VECTORS = [json.loads(line) for line in gzip.decompress(GOLDEN.read_bytes()).decode().splitlines()]
 
 

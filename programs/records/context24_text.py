@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.records import Prediction, Record, Text
+from programs.records.base import Prediction, Record, Text
 
 
 class Snippet(NamedTuple):
@@ -28,7 +28,7 @@ class Grounding(NamedTuple):
         return [snippet.text for snippet in self.snippets]
 
 
-class GroundingRecord(Record):
+class Context24TextRecord(Record):
     """A claim and its paper. citekey and dataset: what the organisers call the paper and the collection; context: the
     gold snippets, of which a claim may have none; None where they are withheld."""
 
@@ -53,7 +53,7 @@ class GivenSnippet(BaseModel):
     verbatim: bool
 
 
-class GroundingPrediction(Prediction):
+class Context24TextPrediction(Prediction):
     """A line of predictions: the snippets, the most telling first."""
 
     context: Annotated[list[GivenSnippet], Field(min_length=1)]

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from metrics.confidence import score_interval
-from metrics.context24 import grounding_files
-from metrics.context24.grounding import Grounded
-from metrics.context24.grounding_files import score_official
-from metrics.context24.rouge import KINDS, rouge
+from metrics.context24_text import files as text_files
+from metrics.context24_text.files import score_official
+from metrics.context24_text.rouge import KINDS, rouge
+from metrics.context24_text.score import Grounded
 from metrics.scores import value
 from programs.errors import UserError
-from programs.grounding import Grounding, Snippet
+from programs.records.context24_text import Grounding, Snippet
 from support.paths import TESTS
 
-with gzip.open(TESTS / "golden" / "context24-task2-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:
+with gzip.open(TESTS / "golden" / "context24-text-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:
     VECTORS = [json.loads(line) for line in file]
 METHOD = "Each plot measured two by two metres and was photographed from above."
 OTHER = "The ratings of three judges agreed well."
@@ -82,7 +82,7 @@ def test_the_report_says_what_the_number_does_not() -> None:
 
 def test_a_pair_is_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Grounded.of([[METHOD]], [said(OTHER)])
-    monkeypatch.setattr("metrics.context24.rouge._scorer", lambda: pytest.fail("scored again"))
+    monkeypatch.setattr("metrics.context24_text.rouge._scorer", lambda: pytest.fail("scored again"))
     assert Grounded.of([[METHOD]], [said(OTHER)]).rouge.tolist() == first.rouge.tolist()
 
 
@@ -114,8 +114,8 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gold: Any, predicte
     for name, rows in (("gold", gold), ("predicted", predicted)):
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
     words = [str(tmp_path / "gold.json"), str(tmp_path / "predicted.json"), *more]
-    monkeypatch.setattr("sys.argv", ["grounding_files", *words])
-    return grounding_files.main()
+    monkeypatch.setattr("sys.argv", ["text_files", *words])
+    return text_files.main()
 
 
 def test_files_are_scored_by_a_command(

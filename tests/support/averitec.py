@@ -3,18 +3,18 @@
 import re
 from typing import Any
 
-from programs.fact_check import FactRecord
+from programs.records.averitec import AveritecRecord
 from support import scripted
 
 NOISE = "The town of {0} has a market on Saturdays, and number {0} is painted green."
 
 
-def claim(number: int = 1, label: str = "Refuted", **more: Any) -> FactRecord:
+def claim(number: int = 1, label: str = "Refuted", **more: Any) -> AveritecRecord:
     """A claim with a page that answers it, among pages that do not."""
     answer = f"The bridge of town {number} closed for {number} weeks in May and opened again in June."
     pages = [{"url": f"https://noise-{k}.example/", "text": NOISE.format(k)} for k in range(12)]
     gold = {"url": f"https://news.example/{number}", "text": answer}
-    return FactRecord.model_validate(
+    return AveritecRecord.model_validate(
         {
             "id": f"averitec-{number:06d}",
             "claim": f"The bridge of town {number} closed for {number} months.",

@@ -8,7 +8,7 @@ import dspy
 from programs.asking.ask import asking, unknown_names
 from programs.asking.steps import Steps, arun, run
 from programs.errors import UserError
-from programs.grounding import Grounding, GroundingRecord, Snippet
+from programs.records.context24_text import Context24TextRecord, Grounding, Snippet
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.expressions import CommonExpressions, mine
 from programs.retrieval.knn_demos import Nearness, nearest
@@ -63,7 +63,7 @@ class QuotePaper(dspy.Signature):
     quotes: list[str] = dspy.OutputField(desc="passages of the paper, word for word, the most telling first")
 
 
-class GroundingJudge(dspy.Module):
+class Context24TextJudge(dspy.Module):
     """Finds the passages of a paper that ground a claim.
 
     strategy: one of `STRATEGIES`; sentences: how many to take, or for an LM to choose at most; neighbours: how many
@@ -126,7 +126,7 @@ class GroundingJudge(dspy.Module):
         """The predictor whose answer is the judgement; a strategy without LM has it, and asks it nothing."""
         return self.ground
 
-    def learn(self, records: Sequence[GroundingRecord]) -> None:
+    def learn(self, records: Sequence[Context24TextRecord]) -> None:
         """Mine the expressions that gold passages of different papers share, where the program minds them."""
         if not self.expressions:
             return
@@ -141,7 +141,7 @@ class GroundingJudge(dspy.Module):
             raise UserError("learnt: this program minds no expressions; expected the option `expressions`")
         self.learnt = CommonExpressions.model_validate(saved)
 
-    def prepare(self, record: GroundingRecord) -> dspy.Example:
+    def prepare(self, record: Context24TextRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `passages` (what an LM reads), `shown` (ids of the sentences in
         it, or of all that were ranked, best first where no LM reads them) and `source`, the paper; where it is
         labelled, also `gold`, what the predictor would be right to say (`chosen` or `quotes`), and `floor`, what

@@ -13,7 +13,7 @@ from programs.decision.layer import LM, Decision, decide
 from programs.decision.sentence_checks import SHORT, SentenceCheck, by_rule
 from programs.errors import UserError
 from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
-from programs.records import ClaimRecord
+from programs.records.track1 import Track1Record
 from programs.retrieval.knn_demos import Nearness, nearest
 from programs.text.clean import clean
 from programs.text.sanitize import item
@@ -93,7 +93,7 @@ def signature_of(unit: Unit, form: bundle.Form, checks: bool, states: bool) -> t
     return asked.with_updated_fields("evidence", type_=Exhibits) if form == "image" else asked  # type: ignore[no-any-return]
 
 
-class ClaimJudge(dspy.Module):
+class Track1Judge(dspy.Module):
     """Labels the sentences of a paragraph: all in one call, or one a call (`unit`).
 
     One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
@@ -158,7 +158,7 @@ class ClaimJudge(dspy.Module):
         """The input that a demo and a record have in common where they are the same."""
         return "sentences" if self.unit == "paragraph" else "sentence"
 
-    def prepare(self, record: ClaimRecord) -> dspy.Example:
+    def prepare(self, record: Track1Record) -> dspy.Example:
         """The record as an example: inputs `evidence`, `sentences` and, where a model is to see them, `pictures`; where
         it is labelled, also `sentence_labels` (the primary ones), their `sentence_checks` and `gold` (all labels).
         Raises UserError where pictures are wanted and there is no gallery."""

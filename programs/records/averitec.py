@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from programs.errors import UserError
 from programs.labels import Verdict
-from programs.records import Prediction, Record, Text
+from programs.records.base import Prediction, Record, Text
 
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
 
@@ -80,7 +80,7 @@ class FactCheck(NamedTuple):
     evidence: tuple[Pair, ...]
 
 
-class FactRecord(Record):
+class AveritecRecord(Record):
     """A claim to check. claim_id: its place in the organisers' file, from 0, which names its document collection;
     documents: the collection itself, where it stands in the record."""
 
@@ -120,7 +120,7 @@ class GivenPair(_Part):
     filled: bool = False
 
 
-class FactPrediction(Prediction):
+class AveritecPrediction(Prediction):
     """A line of predictions: the label and the evidence."""
 
     label: Annotated[Verdict, Field(strict=False)]

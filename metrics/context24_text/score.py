@@ -1,9 +1,9 @@
 """The score of Context24's second task: how like the gold snippets the predicted ones are, by ROUGE, as a mean over
 claims.
 
-Rules: the organisers' `task2_eval.py` (see `metrics.context24.snippets`). A claim that was left out, or that has no
-gold snippet, counts as 0. The ranking value is ROUGE-L: the organisers rank by no single number; ROUGE-1 rises with any
-text of the right length about the right things, ROUGE-2 is 0 for too many claims to tell two programs apart, and
+Rules: the organisers' `task2_eval.py` (see `metrics.context24_text.snippets`). A claim that was left out, or that has
+no gold snippet, counts as 0. The ranking value is ROUGE-L: the organisers rank by no single number; ROUGE-1 rises with
+any text of the right length about the right things, ROUGE-2 is 0 for too many claims to tell two programs apart, and
 ROUGE-L counts only words in the order of a gold snippet, which is what quoting the right place gives.
 """
 
@@ -14,10 +14,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.context24.rouge import KINDS, Rouge, rouge
-from metrics.context24.snippets import matched
+from metrics.context24_text.rouge import KINDS, Rouge, rouge
+from metrics.context24_text.snippets import matched
 from metrics.scores import Floats, Report
-from programs.grounding import Grounding
+from programs.records.context24_text import Grounding
 
 RANKING = Rouge._fields.index("rouge_l")
 RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, in gold's order

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from programs.errors import UserError
-from programs.records import PicturePath, Prediction, Record, Text
+from programs.records.base import PicturePath, Prediction, Record, Text
 
 MOST = 10  # elements of a ranking that the score looks at
 LABEL = re.compile(
@@ -83,7 +83,7 @@ class Sought(NamedTuple):
 Ranking = tuple[str, ...]  # labels of elements, best first, at most `MOST`
 
 
-class FigureRecord(Record):
+class Context24FiguresRecord(Record):
     """A claim and the paper that it is about: its text, and its figures and tables. citekey: what the organisers call
     the paper; findings: the labels that evidence the claim, which need not be among the elements."""
 
@@ -114,7 +114,7 @@ class FigureRecord(Record):
         return Sought(tuple(self.findings), tuple(element.label for element in self.elements))
 
 
-class FigurePrediction(Prediction):
+class Context24FiguresPrediction(Prediction):
     """A line of predictions: elements, best first."""
 
     ranking: list[str]

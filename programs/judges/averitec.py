@@ -13,8 +13,8 @@ from programs.asking.label_probabilities import STATING, check_chances, judgemen
 from programs.asking.steps import Steps, arun, run
 from programs.decision.layer import LM, Decision, decide
 from programs.errors import UserError
-from programs.fact_check import MOST_PAIRS, Checked, FactCheck, FactRecord, Pair
 from programs.labels import VERDICT_DEFINITIONS, VERDICTS, Verdict, VerdictLiteral, definitions
+from programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
 from programs.retrieval.documents import Collection, Passage, held
 from programs.retrieval.embeddings import Embed
 from programs.retrieval.evidence_ranker import EvidenceRanker
@@ -90,7 +90,7 @@ class JudgeClaim(dspy.Signature):
     label: VerdictLiteral = dspy.OutputField(desc=definitions(VERDICT_DEFINITIONS))
 
 
-class FactJudge(dspy.Module):
+class AveritecJudge(dspy.Module):
     """Checks a claim against a collection of documents.
 
     questions: the most that it asks first, whose answers are looked for beside the claim (0: the claim alone); pairs:
@@ -172,7 +172,7 @@ class FactJudge(dspy.Module):
         """What gives the word vectors of passages. Raises UserError as `match`."""
         return embedder(self.retriever, self.embed)
 
-    def prepare(self, record: FactRecord) -> dspy.Example:
+    def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
         `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
@@ -353,7 +353,7 @@ def _site(url: str) -> str:
         return "unknown"
 
 
-def _context(record: FactRecord) -> str:
+def _context(record: AveritecRecord) -> str:
     """What is known of a claim beside its words."""
     known = {
         "said by": record.speaker,

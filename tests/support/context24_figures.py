@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from programs.context24_figures import FigureRecord
+from programs.records.context24_figures import Context24FiguresRecord
 from support import scripted
 
 PARAGRAPHS = [
@@ -15,9 +15,9 @@ PARAGRAPHS = [
 LABELS = ("FIG 1", "FIG 1A", "FIG 1B", "FIG 1C", "FIG 2", "FIG 3", "TAB 1")
 
 
-def claim(number: int = 1, **more: Any) -> FigureRecord:
+def claim(number: int = 1, **more: Any) -> Context24FiguresRecord:
     """A claim that FIG 1C evidences. FIG 3 is never cited and has no caption."""
-    return FigureRecord.model_validate(
+    return Context24FiguresRecord.model_validate(
         {
             "id": f"context24-figures-{number:06d}",
             "claim": f"Walls in the shade get half of the light at noon, says study {number}.",

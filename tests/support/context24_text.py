@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from programs.grounding import GroundingRecord
+from programs.records.context24_text import Context24TextRecord
 from support import scripted
 
 METHOD = "Forty plots of {0} square metres were drawn at random and photographed from above in April."
@@ -12,10 +12,10 @@ RESULT = "Cover of the moss in valley {0} was higher in the shade than in the op
 TALK = "Moss number {0} has been loved by poets, and valley {0} is a place of long walks in the shade."
 
 
-def claim(number: int = 1, **more: Any) -> GroundingRecord:
+def claim(number: int = 1, **more: Any) -> Context24TextRecord:
     """A claim about moss whose paper says in its third paragraph how it was found out."""
     method, measure = METHOD.format(number), MEASURE.format(number)
-    return GroundingRecord.model_validate(
+    return Context24TextRecord.model_validate(
         {
             "id": f"context24-text-{number:06d}",
             "claim": f"Moss cover in valley {number} grows faster in the shade.",

@@ -11,9 +11,9 @@ import dspy
 
 from programs.asking.ask import UnusableAnswer, asking, unknown_names
 from programs.asking.steps import Steps, arun, run
-from programs.context24_figures import MOST, FigureRecord, Ranking, Sought, place_of
 from programs.decision.layer import Decision
 from programs.errors import NotEmbedded, UserError
+from programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from programs.retrieval.elements import strategies
 from programs.retrieval.elements.paper import Paper, documents, paper_of
 from programs.retrieval.elements.strategies import Strategy, parsed
@@ -63,7 +63,7 @@ class DescribeElement(dspy.Signature):
     description: str = dspy.OutputField(desc="what it presents, in two or three sentences")
 
 
-class FigureJudge(dspy.Module):
+class Context24FiguresJudge(dspy.Module):
     """Ranks the elements of a paper.
 
     strategy: how (see `programs.retrieval.elements.strategies`); retriever: how texts are matched with the claim;
@@ -125,7 +125,7 @@ class FigureJudge(dspy.Module):
             raise UserError("this program asks no LM, so it has no prompt")
         return self.rank if self.order else self.describe
 
-    def prepare(self, record: FigureRecord) -> dspy.Example:
+    def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `shown` (their labels)
         and `best_first` (the labels of all), and `texts`, what is said of each, if they are to be described; where it
         is labelled, also `ranking` (the gold elements that are shown, then their figures and panels), `gold`,
@@ -282,7 +282,7 @@ class FigureJudge(dspy.Module):
         return matcher(f"{way}:{model}" if model and way in strategies.EMBEDDING else way, self.embed)
 
 
-class FittedFigureJudge(FigureJudge):
+class FittedContext24FiguresJudge(Context24FiguresJudge):
     """The same, where elements are ranked as the documents that a ranker is fitted on. ranker: what was fitted to rank
     them in the retriever's place."""
 
@@ -300,14 +300,14 @@ class FittedFigureJudge(FigureJudge):
         return super()._matched(way) if way else self.match
 
 
-def figure_judge(**options: Any) -> FigureJudge:
-    """The program of these options (see `FigureJudge`); one with a fitted ranker where it ranks the documents of the
-    default strategy as they stand, since on these it is fitted."""
+def context24_figures_judge(**options: Any) -> Context24FiguresJudge:
+    """The program of these options (see `Context24FiguresJudge`); one with a fitted ranker where it ranks the
+    documents of the default strategy as they stand, since on these it is fitted."""
     plain_documents = parsed(options.get("strategy", strategies.DEFAULT)) == Strategy() and not options.get("rephrase")
-    return FittedFigureJudge(**options) if plain_documents else FigureJudge(**options)
+    return FittedContext24FiguresJudge(**options) if plain_documents else Context24FiguresJudge(**options)
 
 
-def without_lm(record: FigureRecord) -> Ranking:
+def without_lm(record: Context24FiguresRecord) -> Ranking:
     """What can be said without an LM: the default strategy with BM25."""
     paper = paper_of(record.paragraphs, record.elements)
     return tuple(strategies.ranked(record.claim, paper, Strategy(), lambda _: matcher(DEFAULT))[:MOST])

@@ -12,7 +12,7 @@ from programs.asking.steps import Steps, arun, run
 from programs.decision.layer import LM, Decision, decide, policy
 from programs.errors import NotEmbedded
 from programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
-from programs.records import CitationRecord
+from programs.records.track2 import Track2Record
 from programs.retrieval import passages as paper_passages
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.embeddings import Embed
@@ -63,7 +63,7 @@ def signature_of(quotes: bool, states: bool) -> type[dspy.Signature]:
     return asked.append("evidence_quotes", QUOTES, list[str]) if quotes else asked  # type: ignore[no-any-return]
 
 
-class CitationJudge(dspy.Module):
+class Track2Judge(dspy.Module):
     """Labels a claim and names its evidence, reading the best paragraphs within `context_tokens` (0: two fifths of the
     paper, see `retrieval.budget`).
 
@@ -134,7 +134,7 @@ class CitationJudge(dspy.Module):
         """What gives the word vectors of paragraphs. Raises UserError as `match`."""
         return embedder(self.retriever, self.embed)
 
-    def prepare(self, record: CitationRecord) -> dspy.Example:
+    def prepare(self, record: Track2Record) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
         its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
         ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none),

@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.context24.ndcg import ndcg
-from metrics.context24.relation import WHOLE, gain
+from metrics.context24_figures.ndcg import ndcg
+from metrics.context24_figures.relation import WHOLE, gain
 from metrics.scores import Floats, Report
-from programs.context24_figures import Ranking, Sought
+from programs.records.context24_figures import Ranking, Sought
 
 DEPTHS = (5, 10)  # of the shared task of 2024
 

@@ -1,0 +1,1 @@
+"""Context24's second task: text that grounds a claim."""

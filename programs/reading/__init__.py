@@ -1,0 +1,1 @@
+"""Files of records and predictions, read line by line."""

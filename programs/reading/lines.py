@@ -1,0 +1,119 @@
+"""JSONL files read as a stream, each line validated as it comes: a record, or what is wrong with it."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import jsonlines
+from pydantic import BaseModel, ValidationError
+
+from programs.errors import UserError
+from programs.reading.strict_json import RepeatedKey, loads
+
+RecordT = TypeVar("RecordT", bound=BaseModel)
+Heard = Callable[[bytes], object]
+
+
+class BadLine(UserError):
+    """A line that is not what its file should hold: `file:line: field: what is wrong; what was expected`."""
+
+
+class Line(NamedTuple, Generic[RecordT]):
+    """One line of a file: its number (from 1, blank lines counted), and the record or what is wrong with it."""
+
+    number: int
+    record: RecordT | None
+    problem: str | None
+    numbered: bool = False  # the record had no id and was given one
+
+
+def scan(
+    path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, heard: Heard | None = None
+) -> Iterator[Line[RecordT]]:
+    """Read a JSONL file line by line, good and bad lines alike; blank lines are passed over.
+
+    With a `prefix` ("track1"), a record without an id gets the one that the official preparation gives it:
+    prefix and running number from 1, six digits ("track1-000001"). A repeated id is a bad line. `heard` is called with
+    every line as it is read, such as the `update` of a digest.
+    """
+    seen: dict[str, int] = {}
+    count = 0
+    with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
+        reader = jsonlines.Reader(_overheard(file, heard) if heard else file, loads=loads)
+        for number in itertools.count(1):
+            try:
+                raw = reader.read(allow_none=True)
+            except EOFError:
+                return
+            except jsonlines.InvalidLineError as error:
+                if not error.line.strip():
+                    continue
+                count += 1
+                if isinstance(error.__cause__, RepeatedKey):
+                    yield Line(number, None, f"{path}:{number}: {error.__cause__}")
+                    continue
+                yield Line(number, None, f"{path}:{number}: not JSON ({_first_line(error)}); one JSON object a line")
+                continue
+            count += 1
+            yield _line(path, number, raw, model, seen, f"{prefix}-{count:06d}" if prefix else None)
+
+
+def _overheard(file: Iterable[bytes], heard: Heard) -> Iterator[bytes]:
+    for line in file:
+        heard(line)
+        yield line
+
+
+def read(
+    path: str | PathLike[str], model: type[RecordT], prefix: str | None = None, heard: Heard | None = None
+) -> Iterator[RecordT]:
+    """The records of a JSONL file, one at a time, as `scan` reads it. Raises `BadLine` at the first that is not one."""
+    for line in scan(path, model, prefix, heard):
+        if line.record is None:
+            hint = " (`aisr check` lists every bad line)" if prefix else ""  # it reads records, not predictions
+            raise BadLine(f"{line.problem}{hint}")
+        yield line.record
+
+
+def _line(
+    path: str | PathLike[str], number: int, raw: Any, model: type[RecordT], seen: dict[str, int], default_id: str | None
+) -> Line[RecordT]:
+    where = f"{path}:{number}"
+    if not isinstance(raw, dict):
+        return Line(number, None, f"{where}: a {type(raw).__name__}; expected one JSON object")
+    numbered = bool(default_id) and raw.get("id") is None
+    if numbered:
+        raw = {**raw, "id": default_id}
+    try:
+        record = model.model_validate(raw)
+    except ValidationError as error:
+        return Line(number, None, f"{where}: {explain(error)}")
+    key = getattr(record, "id", None)
+    if isinstance(key, str) and key in seen:
+        return Line(number, None, f"{where}: id: {key!r} stands in line {seen[key]} already; ids must be unique")
+    if isinstance(key, str):
+        seen[key] = number
+    return Line(number, record, None, numbered)
+
+
+def explain(error: ValidationError) -> str:
+    """The first problem of a validation error, in one line: `field: what is wrong; what was expected`."""
+    first = error.errors(include_url=False)[0]
+    field = ""
+    for part in first["loc"]:
+        if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
+            continue  # pydantic's own words for a step inside a field
+        name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
+        field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
+    if first["type"] == "enum":
+        expected = first.get("ctx", {}).get("expected", "")
+        names = expected.replace("' or '", ", ").replace("', '", ", ").strip("'")
+        return f"{field}: unknown label {str(first['input'])[:80]!r}; one of: {names}"
+    message = first["msg"].removeprefix("Value error, ")
+    more = f" ({error.error_count() - 1} more in this line)" if error.error_count() > 1 else ""
+    return (f"{field}: {message}" if field else message) + more
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:120]
