@@ -108,6 +108,21 @@ class Budget(_Part):
     curve: list[tuple[int, float]] = []
 
 
+class Named(_Part):
+    """How evidence is named (see `optimize.evidence.naming_fit.NamingFitted`). kept: whether otherwise than by the
+    model's first two and the ranker's best; way: whose ids are taken; fill: how many go with each label; hit: Hit@3 of
+    each way, by label-blind counts on the claims with gold evidence; gain: in the share of records whose label and
+    evidence are right, cross-validated; why: what kept it from being fitted."""
+
+    model_config = ConfigDict(extra="allow")
+    kept: bool = False
+    way: str | None = None
+    fill: dict[str, str] = {}
+    hit: dict[str, float] = {}
+    gain: Gain | None = None
+    why: str | None = None
+
+
 class Manifest(_Part):
     """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the
     champion is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. What a file from before
@@ -129,6 +144,7 @@ class Manifest(_Part):
     decision: Layer | None = None
     ranker: Ranked | None = None
     budget: Budget | None = None
+    naming: Named | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     gain_on_dev: Gain | None = None

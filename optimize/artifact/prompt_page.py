@@ -10,8 +10,9 @@ from optimize.tasks.task import Task
 from programs.decision.cues import CUES
 from programs.decision.layer import Decision
 from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, by_name
+from programs.judges.ensemble import Ensemble, by_name, named_by
 from programs.judges.learnt import learnt_by
+from programs.retrieval.evidence_list import told
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.text.sentences import sentences
 from programs.text.tokens import length, tokens
@@ -35,6 +36,8 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
     parts += [f"## What {name} learnt from train\n\n{known.page()}" for name, known in learnt_by(program).items()]
     if program.decision is not None:
         parts.append(_decision(program.decision))
+    if task.names_evidence and (naming := named_by(program)):
+        parts.append("## Evidence\n\n" + "; ".join(f"{what}: {how}" for what, how in told(naming).items()) + ".")
     return "\n\n".join(parts) + "\n"
 
 
@@ -147,7 +150,4 @@ def _decision(decision: Decision) -> str:
     ]
     for k, votes in decision.says.votes.items():
         said.append(f"{decision.labels[k]} passes before all others where {votes} or more members say it.")
-    if decision.evidence is not None:
-        fills = "; ".join(f"{label}: {fill}" for label, fill in decision.evidence.fill.items())
-        said.append(f"Evidence to name: {fills}. Weight of what the model named: {decision.evidence.named_weight:g}.")
     return "\n\n".join(said)

@@ -33,7 +33,9 @@ from programs.retrieval.evidence_list import (
 FOLDS = 5
 REPEATS = 5
 PENALTY = 5.0  # on the squared distance from two and one, where a handful of claims leaves it
-LEANING, SURE = 0.5, 1.64  # standard errors by which a way has to be better, and another number of ids (95 %, one-sided)
+# Standard errors by which something has to be better than what is usual: a way little, since any of them is a sensible
+# choice, another number of ids much (95 %, one-sided), since an empty list where evidence is asked for always loses.
+LEANING, SURE = 0.5, 1.64
 DECIMALS = 4
 USUAL, FITTED = "two and one", "one, one and the likeliest"
 WAYS = {
@@ -191,7 +193,7 @@ class _Tried:
 
 def _surest(ways: dict[str, Mask], usual: str, errors: float) -> str:
     """The way that is right more often than the usual one by most, less so many standard errors; the usual one where
-    that is no gain. As if one more record told them apart, so that one alone never decides."""
+    that is no gain. As if one more record told them apart: of one alone nobody can be sure."""
 
     def gain(name: str) -> float:
         more = (ways[name] & ~ways[usual]).sum()

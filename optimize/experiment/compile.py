@@ -39,7 +39,7 @@ from optimize.search.objective import Objective, objective
 from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
 from programs.errors import UserError
 from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import Ensemble, members, models, seen_by, single
+from programs.judges.ensemble import Ensemble, members, models, name_by, seen_by, single
 from programs.reading.lines import read
 from programs.records.base import Record
 
@@ -86,6 +86,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
     if fitted:
         champion.decision = fitted.decision
+        if fitted.naming:
+            name_by(champion, fitted.naming.policy)
         champion = _again(plan, champion)
     test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
     text = program_text(plan.task, champion)

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from optimize.datasets.leakage import groups, with_near_duplicates
 from optimize.evidence.naming_fit import Naming, fit_naming, found_under
 from optimize.evidence.rank_fit import fit_ranker, looked
 from optimize.tasks.task import Task
-from programs.records import Record, read
+from programs.errors import UserError
+from programs.reading.lines import read
+from programs.records.base import Record
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.embeddings import built_in
 from programs.retrieval.evidence_list import BY_RANKS, DEFAULT, DEPTH, EvidencePolicy, log_odds
@@ -54,12 +57,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         "evidence",
         ["way", "Joint@3", "gain"],
         [
-            [name, f"{100 * (said & found).mean():.1f}", str(mean_interval(1.0 * (said & found) - (said & first), group))]
+            [
+                name,
+                f"{100 * (said & found).mean():.1f}",
+                str(mean_interval((said & found).astype(float) - (said & first), group)),
+            ]
             for name, found in rows.items()
         ],
     )
     hits = fitted.report.get("hit", {})
-    table("claims with gold evidence", ["three ids", "Hit@3"], [[name, f"{100 * hit:.1f}"] for name, hit in hits.items()])
+    table(
+        "claims with gold evidence", ["three ids", "Hit@3"], [[name, f"{100 * hit:.1f}"] for name, hit in hits.items()]
+    )
     note(f"named first, then ranked: Hit@3 {100 * three['named']:.1f}")
     note(f"kept: {fitted.report}")
     note(fitted.policy.model_dump_json())
@@ -73,7 +82,9 @@ def _hit(cases: Sequence[Naming], policy: EvidencePolicy) -> float:
 
 def _cases(task: Task, records: Sequence[Record], answers: dict[str, Any]) -> list[Naming]:
     """What a model named of each record that it answered."""
-    assert task.searched is not None and task.labelled.evidence_right is not None
+    right = task.labelled.evidence_right
+    if task.searched is None or right is None:
+        raise UserError(f"{task.name} names no evidence")
     given = looked(task, records)
     fitted = fit_ranker(given, bm25, built_in, seed=0)
     cases = []
@@ -86,12 +97,11 @@ def _cases(task: Task, records: Sequence[Record], answers: dict[str, Any]) -> li
         best = order(scores)
         keys = list(found.paragraphs)
         said = answers[record.id]
-        right = task.labelled.evidence_right
         cases.append(
             Naming(
                 task.labelled.said(record.gold)[0],
                 said["label"],
-                lambda ids, gold=record.gold, right=right: right(gold, ids),
+                partial(right, record.gold),
                 [said["evidence_ids"]],
                 [keys[k] for k in best[:DEPTH]],
                 log_odds(scores)[best[:DEPTH]].tolist(),

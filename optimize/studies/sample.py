@@ -37,6 +37,7 @@ from optimize.search.optimizers import Candidate, Compilation, Settings, compile
 from optimize.tasks.all import TASKS
 from optimize.tasks.task import Task
 from programs.decision.layer import LM
+from programs.judges.ensemble import name_by
 
 NAME = "sample"
 SAMPLE = Path("data/sample")
@@ -109,7 +110,10 @@ def _planted(task: Task, folder: Path, lm: OpenLM) -> None:
     rows = [["none", str(before.interval), ""]]
     for count, density in PLANTED:
         made = with_planted(task, program, _data(task, "train"), train, count, density, 0)[len(train) :]
-        program.decision = fit(task.labelled, judged, made, 0, lm.identity).decision
+        fitted = fit(task.labelled, judged, made, 0, lm.identity)
+        program.decision = fitted.decision
+        if fitted.naming:
+            name_by(program, fitted.naming.policy)
         after = measure(task, program, examples(test), lm)
         title = f"{count} records, up to {density} in one"
         rows.append([title, str(after.interval), str(difference_interval(after.scores, before.scores))])

@@ -1,22 +1,24 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dspy
+import numpy as np
 
 from programs.asking import stated
 from programs.asking.ask import UnusableAnswer, asking_often, check_samples, leave_in_trace, unknown_names
 from programs.asking.label_probabilities import STATING, check_chances, judgements_of
 from programs.asking.steps import Steps, arun, run
-from programs.decision.layer import LM, Decision, decide, policy
+from programs.decision.layer import LM, Decision, decide
 from programs.errors import NotEmbedded
 from programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
 from programs.records.track2 import Track2Record
 from programs.retrieval import passages as paper_passages
 from programs.retrieval.bm25 import bm25
 from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_list import complete
+from programs.retrieval.evidence_list import DEFAULT as TWO_HEADS
+from programs.retrieval.evidence_list import DEPTH, EvidencePolicy, complete, log_odds
 from programs.retrieval.evidence_ranker import EvidenceRanker
 from programs.retrieval.knn_demos import Nearness, nearest
 from programs.retrieval.lesson import lesson
@@ -72,7 +74,7 @@ class Track2Judge(dspy.Module):
     where the LM gives no log-probabilities; `chances`: where it is taken from how likely each label is; `nearest`,
     `nearest_by`, `seats`: which of the demos a claim is shown (see `Nearness`); `embed`: what asks the retriever's
     embedding model, which is no part of the program; `ranker`: what was fitted to rank paragraphs in the retriever's
-    place; `decision`: how its judgement becomes a label.
+    place; `decision`: how its judgement becomes a label; `naming`: how evidence is named beside it.
     """
 
     labels = CITATION_LABELS
@@ -80,6 +82,7 @@ class Track2Judge(dspy.Module):
     embed: Embed | None = None
     decision: Decision | None = None
     ranker: EvidenceRanker | None = None
+    naming: EvidencePolicy = TWO_HEADS
 
     def __init__(
         self,
@@ -135,7 +138,8 @@ class Track2Judge(dspy.Module):
         return embedder(self.retriever, self.embed)
 
     def prepare(self, record: Track2Record) -> dspy.Example:
-        """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
+        """The record as an example: inputs `passages`, `claim`, `shown`, `ranking` (paragraph ids) and `odds` (of
+        the first of these, where they were ranked by a fitted ranker: see `evidence_list.complete`), and `paper`, all
         its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
         ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none),
         `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
@@ -154,7 +158,8 @@ class Track2Judge(dspy.Module):
             "passages": plain(found.text),
             "claim": item(record.claim_text, paper.__contains__),
             "shown": found.shown,
-            "ranking": found.ranking if self.rerank else found.ranking[:EVIDENCE_K],
+            "ranking": found.ranking if self.rerank else found.ranking[:DEPTH],
+            "odds": self._odds(found),
         }
         if self.rerank:
             fields["paper"] = paper
@@ -172,12 +177,18 @@ class Track2Judge(dspy.Module):
             ids, beside, text = lesson(record.claim_text, paper, record.gold.evidence_para_ids, found.ranking)
             fields["lesson"] = {"passages": plain(text), "evidence_ids": ids, "shown": beside}
             if not self.rerank:  # else the LM ranks the whole paper again, whatever is shown
-                fields["lesson"]["ranking"] = [key for key in found.ranking if key in beside]
+                fields["lesson"] |= {"ranking": [key for key in found.ranking if key in beside], "odds": []}
             if self.quotes:
                 lines = paragraphs_shown(fields["passages"], found.shown) if visible else {}
                 fields["evidence_quotes"] = [self._closest(record.claim_text, lines[key]) for key in visible]
                 fields["lesson"]["evidence_quotes"] = [self._closest(record.claim_text, paper[key]) for key in ids]
         return dspy.Example(id=record.id, **fields).with_inputs(*inputs)
+
+    def _odds(self, found: Passages) -> list[float]:
+        """What the fitted ranker gives to the best paragraphs; the scores of a retriever are no odds, nor is an LM's
+        order."""
+        known = self.ranker is not None and not self.rerank
+        return log_odds(np.array(found.scores))[:DEPTH].tolist() if known else []
 
     def _closest(self, claim: str, paragraph: str) -> str:
         """The sentence of a paragraph that tells most about a claim: by the ranker, where there is one."""
@@ -220,11 +231,12 @@ class Track2Judge(dspy.Module):
         ranking: list[str],
         paper: dict[str, str] | None = None,
         failure: str | None = None,
+        odds: Sequence[float] = (),
     ) -> dspy.Prediction:
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id) and the `quotable`
         paragraphs, all that were shown; `judgements`, of the one claim (see `programs.asking.label_probabilities`),
-        `named`, the ids that the model gave, and `ranking`. Raises `UnusableAnswer`."""
-        return run(self._steps(passages, claim, shown, ranking, paper, failure))
+        `named`, the ids that the model gave, `ranking` and `odds`. Raises `UnusableAnswer`."""
+        return run(self._steps(passages, claim, shown, ranking, paper, failure, odds))
 
     async def aforward(
         self,
@@ -234,9 +246,10 @@ class Track2Judge(dspy.Module):
         ranking: list[str],
         paper: dict[str, str] | None = None,
         failure: str | None = None,
+        odds: Sequence[float] = (),
     ) -> dspy.Prediction:
         """`forward` for an event loop: `await program.acall(...)`."""
-        return await arun(self._steps(passages, claim, shown, ranking, paper, failure))
+        return await arun(self._steps(passages, claim, shown, ranking, paper, failure, odds))
 
     def _steps(
         self,
@@ -246,6 +259,7 @@ class Track2Judge(dspy.Module):
         ranking: list[str],
         paper: dict[str, str] | None,
         failure: str | None,
+        odds: Sequence[float],
     ) -> Steps[dspy.Prediction]:
         if failure is not None:
             raise UnusableAnswer(failure)
@@ -271,26 +285,34 @@ class Track2Judge(dspy.Module):
         (judged,) = judgements_of(answers, "label", said, CITATION_LABELS, self.chances)
         leave_in_trace(answers[0], "label", judged.label)
         chosen = next(answer for answer in answers if answer.label == judged.label)
-        model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking)
+        model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking, odds=odds)
         if self.quotes:
             model.quotes = dict(zip(chosen.evidence_ids, chosen.evidence_quotes, strict=False))
             model.quotable = paragraphs_shown(seen, shown)
             likely = [*chosen.evidence_ids, *ranking[: 2 * EVIDENCE_K]]  # more than can be named in the end
             model.best = {key: self._closest(claim, model.quotable[key]) for key in likely if key in model.quotable}
-        return self.conclude(self.decision, {LM: model}, passages=passages, claim=claim)
+        return self.conclude(self.decision, {LM: model}, passages=passages, claim=claim, naming=self.naming)
 
     @staticmethod
     def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, passages: str, claim: str, **_: Any
+        decision: Decision | None,
+        said: Mapping[str, dspy.Prediction],
+        *,
+        passages: str,
+        claim: str,
+        naming: EvidencePolicy = TWO_HEADS,
+        **_: Any,
     ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements`, `named` ids and `ranking` of one model or several, by their
-        names; from the `quotes`, the `quotable` paragraphs and their `best` sentences (by id) of those that quote."""
+        """What `forward` gives, from the `judgements`, `named` ids, `ranking` and `odds` of one model or several, by
+        their names; from the `quotes`, the `quotable` paragraphs and their `best` sentences (by id) of those that
+        quote."""
         judged = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
         named = [one.named for one in said.values()]
-        ranking = next(iter(said.values())).ranking
-        ids = complete(judged[0].label, named, ranking, policy(decision))
+        first = next(iter(said.values()))
+        ranking, odds = first.ranking, first.get("odds", ())
+        ids = complete(judged[0].label, named, ranking, naming, odds)
         result = dspy.Prediction(
-            label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0], ranking=ranking
+            label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0], ranking=ranking, odds=odds
         )
         quoting = [one for one in said.values() if "quotable" in one]
         if quoting:

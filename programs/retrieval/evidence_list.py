@@ -7,16 +7,16 @@ than three from either (`python -m optimize.studies.naming`).
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.decision.weight import Weight
 from programs.labels import EVIDENCE_K, CitationLabel
 
 Fill = Literal["none", "named", "three"]
+Gain = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
 DEPTH = 10  # paragraphs from the ranker's best down that may be named
 NOTHING: Mapping[str, Fill] = MappingProxyType({str(CitationLabel.IRRELEVANT): "none"})
 
@@ -32,8 +32,8 @@ class Heads(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     named: int = Field(ge=0, le=EVIDENCE_K)
     ranked: int = Field(ge=0, le=EVIDENCE_K)
-    given: tuple[Weight, Weight, Weight] = (3.0, 2.0, 0.0)
-    odds: Weight = 0.9
+    given: tuple[Gain, Gain, Gain] = (3.0, 2.0, 0.0)
+    odds: Gain = 0.9
 
 
 TWO_AND_ONE = Heads(named=2, ranked=1)
@@ -57,6 +57,18 @@ class EvidencePolicy(BaseModel):
 
 BY_RANKS = EvidencePolicy()  # of programs that were saved before there were two heads
 DEFAULT = EvidencePolicy(heads=TWO_AND_ONE)
+
+
+def told(policy: EvidencePolicy) -> dict[str, str]:
+    """A policy in words: what is said of each part."""
+    counts = {f"with {label}": fill for label, fill in policy.fill.items()}
+    heads = policy.heads
+    if heads is None:
+        return counts | {"weight of what the model named": f"{policy.named_weight:g}"}
+    sure = f"the model's best {heads.named} and the ranker's best {heads.ranked} of what is left"
+    given = " / ".join(f"{gain:g}" for gain in heads.given)
+    rest = f"the rest by {given} for being named first / second / later and {heads.odds:g} × the ranker's log-odds"
+    return counts | {"of the three": f"{sure}, {rest}"}
 
 
 def complete(
