@@ -26,7 +26,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 demo: setup
-	$(BIN)/python -m optimize.studies.demo $(TASK)
+	$(BIN)/python -m aisr.optimize.studies.demo $(TASK)
 
 test: setup
 	$(BIN)/pytest -n 2 --dist loadfile
@@ -41,10 +41,10 @@ lint: setup
 
 # The measurements of docs/measurements.md: the objective, the race, and an hour of the embedded model on the sample.
 study: setup
-	$(BIN)/python -m metrics.studies.objective
-	$(BIN)/python -m metrics.studies.race
-	$(BIN)/python -m optimize.studies.layer
-	$(BIN)/python -m optimize.studies.sample
+	$(BIN)/python -m aisr.metrics.studies.objective
+	$(BIN)/python -m aisr.metrics.studies.race
+	$(BIN)/python -m aisr.optimize.studies.layer
+	$(BIN)/python -m aisr.optimize.studies.sample
 
 # Needs uv. The overrides drop what would be compiled and is not used.
 lock:

@@ -11,10 +11,26 @@ project may move. Importing it loads neither DSPy nor MLflow, and using it chang
 of the environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
-from aisr.errors import BadProgram, BadRecord, Error, LMUnavailable
-from aisr.lm import LM, open_lm
-from aisr.program import Program, load
-from aisr.results import Judged, Verdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aisr.api.errors import BadProgram, BadRecord, Error, LMUnavailable
+    from aisr.api.lm import LM, open_lm
+    from aisr.api.program import Program, load
+    from aisr.api.results import Judged, Verdict
+
+_PLACES = {
+    "LM": "lm",
+    "BadProgram": "errors",
+    "BadRecord": "errors",
+    "Error": "errors",
+    "Judged": "results",
+    "LMUnavailable": "errors",
+    "Program": "program",
+    "Verdict": "results",
+    "load": "program",
+    "open_lm": "lm",
+}
 
 __all__ = [
     "LM",
@@ -28,3 +44,12 @@ __all__ = [
     "load",
     "open_lm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the way in, from its file: every room is below this package, and most need none of these."""
+    if name not in _PLACES:
+        raise AttributeError(f"module 'aisr' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"aisr.api.{_PLACES[name]}"), name)

@@ -18,7 +18,7 @@ SPINNING = [sys.executable, "-c", "while True: pass"]
 
 def measure() -> tuple[float, float]:
     """Tokens read and written a second, in this process."""
-    from optimize.lm.llama_cpp import CONTEXT_TOKENS, Prompt, load, model_file
+    from aisr.lm.llama_cpp import CONTEXT_TOKENS, Prompt, load, model_file
 
     model = load(model_file(), os.cpu_count() or 1, CONTEXT_TOKENS)
     model.complete(Prompt("Ready?"), max_tokens=2, temperature=0.0, seed=0)

@@ -33,15 +33,15 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
     "adapter: prompt and parsing (DSPy)": ("dspy/adapters", "dspy/signatures", "pydantic", "json_repair"),
     "the call (rest of DSPy, tenacity)": ("dspy/", "tenacity"),
     "records, programs, decision (ours)": ("/programs/",),
-    "prediction: pace, ledger, file (ours)": ("/optimize/", "/benchmarks/"),
+    "prediction: pace, ledger, file (ours)": ("/aisr/", "/benchmarks/"),
 }
 
 
 def ours(data: Path, out: Path, url: str, threads: int) -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
-    from optimize.inference.predict import here, predict
-    from optimize.lm.open import opened_lm
-    from optimize.tasks.track1 import TRACK1
+    from aisr.inference.predict import here, predict
+    from aisr.lm.open import opened_lm
+    from aisr.tasks.track1 import TRACK1
 
     lm = opened_lm("openai/local", f"{url}/{next(ROUND)}", True, False, threads)
     program = TRACK1.build({})
@@ -57,8 +57,8 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     import dspy
     from openai import OpenAI
 
-    from optimize.tasks.track1 import TRACK1
-    from programs.reading.lines import read
+    from aisr.programs.reading.lines import read
+    from aisr.tasks.track1 import TRACK1
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)
     program = TRACK1.build({})

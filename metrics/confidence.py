@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrics.scores import Floats, Scores
+from aisr.metrics.scores import Floats, Scores
 
 RESAMPLES = 1000
 SEED = 20260621

@@ -1,6 +1,6 @@
 """The ranking score as a function of labels alone, in arrays: for whoever tries thousands of decision rules.
 
-`metrics.track1` and `metrics.track2` stay the authority; `tests/metrics/test_judgements.py` holds this one
+`aisr.metrics.track1` and `aisr.metrics.track2` stay the authority; `tests/metrics/test_judgements.py` holds this one
 against them.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.f1 import FN, FP, TP, f1_scores, ranking_value
-from metrics.tally import Tally
+from aisr.metrics.f1 import FN, FP, TP, f1_scores, ranking_value
+from aisr.metrics.tally import Tally
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Gold:
 
     allowed: bool (judgements, labels), the labels that count as right; first: int (judgements,), the one that a miss
     counts against; record: int (judgements,), ascending from 0, the record that a judgement belongs to; f1_share: what
-    macro-F1 counts in the ranking score (see `metrics.f1.ranking_value`).
+    macro-F1 counts in the ranking score (see `aisr.metrics.f1.ranking_value`).
     """
 
     allowed: NDArray[np.bool_]

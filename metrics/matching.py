@@ -7,7 +7,7 @@ evaluator goes by line as well when ids repeat, which pairs the wrong records in
 from collections.abc import Sequence
 from typing import TypeVar
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 PredictionT = TypeVar("PredictionT")
 

@@ -4,14 +4,14 @@ After a quarter and half of dev, candidates that a paired bootstrap finds worse 
 others: as long as the records cannot tell two apart, both go on (a race in the sense of Maron & Moore 1994). The first
 candidate, the uncompiled program, always runs to the end. Dropping the worse half besides (successive halving) takes 3
 to 12 % fewer of the judgements, and dropped the best of dev in 3 to 11 % of the races instead of 0 to 3 %.
-`python -m metrics.studies.race` measures what the race saves and loses.
+`python -m aisr.metrics.studies.race` measures what the race saves and loses.
 """
 
 from collections.abc import Sequence
 from random import Random
 
-from metrics.confidence import SEED, difference_interval
-from metrics.scores import Scores, value
+from aisr.metrics.confidence import SEED, difference_interval
+from aisr.metrics.scores import Scores, value
 
 RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
 SMALLEST = 25  # records; on fewer, a ranking score says next to nothing (16.6 points of standard deviation on three)

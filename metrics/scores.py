@@ -1,7 +1,7 @@
 """What a task's official score has to answer, so that bootstrap, race, champion and optimizers need to know no more.
 
-`metrics.tally.Tally` is one of them, with counts of labels; a score without labels is another (a mean of nDCG or METEOR
-is a row of one number a record).
+`aisr.metrics.tally.Tally` is one of them, with counts of labels; a score without labels is another (a mean of nDCG or
+METEOR is a row of one number a record).
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.f1 import LabelScore
+from aisr.metrics.f1 import LabelScore
 
 Floats = NDArray[np.float64]
 

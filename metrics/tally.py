@@ -8,19 +8,19 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.credit import Credit, linearise
-from metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ranking_value, ratio
-from metrics.scores import Floats, Report
+from aisr.metrics.credit import Credit, linearise
+from aisr.metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ranking_value, ratio
+from aisr.metrics.scores import Floats, Report
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What each record of a corpus adds to the score (a `metrics.scores.Scores`).
+    """What each record of a corpus adds to the score (a `aisr.metrics.scores.Scores`).
 
     counts: int array (records, 3, labels): true positives, false positives and false negatives;
     exact: bool array (records,): paragraph exact match (Track 1), Joint@3 (Track 2);
     exact_name: the name of that part, "pem" or "joint_at_3";
-    f1_share: what macro-F1 counts in the ranking score (see `metrics.f1.ranking_value`).
+    f1_share: what macro-F1 counts in the ranking score (see `aisr.metrics.f1.ranking_value`).
     """
 
     labels: tuple[str, ...]
@@ -44,8 +44,8 @@ class Tally:
         return np.asarray(ranking_value(f1_scores(counts), totals[:, -1] / weights.sum(axis=1), self.f1_share))
 
     def credit(self, baseline: Self) -> Floats:
-        """The ranking score linearised at the operating point of a baseline on train (see `metrics.credit`), a value a
-        record."""
+        """The ranking score linearised at the operating point of a baseline on train (see `aisr.metrics.credit`), a
+        value a record."""
         return baseline._credit.of(self.counts, self.exact)
 
     def right(self) -> NDArray[np.bool_]:

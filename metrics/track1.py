@@ -8,8 +8,8 @@ counts against the first. A corpus is reduced to a `Tally` of counts a record.
 
 from collections.abc import Sequence
 
-from metrics.tally import Tally, known, nothing_counted
-from programs.labels import CLAIM_LABELS
+from aisr.metrics.tally import Tally, known, nothing_counted
+from aisr.programs.labels import CLAIM_LABELS
 
 
 def tally_track1(gold: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str] | None]) -> Tally:

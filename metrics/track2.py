@@ -9,9 +9,9 @@ a `Tally` of counts a record.
 
 from collections.abc import Sequence
 
-from metrics.tally import Tally, known, nothing_counted
-from programs.labels import CITATION_LABELS, EVIDENCE_K
-from programs.records.track2 import Citation
+from aisr.metrics.tally import Tally, known, nothing_counted
+from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
+from aisr.programs.records.track2 import Citation
 
 
 def tally_track2(gold: Sequence[Citation], predicted: Sequence[Citation | None]) -> Tally:

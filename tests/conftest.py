@@ -59,7 +59,7 @@ def loopback() -> Iterator["Loopback"]:
 def fresh_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
     """Makes an artifacts folder with an MLflow store that nothing was logged to. Creating a database takes seconds,
     so it is done once and copied."""
-    from optimize.tracking.store import open_store
+    from aisr.tracking.store import open_store
 
     template = tmp_path_factory.mktemp("store")
     open_store(template)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from optimize.cli.__main__ import app
+from aisr.commands.__main__ import app
 from support import processes
 from support.commands import Aisr
 from support.compiled import FEW, Compiled
@@ -123,7 +123,7 @@ def test_compile_saves_registers_and_says_so(compiled: Compiled, track: str) -> 
 
 @TRACK
 def test_a_run_in_mlflow_holds_the_report_and_the_figures(compiled: Compiled, track: str) -> None:
-    from optimize.tracking.store import open_store
+    from aisr.tracking.store import open_store
 
     client = open_store(compiled.root).MlflowClient()
     run = compiled.printed[track].out.rstrip().rpartition(" ")[2]
@@ -286,7 +286,7 @@ def test_failed_records_make_the_exit_code_say_so(walk: Walk, aisr: Aisr, tmp_pa
 def test_the_registered_model_answers_as_mlflow_serves_it(
     walk: Walk, aisr: Aisr, track: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from optimize.tracking.store import open_store
+    from aisr.tracking.store import open_store
 
     monkeypatch.setenv("AISR_LM", "openai/gpt-4o-mini")
     monkeypatch.setenv("AISR_API_BASE", walk.made.address)
@@ -443,7 +443,7 @@ def test_help_imports_nothing_heavy() -> None:
     code = """
 import sys
 from contextlib import suppress
-from optimize.cli.__main__ import app
+from aisr.commands.__main__ import app
 for words in ([], *([command.name] for command in app.registered_commands)):
     with suppress(SystemExit):
         app([*words, "--help"])

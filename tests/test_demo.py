@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from optimize.studies import demo
+from aisr.optimize.studies import demo
 from support.corpora import read_rows
 from support.paths import SAMPLE
 

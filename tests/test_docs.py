@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from optimize.report.records import JudgedRecord, Statement
+from aisr.report.records import JudgedRecord, Statement
 from support.compiled import Compiled
 from support.paths import ROOT
 from tools import pictures

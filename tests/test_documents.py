@@ -12,7 +12,7 @@ import typer
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from optimize.cli.__main__ import app
+from aisr.commands.__main__ import app
 
 ROOT = Path(__file__).parents[1]
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not
@@ -27,7 +27,7 @@ PAGES = sorted(
 PRESENT = [page for page in PAGES if page != HISTORY]
 # Named by CONTRIBUTING and still under way. Remove what has arrived.
 COMING: set[str] = set()
-OURS = re.compile(r"(?:programs|metrics|optimize|tests|tools|docs|benchmarks|data/sample)/[\w./-]*")
+OURS = re.compile(r"(?:aisr|programs|metrics|optimize|tests|tools|docs|benchmarks|data/sample)/[\w./-]*")
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 by_page = pytest.mark.parametrize("page", PRESENT, ids=lambda page: page.relative_to(ROOT).as_posix())
 
@@ -133,7 +133,7 @@ def test_modules_that_are_run_exist_and_know_their_options(page: Path) -> None:
 
 
 def test_modules_that_sources_and_the_makefile_name_exist() -> None:
-    folders = ("programs", "metrics", "optimize", "tools", "benchmarks")
+    folders = ("programs", "metrics", "optimize", "aisr", "tools", "benchmarks")
     for file in [ROOT / "Makefile", *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]:
         for name in re.findall(r"python -m ((?:\w+\.)+\w+)", file.read_text(encoding="utf-8")):
             assert runnable(name) is not None, f"{file.relative_to(ROOT)}: python -m {name}: no such module"
@@ -157,7 +157,9 @@ def test_tests_that_are_named_exist(page: Path) -> None:
 @by_page
 def test_files_make_targets_and_variables_that_are_named_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "optimize").rglob("*.py"))
+    sources = "".join(
+        path.read_text(encoding="utf-8") for top in ("aisr", "optimize") for path in (ROOT / top).rglob("*.py")
+    )
     for text in code(page):
         if OURS.fullmatch(text) and text.rstrip("/") not in COMING:
             assert (ROOT / text).exists(), f"{page.name}: {text}"

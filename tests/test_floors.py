@@ -10,43 +10,50 @@ import pytest
 ROOT = Path(__file__).parents[1]
 # From the ground up. Rooms of one line stand side by side and do not know each other.
 FLOORS = [
-    ["programs.errors"],
-    ["programs.reading"],
-    ["programs.labels"],
-    ["programs.records"],
-    ["programs.text"],
-    ["programs.asking"],
-    ["programs.retrieval", "programs.vision"],
-    ["programs.decision"],
-    ["programs.judges"],
-    ["metrics"],
-    ["metrics.studies"],
-    ["optimize.compat"],
-    ["optimize.base"],
-    ["optimize.lm"],
-    ["optimize.paper"],
-    ["optimize.tasks"],
-    ["optimize.artifact"],
-    ["optimize.datasets"],
-    ["optimize.inference"],
-    ["optimize.evidence"],
-    ["optimize.search", "optimize.decision"],
-    ["optimize.experiment"],
-    ["optimize.report"],
-    ["optimize.review"],
-    ["optimize.tracking"],
-    ["optimize.cli"],
-    ["optimize.studies"],
-    ["aisr"],
+    ["aisr.programs.errors"],
+    ["aisr.programs.reading"],
+    ["aisr.programs.labels"],
+    ["aisr.programs.records"],
+    ["aisr.programs.text"],
+    ["aisr.programs.asking"],
+    ["aisr.programs.retrieval", "aisr.programs.vision"],
+    ["aisr.programs.decision"],
+    ["aisr.programs.judges"],
+    ["aisr.metrics"],
+    ["aisr.metrics.studies"],
+    ["aisr.compat"],
+    ["aisr.base"],
+    ["aisr.lm"],
+    ["aisr.paper"],
+    ["aisr.tasks"],
+    ["aisr.artifact"],
+    ["aisr.inference"],
+    ["aisr.optimize.datasets"],
+    ["aisr.optimize.evidence"],
+    ["aisr.optimize.search", "aisr.optimize.decision"],
+    ["aisr.optimize.experiment"],
+    ["aisr.report"],
+    ["aisr.review"],
+    ["aisr.tracking"],
+    ["aisr.commands"],
+    ["aisr.optimize.studies"],
+    ["aisr.api"],
+    ["aisr.serving"],
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 # These know nothing of programs and scores either.
-GROUND = ("optimize.compat", "optimize.base", "optimize.lm", "programs.errors", "programs.reading")
-HOUSE = ("programs", "metrics", "optimize", "aisr")
+GROUND = ("aisr.compat", "aisr.base", "aisr.lm", "aisr.programs.errors", "aisr.programs.reading")
+HOUSE = ("programs", "metrics", "optimize", "aisr")  # the first three are `aisr.programs` …, by links in `aisr/`
 # Of this one MLflow keeps copies, which run outside of the house and know its front door alone.
-STORED = Path("optimize/tracking/stored_model.py")
+STORED = Path("aisr/tracking/stored_model.py")
 FILES = sorted(path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
 FILES.remove(STORED)
+
+
+def module_of(file: Path) -> str:
+    """The name that a file is imported by."""
+    words = file.with_suffix("").parts
+    return ".".join(words if words[0] == "aisr" else ("aisr", *words)).removesuffix(".__init__")
 
 
 def room_of(module: str) -> str | None:
@@ -61,13 +68,13 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            # `from optimize.base import digests` imports optimize.base.digests; a name in a module is harmless here.
+            # `from aisr.base import digests` imports aisr.base.digests; a name in a module is harmless here.
             yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_imports_run_downhill(file: Path) -> None:
-    here = room_of(".".join(file.with_suffix("").parts).removesuffix(".__init__"))
+    here = room_of(module_of(file))
     if here is None:
         assert file.name == "__init__.py", f"{file} stands in no room; give it one in FLOORS"
         return
@@ -79,6 +86,19 @@ def test_imports_run_downhill(file: Path) -> None:
         assert here not in GROUND or there in GROUND, f"{file}:{line}: {here} knows nothing of {there}"
 
 
+PYTHON = [
+    path for top in (*HOUSE, "tests", "tools", "benchmarks", "data/sample") for path in (ROOT / top).rglob("*.py")
+]
+
+
+def test_no_bare_name_is_imported() -> None:
+    """A user's project has a `metrics.py` of its own: the library takes one name, and no other."""
+    taken = re.compile(r"(?:programs|metrics|optimize)(?:\.|$)")
+    for file in PYTHON:
+        for line, module in imported(ast.parse(file.read_text(encoding="utf-8"))):
+            assert not taken.match(module), f"{file.relative_to(ROOT)}:{line}: {module}; say aisr.{module}"
+
+
 def test_what_mlflow_stores_knows_the_front_door_alone() -> None:
     found = {module for _, module in imported(ast.parse((ROOT / STORED).read_text(encoding="utf-8")))}
     assert found == {"aisr.serving", "mlflow.models.ModelConfig", "mlflow.models.set_model"}
@@ -87,7 +107,7 @@ def test_what_mlflow_stores_knows_the_front_door_alone() -> None:
 def test_no_two_files_of_a_room_import_each_other() -> None:
     graph = {}
     for file in FILES:
-        module = ".".join(file.with_suffix("").parts).removesuffix(".__init__")
+        module = module_of(file)
         found = {name for _, name in imported(ast.parse((ROOT / file).read_text(encoding="utf-8")))}
         graph[module] = found | {name.rpartition(".")[0] for name in found}
     finished: set[str] = set()
@@ -104,8 +124,8 @@ def test_no_two_files_of_a_room_import_each_other() -> None:
         walk(module, [])
 
 
-TASK_ROOM = Path("optimize/tasks")
-OWN_OPTIONS = Path("optimize/cli/task_options.py")
+TASK_ROOM = Path("aisr/tasks")
+OWN_OPTIONS = Path("aisr/commands/task_options.py")
 OF_ONE_TASK = re.compile(
     r"\b(?:track_?[12]|averitec|context24[_-]?\w*"
     r"|(?:Track[12]|Averitec|Context24(?:Figures|Text))(?:Record|Prediction|Judge))\b",
@@ -133,7 +153,7 @@ def words(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.parts[0] == "optimize"], ids=str)
+@pytest.mark.parametrize("file", [file for file in FILES if file.parts[0] in ("optimize", "aisr")], ids=str)
 def test_a_task_is_named_where_tasks_are_and_nowhere_else(file: Path) -> None:
     if TASK_ROOM in file.parents or file == OWN_OPTIONS:
         return

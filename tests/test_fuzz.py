@@ -12,19 +12,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.base.files import BadArtifact
-from optimize.inference.batch_api import Answers
-from optimize.inference.judge import Outcome, judge
-from optimize.inference.submission import check
-from optimize.search.optimizers import strip
-from optimize.tasks.all import TASKS
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.reading.lines import BadLine, scan
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.base.files import BadArtifact
+from aisr.inference.batch_api import Answers
+from aisr.inference.judge import Outcome, judge
+from aisr.inference.submission import check
+from aisr.optimize.search.optimizers import strip
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.reading.lines import BadLine, scan
+from aisr.tasks.all import TASKS
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, scripted, written
 from support.scripted import said as labels_of

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from optimize.cli.options import TRACES
-from optimize.tracking.store import open_store
+from aisr.commands.options import TRACES
+from aisr.tracking.store import open_store
 from support import scripted
 from support.commands import Aisr
 from support.compiled import copied

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, ViewportSize
 
-from optimize.paper.open import read, read_cited
-from optimize.report.thumbnails import Thumbnails
-from optimize.review import page
-from optimize.review.judging import Judge, reviewed
-from optimize.review.verdicts import Review
-from optimize.tasks.paper_checks import checks
-from optimize.tasks.paper_tasks import CITATIONS, CLAIMS
+from aisr.paper.open import read, read_cited
+from aisr.report.thumbnails import Thumbnails
+from aisr.review import page
+from aisr.review.judging import Judge, reviewed
+from aisr.review.verdicts import Review
+from aisr.tasks.paper_checks import checks
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
 from tools.sample_key import FOLDER, lm
 
 SAID = "The verdicts in this picture are those of the sample's key, and how sure they are is made up: no LM gave them."

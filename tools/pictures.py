@@ -15,9 +15,9 @@ from urllib.parse import quote
 from PIL import Image
 from playwright.sync_api import Browser
 
-from optimize.cli.options import ARTIFACTS
-from optimize.report import page, records
-from optimize.report.records import JudgedRecord
+from aisr.commands.options import ARTIFACTS
+from aisr.report import page, records
+from aisr.report.records import JudgedRecord
 from tools import check_paper
 from tools.chromium import NoChromium, chromium
 from tools.mlflow_ui import runs

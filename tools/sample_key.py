@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from optimize.lm.adapters import adapter_for
-from optimize.lm.budget import Ledger
-from optimize.lm.client import LedgerLM, OpenLM
-from optimize.lm.prices import Price
-from programs.asking.stated import FIELD
-from programs.retrieval.bm25 import bm25
+from aisr.lm.adapters import adapter_for
+from aisr.lm.budget import Ledger
+from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.prices import Price
+from aisr.programs.asking.stated import FIELD
+from aisr.programs.retrieval.bm25 import bm25
 
 FOLDER = Path(__file__).parents[1] / "data" / "sample" / "paper"
 NAME = "the sample's key, no LM"

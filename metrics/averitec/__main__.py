@@ -1,17 +1,19 @@
-"""Score the organisers' own files: `python -m metrics.averitec REFERENCES PREDICTIONS`."""
+"""Score the organisers' own files: `python -m aisr.metrics.averitec REFERENCES PREDICTIONS`."""
 
 import argparse
 import json
 import sys
 from pathlib import Path
 
-from metrics.averitec.files import Official, score_official
-from programs.errors import UserError
+from aisr.metrics.averitec.files import Official, score_official
+from aisr.programs.errors import UserError
 
 
 def main() -> int:
     """0 where the files could be scored, 2 where they could not."""
-    parser = argparse.ArgumentParser(prog="python -m metrics.averitec", description="The AVeriTeC score of a file.")
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.metrics.averitec", description="The AVeriTeC score of a file."
+    )
     parser.add_argument("references", type=Path, help="JSON list of claims with gold, such as dev.json")
     parser.add_argument(
         "predictions", type=Path, help="JSON list in the same order, in the format of 2024 or the paper's"

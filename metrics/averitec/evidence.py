@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrics.averitec.meteor import meteor
-from programs.records.averitec import MOST_PAIRS, Pair, Question
+from aisr.metrics.averitec.meteor import meteor
+from aisr.programs.records.averitec import MOST_PAIRS, Pair, Question
 
 NO_ANSWER = "No answer could be found."
 

@@ -9,14 +9,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from metrics.averitec.evidence import Evidence, of_pairs, of_questions
-from metrics.averitec.meteor import meteor
-from metrics.averitec.score import THRESHOLDS, Matches
-from metrics.f1 import f1_scores
-from programs.errors import UserError
-from programs.labels import VERDICTS, Verdict
-from programs.reading.lines import explain
-from programs.records.averitec import MOST_PAIRS, GivenPair, Pair, Question
+from aisr.metrics.averitec.evidence import Evidence, of_pairs, of_questions
+from aisr.metrics.averitec.meteor import meteor
+from aisr.metrics.averitec.score import THRESHOLDS, Matches
+from aisr.metrics.f1 import f1_scores
+from aisr.programs.errors import UserError
+from aisr.programs.labels import VERDICTS, Verdict
+from aisr.programs.reading.lines import explain
+from aisr.programs.records.averitec import MOST_PAIRS, GivenPair, Pair, Question
 
 Format = Literal["paper", "2024"]
 RowT = TypeVar("RowT", bound=BaseModel)

@@ -4,8 +4,8 @@ from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from metrics.averitec.synonyms import Within
-from metrics.averitec.words import words
+from aisr.metrics.averitec.synonyms import Within
+from aisr.metrics.averitec.words import words
 
 
 @lru_cache(maxsize=500_000)

@@ -12,11 +12,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.averitec.evidence import Evidence, matched, of_pairs, of_questions
-from metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ratio
-from metrics.scores import Floats, Report
-from programs.labels import VERDICTS
-from programs.records.averitec import MOST_PAIRS, Checked, FactCheck
+from aisr.metrics.averitec.evidence import Evidence, matched, of_pairs, of_questions
+from aisr.metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ratio
+from aisr.metrics.scores import Floats, Report
+from aisr.programs.labels import VERDICTS
+from aisr.programs.records.averitec import MOST_PAIRS, Checked, FactCheck
 
 THRESHOLDS = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5)
 HEADLINE = 0.25
@@ -25,7 +25,7 @@ FAILED = -1  # in place of a label
 
 @dataclass(frozen=True)
 class Matches:
-    """How the answers to claims did (a `metrics.scores.Scores`), a row a claim.
+    """How the answers to claims did (a `aisr.metrics.scores.Scores`), a row a claim.
 
     gold and said: indices of labels, int (claims,), `FAILED` for a claim that failed; evidence and questions: how well
     they match, in 0-1, (claims,); words: of a predicted string on average, (claims,).

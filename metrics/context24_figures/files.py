@@ -1,8 +1,9 @@
-"""Score the organisers' own files for figures: `python -m metrics.context24_figures.files GOLD.json PREDICTIONS.csv`.
+"""Score the organisers' own files for figures: `python -m aisr.metrics.context24_figures.files GOLD.json
+PREDICTIONS.csv`.
 
 The gold is their JSON list of claims (`id`, `findings`, `figures_tables`), predictions a CSV file with a header: an id,
 and labels joined by commas, best first. By itself the score is clean: labels are stripped, a repeated one counts once,
-a claim that is left out counts 0, and labels are read (see `metrics.context24_figures.relation.gain`). With
+a claim that is left out counts 0, and labels are read (see `aisr.metrics.context24_figures.relation.gain`). With
 --official-quirks it is what the organisers' scorer prints.
 """
 
@@ -14,10 +15,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from metrics.context24_figures.ndcg import ndcg
-from metrics.context24_figures.score import DEPTHS
-from programs.errors import UserError
-from programs.reading.lines import explain
+from aisr.metrics.context24_figures.ndcg import ndcg
+from aisr.metrics.context24_figures.score import DEPTHS
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import explain
 
 
 class Claim(BaseModel):
@@ -33,7 +34,7 @@ class Claim(BaseModel):
 def main() -> int:
     """0 where the files could be scored, 2 where they could not."""
     parser = argparse.ArgumentParser(
-        prog="python -m metrics.context24_figures.files", description="nDCG of predicted figures and tables."
+        prog="python -m aisr.metrics.context24_figures.files", description="nDCG of predicted figures and tables."
     )
     parser.add_argument("gold", type=Path, help="JSON list of claims with findings and figures_tables")
     parser.add_argument("predictions", type=Path, help="CSV file: a header, then id and labels joined by commas")

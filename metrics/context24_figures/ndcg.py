@@ -7,8 +7,8 @@ elements alone do not reach 1 where there is more to name.
 from collections.abc import Sequence
 from math import log2
 
-from metrics.context24_figures.relation import WHOLE, gain, official_gain
-from programs.records.context24_figures import tidy
+from aisr.metrics.context24_figures.relation import WHOLE, gain, official_gain
+from aisr.programs.records.context24_figures import tidy
 
 
 def ndcg(
@@ -17,8 +17,8 @@ def ndcg(
     """nDCG of the first `k` labels, best first. gold: at least one label; candidates: all elements of the paper.
 
     In 0-1, and a label that is repeated counts once. With `official_quirks` it counts as often as it stands there, and
-    letter by letter (see `metrics.context24_figures.relation.official_gain`), which can be worth more than 1. Raises
-    ValueError where nothing is gold.
+    letter by letter (see `aisr.metrics.context24_figures.relation.official_gain`), which can be worth more than 1.
+    Raises ValueError where nothing is gold.
     """
     if not gold:
         raise ValueError("no gold element: expected at least one")

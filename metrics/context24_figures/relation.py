@@ -6,7 +6,7 @@ that a gold panel belongs to, or a panel of a gold figure.
 
 from collections.abc import Sequence
 
-from programs.records.context24_figures import place_of, tidy
+from aisr.programs.records.context24_figures import place_of, tidy
 
 WHOLE, HALF = 1.0, 0.5
 

@@ -7,17 +7,17 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.context24_figures.ndcg import ndcg
-from metrics.context24_figures.relation import WHOLE, gain
-from metrics.scores import Floats, Report
-from programs.records.context24_figures import Ranking, Sought
+from aisr.metrics.context24_figures.ndcg import ndcg
+from aisr.metrics.context24_figures.relation import WHOLE, gain
+from aisr.metrics.scores import Floats, Report
+from aisr.programs.records.context24_figures import Ranking, Sought
 
 DEPTHS = (5, 10)  # of the shared task of 2024
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """How each claim's ranking did (a `metrics.scores.Scores`).
+    """How each claim's ranking did (a `aisr.metrics.scores.Scores`).
 
     clean and official: nDCG at each depth of `DEPTHS`, shape (claims, depths), by what labels say and as the organisers
     score them; in_front: whether the gold elements stand before all others, (claims,).

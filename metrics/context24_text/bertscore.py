@@ -6,7 +6,7 @@ it is high for any two English texts (Bölücü et al. 2024 report .77 to .87): 
 
 from collections.abc import Sequence
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 MODEL = "roberta-large"  # what bert-score takes for English
 GIGABYTES = 1.4

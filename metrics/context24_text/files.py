@@ -1,4 +1,4 @@
-"""The organisers' own files of Context24's second task: `python -m metrics.context24_text.files GOLD PREDICTIONS`.
+"""The organisers' own files of Context24's second task: `python -m aisr.metrics.context24_text.files GOLD PREDICTIONS`.
 
 Both are JSON lists of `id` and `context`, matched by id. As in the organisers' scorer a claim that is not predicted, or
 that has no gold snippet, counts as 0, and one that gold does not know is passed over, with a warning.
@@ -14,11 +14,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from metrics.context24_text.bertscore import likenesses
-from metrics.context24_text.rouge import KINDS, rouge
-from metrics.context24_text.snippets import matched
-from programs.errors import UserError
-from programs.reading.lines import explain
+from aisr.metrics.context24_text.bertscore import likenesses
+from aisr.metrics.context24_text.rouge import KINDS, rouge
+from aisr.metrics.context24_text.snippets import matched
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import explain
 
 Snippets = Mapping[str, Sequence[str]]
 
@@ -98,7 +98,7 @@ def snippets(file: Path) -> dict[str, list[str]]:
 def main() -> int:
     """0 where the files could be scored, 2 where they could not."""
     parser = argparse.ArgumentParser(
-        prog="python -m metrics.context24_text.files", description="The score of Context24's second task."
+        prog="python -m aisr.metrics.context24_text.files", description="The score of Context24's second task."
     )
     parser.add_argument("gold", type=Path, help="JSON list of claims with gold snippets, such as task2-train-dev.json")
     parser.add_argument("predictions", type=Path, help="JSON list of claims with predicted snippets")

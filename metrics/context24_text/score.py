@@ -1,10 +1,10 @@
 """The score of Context24's second task: how like the gold snippets the predicted ones are, by ROUGE, as a mean over
 claims.
 
-Rules: the organisers' `task2_eval.py` (see `metrics.context24_text.snippets`). A claim that was left out, or that has
-no gold snippet, counts as 0. The ranking value is ROUGE-L: the organisers rank by no single number; ROUGE-1 rises with
-any text of the right length about the right things, ROUGE-2 is 0 for too many claims to tell two programs apart, and
-ROUGE-L counts only words in the order of a gold snippet, which is what quoting the right place gives.
+Rules: the organisers' `task2_eval.py` (see `aisr.metrics.context24_text.snippets`). A claim that was left out, or that
+has no gold snippet, counts as 0. The ranking value is ROUGE-L: the organisers rank by no single number; ROUGE-1 rises
+with any text of the right length about the right things, ROUGE-2 is 0 for too many claims to tell two programs apart,
+and ROUGE-L counts only words in the order of a gold snippet, which is what quoting the right place gives.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.context24_text.rouge import KINDS, Rouge, rouge
-from metrics.context24_text.snippets import matched
-from metrics.scores import Floats, Report
-from programs.records.context24_text import Grounding
+from aisr.metrics.context24_text.rouge import KINDS, Rouge, rouge
+from aisr.metrics.context24_text.snippets import matched
+from aisr.metrics.scores import Floats, Report
+from aisr.programs.records.context24_text import Grounding
 
 RANKING = Rouge._fields.index("rouge_l")
 RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, in gold's order
@@ -25,7 +25,7 @@ RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, i
 
 @dataclass(frozen=True)
 class Grounded:
-    """How the answers to claims did (a `metrics.scores.Scores`), a row a claim.
+    """How the answers to claims did (a `aisr.metrics.scores.Scores`), a row a claim.
 
     rouge: ROUGE-1, -2 and -L in 0-1, (claims, 3); snippets: how many were predicted, (claims,); words: of a predicted
     snippet on average, (claims,); verbatim: how many of them stand in the paper, (claims,).

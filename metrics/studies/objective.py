@@ -1,7 +1,7 @@
-"""`python -m metrics.studies.objective`: how far may the objectives that an optimizer can maximise be trusted? No LM
-is called.
+"""`python -m aisr.metrics.studies.objective`: how far may the objectives that an optimizer can maximise be trusted? No
+LM is called.
 
-Pools of 60 simulated candidate programs (metrics.studies.simulation) are ranked by each objective on a sample of
+Pools of 60 simulated candidate programs (aisr.metrics.studies.simulation) are ranked by each objective on a sample of
 records. The ranking is compared with the official score, of the same sample and in truth (20,000 records of the same
 world). The credit is linearised at a program of the worse half of the pool, as the uncompiled one is, on 400 records
 that stand in no sample. `--full` prints every size, objective and spread. The answer is the same on every run.
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from metrics.credit import Credit, linearise
-from metrics.f1 import FN, FP, TP, f1_scores
-from metrics.scores import value
-from metrics.studies.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
-from metrics.tally import Tally
+from aisr.metrics.credit import Credit, linearise
+from aisr.metrics.f1 import FN, FP, TP, f1_scores
+from aisr.metrics.scores import value
+from aisr.metrics.studies.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
+from aisr.metrics.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -264,7 +264,7 @@ FORMS = (_share, _share, _share, _points, _points)  # of the parts of an Agreeme
 def main(argv: Sequence[str] | None = None, plan: Plan = PLAN) -> None:
     """Print the tables to stdout."""
     parser = argparse.ArgumentParser(
-        prog="python -m metrics.studies.objective", description=(__doc__ or "").partition("\n")[0]
+        prog="python -m aisr.metrics.studies.objective", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--full", action="store_true", help="every sample size, objective and spread")
     whole = parser.parse_args(argv).full

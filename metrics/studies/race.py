@@ -1,7 +1,9 @@
-"""`python -m metrics.studies.race`: what does racing candidates save against judging all of dev, and what does it lose?
+"""`python -m aisr.metrics.studies.race`: what does racing candidates save against judging all of dev, and what does it
+lose?
 
-Pools of simulated candidates (metrics.studies.simulation) are raced over dev samples as `optimize.search.champion`
-races programs, and all of them are judged on all of dev as well. No LM is called. The answer is the same on every run.
+Pools of simulated candidates (aisr.metrics.studies.simulation) are raced over dev samples as
+`aisr.optimize.search.champion` races programs, and all of them are judged on all of dev as well. No LM is called. The
+answer is the same on every run.
 """
 
 from collections.abc import Iterator
@@ -9,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrics.racing import rungs, survivors
-from metrics.scores import value
-from metrics.studies.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
-from metrics.tally import Tally
+from aisr.metrics.racing import rungs, survivors
+from aisr.metrics.scores import value
+from aisr.metrics.studies.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
+from aisr.metrics.tally import Tally
 
 POOLS = (6, 20)
 SIZES = (100, 200, 400)

@@ -1,4 +1,4 @@
-"""Corpora and pools of candidate programs that exist only as counts: what `metrics.studies.objective` measures
+"""Corpora and pools of candidate programs that exist only as counts: what `aisr.metrics.studies.objective` measures
 objectives on.
 
 A *world* is a label mix. Published figures behind it (guidelines, section 1; the test phase as participants described
@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.f1 import FN, FP, TP
-from metrics.tally import Tally
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.metrics.f1 import FN, FP, TP
+from aisr.metrics.tally import Tally
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 Floats = NDArray[np.float32]
 
@@ -166,7 +166,7 @@ def _mix(parent: Candidate, other: Candidate) -> Candidate:
 
 
 def _counts(corpus: Corpus, said: NDArray[np.int64], right: NDArray[np.bool_], labels: int) -> NDArray[np.int64]:
-    """int (records, 3, labels), as metrics.tally.Tally holds them."""
+    """int (records, 3, labels), as aisr.metrics.tally.Tally holds them."""
     cell = corpus.record * (3 * labels)
     cells = [
         (cell + TP * labels + said)[right],

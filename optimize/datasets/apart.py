@@ -4,16 +4,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from optimize.datasets.examples import Labelled
-from optimize.datasets.leakage import groups, with_near_duplicates
-from programs.judges.contract import ChoosingProgram, JudgeProgram, Program
-from programs.judges.ensemble import by_name, members, seen_by
-from programs.retrieval.knn_demos import wording
+from aisr.optimize.datasets.examples import Labelled
+from aisr.optimize.datasets.leakage import Leak, all_keys, groups, leak
+from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram, Program
+from aisr.programs.judges.ensemble import by_name, members, seen_by
+from aisr.programs.retrieval.knn_demos import wording
 
 
 def grouped(rows: Sequence[Labelled]) -> list[int]:
-    """The group of each record; two groups share no picture, no paper and no (nearly) equal claim."""
-    return groups(with_near_duplicates([row.shares for row in rows], [row.text for row in rows]))
+    """The group of each record: what no two of them share, `aisr.optimize.datasets.leakage` says."""
+    return groups(all_keys([row.common for row in rows]))
+
+
+def across(rows: Mapping[str, Sequence[Labelled]]) -> dict[str, Leak]:
+    """What the records of each other split share with those of train."""
+    train = rows["train"]
+    return {
+        name: leak(all_keys([row.common for row in (*train, *found)]), range(len(train)))
+        for name, found in rows.items()
+        if name != "train"
+    }
 
 
 def keep_apart(program: Program, rows: Sequence[Labelled]) -> Program:

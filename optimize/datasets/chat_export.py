@@ -7,10 +7,10 @@ from typing import Any
 
 import dspy
 
-from optimize.base.files import replacing
-from programs.errors import UserError
-from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, single
+from aisr.base.files import replacing
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, single
 
 
 def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:

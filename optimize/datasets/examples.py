@@ -7,10 +7,11 @@ from typing import NamedTuple, Protocol
 
 import dspy
 
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.base import Record
+from aisr.optimize.datasets.leakage import Common, common
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
+from aisr.tasks.task import Task
 
 
 class Prepares(Protocol):
@@ -21,13 +22,12 @@ class Prepares(Protocol):
 
 
 class Labelled(NamedTuple):
-    """A labelled record, and as an example; what it has in common with others (see `Task.shares`); what near-duplicates
-    of it are found by; whether it was made by a planted edit."""
+    """A labelled record, and as an example; what it may have in common with others; whether it was made by a planted
+    edit."""
 
     record: Record
     example: dspy.Example
-    shares: set[str]
-    text: str
+    common: Common
     planted: bool = False
 
 
@@ -58,7 +58,7 @@ def with_planted(
 
 def row_of(task: Task, program: Prepares, record: Record) -> Labelled:
     """A record as the example that a program is called with."""
-    return Labelled(record, program.prepare(record), task.shares(record), task.text(record))
+    return Labelled(record, program.prepare(record), common(task, record))
 
 
 def _labelled(task: Task, program: Prepares, record: Record, path: Path) -> Labelled:

@@ -1,15 +1,38 @@
-"""What records have in common, and the groups that this makes of them."""
+"""What records have in common, and the groups that this makes of them.
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+Records that share a key are one group (connected components): a picture, a paper, a claim, an evidence text, the cells
+of a table, a caption, or a text that is nearly the same. What keys a record has, its task says.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-# Cosine of TF-IDF words and word pairs from which two claims are one claim reworded. On the sample, claims of different
-# papers from the same template reach .75, and one claim with a planted edit has .8 and more.
-NEAR = 0.8
-CHUNK = 1000  # rows compared at a time: 1,000 x 20,000 claims fit into memory easily
+from aisr.base import digests
+from aisr.optimize.datasets.near_duplicates import WORD, near_duplicates
+from aisr.tasks.task import Task
+
+RULE = "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence"
+LONG = 40  # words; shorter evidence may be alike by chance, and is held against other evidence as a whole
+OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike
+
+
+class Long(NamedTuple):
+    """The words that a long text begins with, and the digest of all of its words."""
+
+    opening: str
+    digest: str
+
+
+class Common(NamedTuple):
+    """What a record may have in common with others: keys, "kind:value" each (see `Task.shares`); its claim, and the
+    long texts that it rests on, of which near-duplicates are found."""
+
+    keys: frozenset[str]
+    claim: str
+    long_texts: tuple[Long, ...] = ()
 
 
 class Leak(NamedTuple):
@@ -20,29 +43,26 @@ class Leak(NamedTuple):
     any_kind: int
     records: int
 
-
-def near_duplicates(claims: Sequence[str], threshold: float = NEAR) -> Iterator[tuple[int, int]]:
-    """Pairs (i, j), i < j, of claims whose cosine is at least `threshold`."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
-
-    try:
-        rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\w+").fit_transform(claims)
-    except ValueError:  # no word in any claim
-        return
-    for start in range(0, len(claims), CHUNK):
-        close = (rows[start : start + CHUNK] @ rows.T).tocoo()
-        for i, j, cosine in zip(close.row + start, close.col, close.data, strict=True):
-            if i < j and cosine >= threshold:
-                yield int(i), int(j)
+    def __str__(self) -> str:
+        kinds = ", ".join(
+            f"{count} a{'n' * (kind[0] in 'aeiou')} {kind}" for kind, count in sorted(self.by_kind.items())
+        )
+        return f"{self.any_kind} of {self.records} records" + (f" ({kinds})" if kinds else "")
 
 
-def with_near_duplicates(keys: Sequence[set[str]], claims: Sequence[str]) -> list[set[str]]:
-    """The keys, and one more for each pair of near-duplicate claims, in both records."""
-    wider = [set(own) for own in keys]
-    for i, j in near_duplicates(claims):
-        wider[i].add(f"near-duplicate claim:{i}~{j}")
-        wider[j].add(f"near-duplicate claim:{i}~{j}")
-    return wider
+def common(task: Task, record: Any) -> Common:
+    """What a record may have in common with others."""
+    texts = {found for text in task.rests_on(record) if (found := _long(text))}
+    return Common(frozenset(task.shares(record)), task.text(record), tuple(sorted(texts)))
+
+
+def all_keys(rows: Sequence[Common]) -> list[set[str]]:
+    """The keys of each record, and one more for each group of near-duplicate claims or evidence that it belongs to."""
+    keys = [set(row.keys) for row in rows]
+    _add(keys, "near-duplicate claim", [(place, row.claim, row.claim) for place, row in enumerate(rows)])
+    texts = [(place, *text) for place, row in enumerate(rows) for text in row.long_texts]
+    _add(keys, "near-duplicate evidence", texts)
+    return keys
 
 
 def groups(keys: Sequence[set[str]]) -> list[int]:
@@ -66,11 +86,33 @@ def leak(keys: Sequence[set[str]], train: Sequence[int]) -> Leak:
     """What the records outside `train` share with those inside."""
     inside = set(train)
     seen = {key for row in inside for key in keys[row]}
-    by_kind: Counter[str] = Counter()
-    leaking = 0
-    for row, own in enumerate(keys):
-        if row not in inside:
-            kinds = {key.partition(":")[0] for key in own & seen}
-            by_kind.update(kinds)
-            leaking += bool(kinds)
-    return Leak(dict(by_kind), leaking, len(keys) - len(inside))
+    return _counted([own & seen for row, own in enumerate(keys) if row not in inside])
+
+
+def shared(keys: Sequence[set[str]]) -> Leak:
+    """What records share with any other."""
+    having = Counter(key for own in keys for key in own)
+    return _counted([{key for key in own if having[key] > 1} for own in keys])
+
+
+def _counted(found: Sequence[set[str]]) -> Leak:
+    by_kind = Counter(kind for keys in found for kind in {key.partition(":")[0] for key in keys})
+    return Leak(dict(by_kind), sum(map(bool, found)), len(found))
+
+
+def _long(text: str) -> Long | None:
+    """A long text; None for a short one."""
+    words = WORD.findall(text.lower())
+    return Long(" ".join(words[:OPENING]), digests.of_text(" ".join(words))) if len(words) >= LONG else None
+
+
+def _add(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, str, str]]) -> None:
+    """A key for each group of texts that are alike but not the same, for the rows that they belong to: (row, what is
+    compared of the text, what tells whether two are the same)."""
+    members: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for (place, _, same), group in zip(texts, near_duplicates([text for _, text, _ in texts]), strict=True):
+        members[group].append((place, same))
+    for group, found in members.items():
+        if len({same for _, same in found}) > 1:
+            for place, _ in found:
+                keys[place].add(f"{kind}:{group}")

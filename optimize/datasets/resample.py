@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 # Sentences a paragraph, as bins: exact for short ones, wide where a file has few.
 EDGES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 17, 22, 32)

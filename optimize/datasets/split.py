@@ -1,8 +1,8 @@
 """Splitting labelled records so that nothing shared stands on two sides.
 
-Records that share a picture, a cited paper or a claim are one group (connected components), and a group goes to one
-side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of 88
-becomes 50 on test.
+Records that share a claim or what it rests on are one group (see `aisr.optimize.datasets.leakage`), and a group goes to
+one side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of
+88 becomes 50 on test.
 """
 
 from collections import Counter
@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optimize.base.files import replacing
-from optimize.datasets.leakage import groups, with_near_duplicates
-from optimize.datasets.resample import Shape, resample
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.reading.lines import BadLine, scan
-from programs.records.base import Record
+from aisr.base.files import replacing
+from aisr.optimize.datasets.leakage import Common, all_keys, common, groups
+from aisr.optimize.datasets.resample import Shape, resample
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import BadLine, scan
+from aisr.programs.records.base import Record
+from aisr.tasks.task import Task
 
 SIDES = ("train", "dev", "test")
 
@@ -54,15 +54,15 @@ class Parts(NamedTuple):
 def split(task: Task, strata: Sequence[str], keys: Sequence[set[str]], parts: Parts, seed: int) -> Split:
     """A seeded split, disjoint by group and stratified.
 
-    strata: one word a record to keep in proportion (see `stratum`); keys: what each record shares (see `Task.shares`).
+    strata: one word a record to keep in proportion (see `stratum`); keys: what each record shares.
     Raises UserError where there are fewer groups than parts.
     """
     group = groups(keys)
     folds = sum(parts)
     if len(set(group)) < folds:
         raise UserError(
-            f"{len(strata)} records of {task.name} form {len(set(group))} groups that share no picture, paper or "
-            f"claim; {folds} are needed for parts {parts.train}:{parts.dev}:{parts.test}"
+            f"{len(strata)} records of {task.name} form {len(set(group))} groups that share no claim, "
+            f"picture, paper or evidence; {folds} are needed for parts {parts.train}:{parts.dev}:{parts.test}"
         )
     fold = fold_of(strata, group, folds, seed)
     test, dev = fold < parts.test, (fold >= parts.test) & (fold < parts.test + parts.dev)
@@ -101,20 +101,20 @@ class Survey(NamedTuple):
 
 
 def survey(task: Task, file: Path) -> Survey:
-    """Read a labelled file once, a record at a time; only claims and digests are held.
+    """Read a labelled file once, a record at a time; only claims, digests and openings are held.
 
     Raises `BadLine` for a bad record and UserError for one without labels.
     """
-    lines, strata, keys, texts, sentences = [], [], [], [], []
+    lines, strata, sentences = [], [], []
+    rows: list[Common] = []
     for line in scan(file, task.record, task.name):
         if line.record is None:
             raise BadLine(str(line.problem))
         lines.append(line.number)
         strata.append(stratum(task, line.record))
-        keys.append(task.shares(line.record))
-        texts.append(task.text(line.record))
+        rows.append(common(task, line.record))
         sentences.append(task.sentences(line.record) if task.sentences else 1)
-    return Survey(lines, strata, with_near_duplicates(keys, texts), sentences)
+    return Survey(lines, strata, all_keys(rows), sentences)
 
 
 def split_folds(strata: Sequence[str], keys: Sequence[set[str]], folds: int, seed: int) -> list[Split]:

@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import dspy
 
-from metrics.calibration import calibration_error
-from optimize.decision.fit import ALONE, WAYS
-from optimize.inference.confidence import held
-from optimize.inference.evaluate import Result, result
-from optimize.inference.judge import Outcome, judge_all
-from optimize.lm.client import OpenLM
-from optimize.tasks.task import Task
-from programs.decision.layer import Decision, Rule
-from programs.errors import UserError
-from programs.judges.contract import Program
+from aisr.inference.confidence import held
+from aisr.inference.evaluate import Result, result
+from aisr.inference.judge import Outcome, judge_all
+from aisr.lm.client import OpenLM
+from aisr.metrics.calibration import calibration_error
+from aisr.optimize.decision.fit import ALONE, WAYS
+from aisr.programs.decision.layer import Decision, Rule
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.tasks.task import Task
 
 MAJORITY = "majority label"
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from optimize.datasets.apart import grouped
-from optimize.datasets.examples import Labelled
-from optimize.decision.folds import Judged
-from optimize.inference.judge import judge_all
-from optimize.lm.client import OpenLM
-from optimize.tasks.task import Task
-from programs.judges.contract import Program
-from programs.judges.ensemble import in_prompt, models, seen_by
+from aisr.inference.judge import judge_all
+from aisr.lm.client import OpenLM
+from aisr.optimize.datasets.apart import grouped
+from aisr.optimize.datasets.examples import Labelled
+from aisr.optimize.decision.folds import Judged
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import in_prompt, models, seen_by
+from aisr.tasks.task import Task
 
 
 def opinions(

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import dspy
 import numpy as np
 
-from optimize.inference.judge import judge
-from optimize.lm.client import OpenLM
-from optimize.tasks.task import Task
-from programs.decision.cues import nearest_line, signs
-from programs.judges.contract import Program
-from programs.judges.ensemble import models, seen_by
+from aisr.inference.judge import judge
+from aisr.lm.client import OpenLM
+from aisr.programs.decision.cues import nearest_line, signs
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import models, seen_by
+from aisr.tasks.task import Task
 
 
 class Opinion(NamedTuple):

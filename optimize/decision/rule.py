@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.judgements import Gold, raised, ranking_score
-from programs.decision.layer import Opinions, Rule
-from programs.decision.text_prior import softmax
+from aisr.metrics.judgements import Gold, raised, ranking_score
+from aisr.programs.decision.layer import Opinions, Rule
+from aisr.programs.decision.text_prior import softmax
 
 PENALTY = 5.0  # on the squared distance of each number from "the model as it is"
 DOUBT = 1.0  # misses added to each label's: without it a label of one lucky record is worth as much as any other

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optimize.tasks.task import Searched
-from programs.retrieval.passages import sufficient, whole
+from aisr.programs.retrieval.passages import sufficient, whole
+from aisr.tasks.task import Searched
 
 HOLD = 0.95  # share of claims whose prompt is to hold gold evidence, where nobody says
 STEP = 100  # a budget is a multiple of so many tokens

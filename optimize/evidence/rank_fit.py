@@ -37,7 +37,8 @@ class TooFew(UserError):
 
 
 class Looked(NamedTuple):
-    """Claims with gold evidence, and the group of each; two groups share no paper and no (nearly) equal claim."""
+    """Claims with gold evidence, and the group of each: what no two of them share, `aisr.optimize.datasets.leakage`
+    says."""
 
     claims: list[Searched]
     group: list[int]
@@ -64,8 +65,7 @@ def looked(task: Task, records: Sequence[Record]) -> Looked:
         return Looked([], [])
     found = [task.searched(record) for record in records]
     kept = [k for k, one in enumerate(found) if one.gold]
-    keys = with_near_duplicates([task.shares(records[k]) for k in kept], [task.text(records[k]) for k in kept])
-    return Looked([found[k] for k in kept], groups(keys))
+    return Looked([found[k] for k in kept], groups(all_keys([common(task, records[k]) for k in kept])))
 
 
 def fit_ranker(given: Looked, unfitted: Matcher, embed: Embed, seed: int) -> RankFitted:

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import dspy
 
-from optimize.evidence.rank_fit import Paper
-from optimize.tasks.task import Task
-from programs.judges.contract import SearchingProgram
-from programs.records.base import Record
-from programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.optimize.evidence.rank_fit import Paper
+from aisr.programs.judges.contract import SearchingProgram
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.tasks.task import Task
 
 
 class Unseen:

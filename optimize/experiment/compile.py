@@ -68,6 +68,12 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     check_sees(student, lm)
     watcher.stage("reading the records")
     evidence, rows = _prepared(plan, student, lm, teacher, watcher.stage)
+    sharing = across(rows)
+    for name, found in sharing.items():
+        if found.any_kind:
+            watcher.stage(
+                f"{name} shares with train: {found}; it promises too much (`aisr split` keeps such records together)"
+            )
     splits = {name: examples(found) for name, found in rows.items()}
     splits["train"] = _learnable(splits["train"], watcher)
     everything = [row for found in rows.values() for row in found] if _chooses_demos(plan, student, splits) else []
@@ -104,6 +110,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
         sizes,
         time.monotonic() - began,
         evidence,
+        sharing,
     )
     artifact_folder.save(
         folder,

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import dspy
 
-from metrics.confidence import difference_interval
-from optimize.artifact.program_file import Loaded
-from optimize.inference.evaluate import check_any, measure
-from optimize.lm.client import OpenLM
-from optimize.search.champion import Choice, Contender
-from optimize.tasks.task import Task
-from programs.judges.ensemble import Ensemble, seen_by, single
+from aisr.artifact.program_file import Loaded
+from aisr.inference.evaluate import check_any, measure
+from aisr.lm.client import OpenLM
+from aisr.metrics.confidence import difference_interval
+from aisr.optimize.search.champion import Choice, Contender
+from aisr.programs.judges.ensemble import Ensemble, seen_by, single
+from aisr.tasks.task import Task
 
 
 def ensemble(members: Mapping[str, Loaded]) -> Ensemble:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from optimize.artifact.program_file import Loaded
-from optimize.decision.ablation import Ablation
-from optimize.inference.evaluate import Result
-from optimize.lm.client import OpenLM
+from aisr.artifact.program_file import Loaded
+from aisr.inference.evaluate import Result
+from aisr.lm.client import OpenLM
+from aisr.optimize.decision.ablation import Ablation
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,18 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from optimize.datasets.examples import Prepares
-from optimize.evidence.budget_fit import STEP, BudgetFitted, fit_budget
-from optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked
-from optimize.evidence.unseen import Unseen
-from optimize.experiment.plan import Plan
-from programs.errors import NotEmbedded
-from programs.judges.contract import Program
-from programs.judges.ensemble import ranked
-from programs.judges.learnt import learning
-from programs.records.base import Record
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.passages import LEAST, rank
+from aisr.optimize.datasets.examples import Prepares
+from aisr.optimize.evidence.budget_fit import STEP, BudgetFitted, fit_budget
+from aisr.optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked
+from aisr.optimize.evidence.unseen import Unseen
+from aisr.optimize.experiment.plan import Plan
+from aisr.programs.errors import NotEmbedded
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import ranked
+from aisr.programs.judges.learnt import learning
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.passages import LEAST, rank
 
 ROOM = 2000  # tokens of a model's context that are kept for the instruction, the claim and the answer
 

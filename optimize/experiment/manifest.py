@@ -33,9 +33,10 @@ def manifest(
     sizes: Mapping[str, int],
     seconds: float,
     evidence: Evidence,
+    sharing: Mapping[str, Leak],
 ) -> Manifest:
     """The manifest of a compile. digest: that of program.json; sizes: records a split; evidence: what was
-    fitted on the gold evidence."""
+    fitted on the gold evidence; sharing: what the other splits share with train."""
     results = {
         "dev": choice.champion.dev,
         "baseline_dev": choice.contenders[0].dev,
@@ -66,6 +67,15 @@ def manifest(
             name: Data(file=path.name, path=str(path), digest=digests.of_file(path), records=sizes[name])
             for name, path in plan.data.items()
         },
+        apart=Apart.model_validate(
+            {
+                "rule": RULE,
+                "splits": {
+                    name: {"sharing": found.any_kind, "records": found.records, "by_kind": found.by_kind}
+                    for name, found in sharing.items()
+                },
+            }
+        ),
         scores={name: _score(found) for name, found in results.items() if found is not None},
         gain_on_dev=choice.champion.gain,
         gain_on_test=test.gain if test else None,

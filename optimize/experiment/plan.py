@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from optimize.artifact.program_file import Loaded
-from optimize.search.champion import Contender
-from optimize.search.optimizers import Settings
-from optimize.tasks.task import Task
-from programs.vision.images import Gallery
+from aisr.artifact.program_file import Loaded
+from aisr.optimize.search.champion import Contender
+from aisr.optimize.search.optimizers import Settings
+from aisr.programs.vision.images import Gallery
+from aisr.tasks.task import Task
 
 
 @dataclass(frozen=True)

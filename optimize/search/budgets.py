@@ -1,15 +1,16 @@
 """How thorough a search is, in one word: candidates, demos and, by them, the records that every optimizer judges.
 
-What a budget comes to is in `optimize.search.searches` for each optimizer: GEPA judges as many records as `candidates`
-times dev and two minibatches have, MIPROv2 makes twice as many trials, SIMBA as many steps of as many candidates.
+What a budget comes to is in `aisr.optimize.search.searches` for each optimizer: GEPA judges as many records as
+`candidates` times dev and two minibatches have, MIPROv2 makes twice as many trials, SIMBA as many steps of as many
+candidates.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from optimize.search.optimizers import Settings
-from programs.errors import UserError
+from aisr.optimize.search.optimizers import Settings
+from aisr.programs.errors import UserError
 
 # More demos are not longer ones: each may take 750 tokens. SIMBA's calls grow with the square of the candidates, which
 # is what keeps "heavy" at eight.

@@ -7,16 +7,16 @@ from math import inf, log2
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from metrics.confidence import Interval, difference_interval
-from metrics.racing import nested, rungs, survivors
-from optimize.inference.evaluate import Result, result, scored
-from optimize.inference.judge import Outcome, judge_all
-from optimize.lm.client import OpenLM
-from optimize.search.optimizers import Candidate
-from optimize.search.record_cost import usd_per_1000
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.judges.contract import Program
+from aisr.inference.evaluate import Result, result, scored
+from aisr.inference.judge import Outcome, judge_all
+from aisr.lm.client import OpenLM
+from aisr.metrics.confidence import Interval, difference_interval
+from aisr.metrics.racing import nested, rungs, survivors
+from aisr.optimize.search.optimizers import Candidate
+from aisr.optimize.search.record_cost import usd_per_1000
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.tasks.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
 SAMPLE = 20  # records of dev whose prompts are rendered to tell a price
@@ -70,8 +70,9 @@ def choose(
     done: Callable[[Contender], None] = lambda contender: None,
     max_usd_per_1000: float | None = None,
 ) -> Choice:
-    """Race the candidates on dev (see `metrics.racing`) and take the best of those that ran to the end, by score and
-    price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to the end.
+    """Race the candidates on dev (see `aisr.metrics.racing`) and take the best of those that ran to the end, by score
+    and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to the
+    end.
 
     max_usd_per_1000: what judging a thousand records may cost with a candidate; dearer ones do not race. Raises
     UserError where the first is one, or where prices are unknown.

@@ -7,10 +7,10 @@ import dspy
 from dspy.evaluate import Evaluate
 from dspy.evaluate.evaluate import EvaluationResult
 
-from metrics.scores import value
-from optimize.compat.gepa import CandidateProposal, GEPAState
-from optimize.compat.mipro import EvaluatedMIPRO
-from optimize.tasks.task import Answer, Task
+from aisr.compat.gepa import CandidateProposal, GEPAState
+from aisr.compat.mipro import EvaluatedMIPRO
+from aisr.metrics.scores import value
+from aisr.tasks.task import Answer, Task
 
 
 class CorpusEvaluate(Evaluate):

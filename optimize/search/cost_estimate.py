@@ -8,16 +8,16 @@ from math import ceil
 
 import dspy
 
-from optimize.lm.client import OpenLM
-from optimize.search import nearest
-from optimize.search.demos import affordable
-from optimize.search.optimizers import Settings
-from optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
-from optimize.search.record_cost import Cost, costs
-from optimize.search.searches import Sizes, Step, in_turn
-from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import models, seen_by
-from programs.text.tokens import length
+from aisr.lm.client import OpenLM
+from aisr.optimize.search import nearest
+from aisr.optimize.search.demos import affordable
+from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
+from aisr.optimize.search.record_cost import Cost, costs
+from aisr.optimize.search.searches import Sizes, Step, in_turn
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.text.tokens import length
 
 
 @dataclass(frozen=True)

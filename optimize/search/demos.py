@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 import dspy
 
-from programs.text.tokens import length
+from aisr.programs.text.tokens import length
 
 LIKELY = 0.5  # from which chance on a program finds a record's gold plausible
 

@@ -11,12 +11,12 @@ from typing import NamedTuple, cast
 
 import dspy
 
-from optimize.search.demos import affordable
-from optimize.tasks.task import Task
-from programs.judges.contract import ChoosingProgram, JudgeProgram
-from programs.judges.learnt import hand_over
-from programs.retrieval.knn_demos import By
-from programs.text.tokens import length
+from aisr.optimize.search.demos import affordable
+from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram
+from aisr.programs.judges.learnt import hand_over
+from aisr.programs.retrieval.knn_demos import By
+from aisr.programs.text.tokens import length
+from aisr.tasks.task import Task
 
 FROM = 200  # records of train: with fewer the nearest is not near
 COUNTS = (4, 8, 16)
@@ -25,7 +25,7 @@ SHARE = 0.5  # of a model's context, where that is known, that demos may fill
 
 
 class Way(NamedTuple):
-    """How the demos of a record are chosen, see `programs.retrieval.knn_demos.Nearness`."""
+    """How the demos of a record are chosen, see `aisr.programs.retrieval.knn_demos.Nearness`."""
 
     demos: int
     by: By

@@ -5,16 +5,16 @@ from typing import Any
 
 import dspy
 
-from metrics.scores import Scores
-from optimize.inference.evaluate import scored
-from optimize.inference.judge import Outcome
-from optimize.search.reflection import mixed_up
-from optimize.tasks.task import Task
+from aisr.inference.evaluate import scored
+from aisr.inference.judge import Outcome
+from aisr.metrics.scores import Scores
+from aisr.optimize.search.reflection import mixed_up
+from aisr.tasks.task import Task
 
 
 class Objective:
-    """A metric for DSPy: the credit of one example against a baseline (see `metrics.scores.Scores.credit`), or, while
-    demos are bootstrapped, whether the answer is right enough to be one.
+    """A metric for DSPy: the credit of one example against a baseline (see `aisr.metrics.scores.Scores.credit`), or,
+    while demos are bootstrapped, whether the answer is right enough to be one.
 
     The baseline is one on train alone; dev and test never reach it. plausible: for each record of train, how likely
     its gold labels are to the baseline's program, 0-1: the least of its statements. confusion: in words, which way it

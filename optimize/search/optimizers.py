@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import dspy
 from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
-from optimize.lm.client import OpenLM
-from optimize.search import nearest
-from optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
-from optimize.search.demos import affordable, balanced, covering, plausible_first
-from optimize.search.objective import Objective
-from optimize.search.reflection import Reflection
-from optimize.tasks.task import Task
-from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import in_prompt
-from programs.vision.content_parts import is_harmless
+from aisr.lm.client import OpenLM
+from aisr.optimize.search import nearest
+from aisr.optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
+from aisr.optimize.search.demos import affordable, balanced, covering, plausible_first
+from aisr.optimize.search.objective import Objective
+from aisr.optimize.search.reflection import Reflection
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.ensemble import in_prompt
+from aisr.programs.vision.content_parts import is_harmless
+from aisr.tasks.task import Task
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35
@@ -116,8 +116,8 @@ def bootstrap(work: Compilation) -> list[JudgeProgram]:
 
 def random_search(work: Compilation) -> list[JudgeProgram]:
     """Bootstrapped sets drawn at random; two of labelled records, one as drawn, one of those whose gold the uncompiled
-    program finds plausible; and where train is large enough, nearest demos (see `optimize.search.nearest`). The race on
-    dev compares them."""
+    program finds plausible; and where train is large enough, nearest demos (see `aisr.optimize.search.nearest`). The
+    race on dev compares them."""
     drawn = [_labelled_set(work, work.settings.seed), _labelled_set(work, work.settings.seed, work.objective.plausible)]
     pool = work.taught
     for k in range(work.settings.candidates):

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import dspy
 
-from optimize.compat.mipro import get_dspy_source_code
-from optimize.search.optimizers import GEPA_MINIBATCH, SIMBA_BATCH, Settings
-from optimize.search.record_cost import Cost
-from optimize.search.searches import Sizes, gepa_rounds
-from programs.judges.contract import JudgeProgram
-from programs.text.tokens import tokens
+from aisr.compat.mipro import get_dspy_source_code
+from aisr.optimize.search.optimizers import GEPA_MINIBATCH, SIMBA_BATCH, Settings
+from aisr.optimize.search.record_cost import Cost
+from aisr.optimize.search.searches import Sizes, gepa_rounds
+from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.text.tokens import tokens
 
 WRITTEN = 1000  # tokens that an instruction, or anything else that the teacher writes, has at most
 USUAL = 300  # and usually

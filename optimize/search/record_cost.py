@@ -8,12 +8,12 @@ from typing import Any
 
 import dspy
 
-from optimize.lm.client import OpenLM
-from programs.asking.ask import CORRECTION_TOKENS
-from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import models, seen_by
-from programs.text.tokens import length, tokens
-from programs.vision.images import SHOWN_PIXELS
+from aisr.lm.client import OpenLM
+from aisr.programs.asking.ask import CORRECTION_TOKENS
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.text.tokens import length, tokens
+from aisr.programs.vision.images import SHOWN_PIXELS
 
 # The most that a picture comes to by the rule that providers publish, a token for some 750 pixels.
 PICTURE_TOKENS = SHOWN_PIXELS // 750

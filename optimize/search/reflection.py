@@ -11,12 +11,12 @@ from typing import Any
 import dspy
 from dspy.teleprompt.gepa import InstructionProposer
 
-from optimize.inference.judge import Outcome
-from optimize.tasks.task import Task
-from programs.judges.contract import JudgeProgram
-from programs.retrieval.knn_demos import wording
-from programs.text.overlap import runs
-from programs.text.sentences import sentences
+from aisr.inference.judge import Outcome
+from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.retrieval.knn_demos import wording
+from aisr.programs.text.overlap import runs
+from aisr.programs.text.sentences import sentences
+from aisr.tasks.task import Task
 
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it
 LEAST_LEFT = 0.5  # of an instruction, or it was mostly quotes

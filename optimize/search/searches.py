@@ -1,15 +1,15 @@
 """How many records each optimizer judges, at most: what an estimate rests on.
 
-The numbers are those of the optimizers' code in DSPy and of how `optimize.search.optimizers` calls them; a test holds
-each against the calls that a server counts.
+The numbers are those of the optimizers' code in DSPy and of how `aisr.optimize.search.optimizers` calls them; a test
+holds each against the calls that a server counts.
 """
 
 from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Literal, NamedTuple
 
-from optimize.search import nearest
-from optimize.search.optimizers import GEPA_MINIBATCH, MIPRO_MINIBATCH, SIMBA_BATCH, Settings
+from aisr.optimize.search import nearest
+from aisr.optimize.search.optimizers import GEPA_MINIBATCH, MIPRO_MINIBATCH, SIMBA_BATCH, Settings
 
 Split = Literal["train", "dev", "test"]
 

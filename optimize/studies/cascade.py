@@ -1,4 +1,4 @@
-"""What a second LM behind the first is worth: `python -m optimize.studies.cascade GOLD FIRST SECOND --task TASK`.
+"""What a second LM behind the first is worth: `python -m aisr.optimize.studies.cascade GOLD FIRST SECOND --task TASK`.
 
 From two predictions files of the same labelled records, the first written by `aisr predict --confidence`. Both LMs have
 answered everything, so that each threshold can be looked at: the score if the second had been asked about the records
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from metrics.confidence import Interval, difference_interval
-from metrics.scores import value
-from optimize.base.text import percent
-from optimize.cli.display import note, table
-from optimize.cli.options import chosen_task
-from optimize.report import figures
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.reading.lines import explain, read, scan
+from aisr.base.text import percent
+from aisr.commands.display import note, table
+from aisr.commands.options import chosen_task
+from aisr.metrics.confidence import Interval, difference_interval
+from aisr.metrics.scores import value
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import explain, read, scan
+from aisr.report import figures
+from aisr.tasks.task import Task
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 DRAWS = 20  # of a share at random
@@ -83,7 +83,9 @@ def _mixed(first: Sequence[Any], second: Sequence[Any], asked: Any) -> list[Any]
 
 def main() -> int:
     """0 where the files could be held against each other, 2 where they could not."""
-    parser = argparse.ArgumentParser(prog="python -m optimize.studies.cascade", description="Two LMs, by threshold.")
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.optimize.studies.cascade", description="Two LMs, by threshold."
+    )
     parser.add_argument("gold", type=Path, help="JSONL file of labelled records")
     parser.add_argument("first", type=Path, help="predictions of the first LM, with confidence")
     parser.add_argument("second", type=Path, help="predictions of the second LM")

@@ -18,15 +18,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.manifest import manifest
-from optimize.base.text import percent, with_interval
-from optimize.cli.display import console, note, table
-from optimize.cli.options import ARTIFACTS
-from optimize.lm import llama_cpp
-from optimize.tasks.all import TASKS
-from optimize.tracking import registry
-from optimize.tracking.store import open_store
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.manifest import manifest
+from aisr.base.text import percent, with_interval
+from aisr.commands.display import console, note, table
+from aisr.commands.options import ARTIFACTS
+from aisr.lm import llama_cpp
+from aisr.tasks.all import TASKS
+from aisr.tracking import registry
+from aisr.tracking.store import open_store
 
 NAME = "demo"
 SAMPLE = Path("data/sample")
@@ -94,7 +94,7 @@ class Progress:
         self._done += 1
         here = f"step {self._done} of {self._steps}"
         note(f"[{here}] $ aisr {shlex.join(words)}")
-        done = subprocess.run([sys.executable, "-m", "optimize.cli", *words], check=False)
+        done = subprocess.run([sys.executable, "-m", "aisr.commands", *words], check=False)
         if done.returncode:
             raise SystemExit(f"aisr {words[0]} ended with exit code {done.returncode}")
 

@@ -1,4 +1,4 @@
-"""All ways to rank figures and tables beside one another: `python -m optimize.studies.elements FILE… --task TASK`.
+"""All ways to rank figures and tables beside one another: `python -m aisr.optimize.studies.elements FILE… --task TASK`.
 
 Prints two Markdown tables: each part of the score with its 95 % interval, and the paired difference of the ranking
 score from the first row; then what one choice is worth where all else is equal. Papers are resampled, since the claims
@@ -15,22 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from metrics.confidence import Interval, mean_interval
-from metrics.scores import Floats, value
-from optimize.cli.options import chosen_task
-from optimize.datasets.leakage import groups
-from optimize.evidence.rank_fit import TooFew, fit_ranker, looked
-from optimize.inference.judge import judge
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Answer, Task
-from programs.errors import UserError
-from programs.judges.contract import JudgeProgram
-from programs.reading.lines import read
-from programs.records.base import Record
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.elements.strategies import DEFAULT
-from programs.retrieval.embeddings import built_in
+from aisr.commands.options import chosen_task
+from aisr.inference.judge import judge
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.metrics.confidence import Interval, mean_interval
+from aisr.metrics.scores import Floats, value
+from aisr.optimize.datasets.leakage import groups
+from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.elements.strategies import DEFAULT
+from aisr.programs.retrieval.embeddings import built_in
+from aisr.tasks.task import Answer, Task
 
 # The first is what the others are compared with: as CSIRO-LT had it.
 WAYS = (
@@ -41,6 +41,9 @@ WAYS = (
     ("element/100/read/captions", "bm25"),
     ("element/100/read/captions", "dense"),
     ("element/100/read/captions", "hybrid"),
+    ("element/100/read/parts", "bm25"),
+    ("element/100/read/parts", "dense"),
+    ("element/100/read/parts", "hybrid"),
     ("element/sentence/read/captions", "bm25"),
     ("element/sentence/read/captions", "dense"),
     ("element/paragraph/read/captions", "bm25"),
@@ -63,9 +66,9 @@ WAYS = (
     ("hierarchical/plain", "hybrid"),
     ("hierarchical/captions", "bm25"),
     ("hierarchical/captions", "hybrid"),
-    ("fusion", "hybrid"),
-    ("round-robin", "hybrid"),
-    ("top-k", "hybrid"),
+    ("fusion/captions", "hybrid"),
+    ("round-robin/captions", "hybrid"),
+    ("top-k/captions", "hybrid"),
 )
 ASKING: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (f"{DEFAULT}, described by the LM", "bm25", {"rephrase": True, "order": 0}),
@@ -76,6 +79,8 @@ ASKING: tuple[tuple[str, str, dict[str, Any]], ...] = (
 CHOICES = (
     ("citations read, not as published", "element/100/read/plain bm25", "element/100/spelled/plain bm25"),
     ("captions", "element/100/read/captions bm25", "element/100/read/plain bm25"),
+    ("of a panel its own part", "element/100/read/parts bm25", "element/100/read/captions bm25"),
+    ("of a panel its own part, hybrid", "element/100/read/parts hybrid", "element/100/read/captions hybrid"),
     ("captions, chunk-guided", "chunk/100/captions bm25", "chunk/100/plain bm25"),
     ("dense for bm25", "element/100/read/captions dense", "element/100/read/captions bm25"),
     ("dense for bm25, as published", "element/100/spelled/plain dense", "element/100/spelled/plain bm25"),
@@ -86,9 +91,9 @@ CHOICES = (
     ("order of mention for inverse ranks", "chunk/100/captions/mentions bm25", "chunk/100/captions bm25"),
     ("hierarchical for chunks of 512", "hierarchical/captions bm25", "chunk/512/captions bm25"),
     ("hierarchical for chunks of a sentence", "hierarchical/captions bm25", "chunk/sentence/captions bm25"),
-    ("top-k merge for its first run", "top-k hybrid", "element/100/read/captions dense"),
-    ("round-robin for top-k merge", "round-robin hybrid", "top-k hybrid"),
-    ("rank fusion for top-k merge", "fusion hybrid", "top-k hybrid"),
+    ("top-k merge for its first run", "top-k/captions hybrid", "element/100/read/captions dense"),
+    ("round-robin for top-k merge", "round-robin/captions hybrid", "top-k/captions hybrid"),
+    ("rank fusion for top-k merge", "fusion/captions hybrid", "top-k/captions hybrid"),
 )
 Answers = list[Answer | None]
 
@@ -106,7 +111,9 @@ class Row:
 
 def main() -> int:
     """0 where the files could be ranked, 2 where they could not."""
-    parser = argparse.ArgumentParser(prog="python -m optimize.studies.elements", description="Rank figures and tables.")
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.optimize.studies.elements", description="Rank figures and tables."
+    )
     parser.add_argument("files", type=Path, nargs="+", help="JSONL files of labelled records")
     parser.add_argument("--task", required=True)
     parser.add_argument("--lm", help="an LM to describe elements and to order them, such as openai/gpt-4o-mini")

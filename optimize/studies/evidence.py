@@ -1,4 +1,4 @@
-"""What the text in pictures is worth on the sample, without any LM: `python -m optimize.studies.evidence`.
+"""What the text in pictures is worth on the sample, without any LM: `python -m aisr.optimize.studies.evidence`.
 
 The wording prior and the cues of the decision layer are fitted on train and dev and scored on test, once with captions
 alone and once with what OCR reads in the pictures. A model that is sure of nothing stands where the LM would be. The
@@ -8,21 +8,21 @@ sample's pictures are read once, in some minutes.
 import sys
 from pathlib import Path
 
-from metrics.confidence import difference_interval
-from optimize.base.text import percent
-from optimize.cli.display import note, table
-from optimize.cli.options import ARTIFACTS
-from optimize.datasets.examples import Labelled, examples, labelled
-from optimize.datasets.images import attach_gallery, find_gallery
-from optimize.decision.fit import PRIORS, fit
-from optimize.decision.folds import Judged
-from optimize.inference.evaluate import Result, result
-from optimize.inference.judge import Outcome
-from optimize.tasks.all import TASKS
-from optimize.tasks.judgements import Judgements
-from optimize.tasks.task import Task
-from programs.asking.label_probabilities import Judgement
-from programs.decision.layer import LM
+from aisr.base.text import percent
+from aisr.commands.display import note, table
+from aisr.commands.options import ARTIFACTS
+from aisr.inference.evaluate import Result, result
+from aisr.inference.images import attach_gallery, find_gallery
+from aisr.inference.judge import Outcome
+from aisr.metrics.confidence import difference_interval
+from aisr.optimize.datasets.examples import Labelled, examples, labelled
+from aisr.optimize.decision.fit import PRIORS, fit
+from aisr.optimize.decision.folds import Judged
+from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.decision.layer import LM
+from aisr.tasks.all import TASKS
+from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Task
 
 SAMPLE = Path("data/sample")
 FORMS = ("caption", "ocr")

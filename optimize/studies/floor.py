@@ -1,4 +1,4 @@
-"""How far a task's records can be answered without any LM: `python -m optimize.studies.floor FILE --task TASK`.
+"""How far a task's records can be answered without any LM: `python -m aisr.optimize.studies.floor FILE --task TASK`.
 
 Prints the official score of the task's fallback answers, which is what any program has to beat.
 """
@@ -7,16 +7,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from metrics.confidence import score_interval
-from optimize.cli.display import note, score_table
-from optimize.cli.options import chosen_task
-from programs.errors import UserError
-from programs.reading.lines import read
+from aisr.commands.display import note, score_table
+from aisr.commands.options import chosen_task
+from aisr.metrics.confidence import score_interval
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
 
 
 def main() -> int:
     """0 where the file could be scored, 2 where it could not."""
-    parser = argparse.ArgumentParser(prog="python -m optimize.studies.floor", description="The score without any LM.")
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.optimize.studies.floor", description="The score without any LM."
+    )
     parser.add_argument("file", type=Path, help="JSONL file of labelled records")
     parser.add_argument("--task", required=True)
     given = parser.parse_args()

@@ -1,4 +1,5 @@
-"""How many records the decision layer needs to see a gain: `python -m optimize.studies.layer` (some minutes, no LM).
+"""How many records the decision layer needs to see a gain: `python -m aisr.optimize.studies.layer` (some minutes, no
+LM).
 
 A simulated model sees a noisy sign of the right label and states the probabilities that follow from it under a prior of
 its own, which is off by as much as it takes for the best layer to gain so many points. Of each corpus the layer is
@@ -11,18 +12,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.judgements import Gold, ranking_score
-from optimize.base.text import percent
-from optimize.cli.display import table
-from optimize.datasets.split import fold_of
-from optimize.decision import rule as rule_fit
-from optimize.decision.fit import ALONE, SHARES, WEIGHTS
-from optimize.decision.folds import FOLDS, REPEATS, Material, Texts
-from optimize.decision.trial import Choosing, as_they_are, cross_validated
-from optimize.tasks.all import TASKS
-from optimize.tasks.judgements import Judgements
-from programs.decision.layer import LM, as_it_is, logs
-from programs.decision.text_prior import softmax
+from aisr.base.text import percent
+from aisr.commands.display import table
+from aisr.metrics.judgements import Gold, ranking_score
+from aisr.optimize.datasets.split import fold_of
+from aisr.optimize.decision import rule as rule_fit
+from aisr.optimize.decision.fit import ALONE, SHARES, WEIGHTS
+from aisr.optimize.decision.folds import FOLDS, REPEATS, Material, Texts
+from aisr.optimize.decision.trial import Choosing, as_they_are, cross_validated
+from aisr.programs.decision.layer import LM, as_it_is, logs
+from aisr.programs.decision.text_prior import softmax
+from aisr.tasks.all import TASKS
+from aisr.tasks.judgements import Judgements
 
 SHARPNESS = 2.0  # standard deviations of noise between the right label and the others
 PRIOR = np.array([0.6, 0.1, 0.1, 0.1, 0.1])

@@ -1,4 +1,4 @@
-"""What the readers of papers find in the sample paper, without any LM: `python -m optimize.studies.paper`.
+"""What the readers of papers find in the sample paper, without any LM: `python -m aisr.optimize.studies.paper`.
 
 The paper is read twice, from LaTeX and from its PDF, and held to `structure.json`, which a person wrote from the paper.
 Texts are compared by their letters and digits: blanks, hyphens and the form of quotes and minus signs do not count.
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from optimize.base.files import read_json
-from optimize.cli.display import note, table
-from optimize.paper import latex, pdf
-from optimize.paper.draft import Draft
+from aisr.base.files import read_json
+from aisr.commands.display import note, table
+from aisr.paper import latex, pdf
+from aisr.paper.draft import Draft
 
 SAMPLE = Path("data/sample/paper")
 SIGNS = re.compile(r"[^\W_]|(?<=\d)\.(?=\d)")

@@ -1,4 +1,4 @@
-"""All ways to find the passages that ground claims beside one another: `python -m optimize.studies.passages FILE…
+"""All ways to find the passages that ground claims beside one another: `python -m aisr.optimize.studies.passages FILE…
 --task TASK --train TRAIN`.
 
 Prints a Markdown table: each part of the score with its 95 % interval, and the paired difference of the ranking score
@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrics.confidence import Interval, mean_interval
-from optimize.cli.options import chosen_task
-from optimize.datasets.leakage import groups
-from optimize.experiment.evidence import learn
-from optimize.inference.judge import judge_all
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Answer, Options, Task
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.base import Record
+from aisr.commands.options import chosen_task
+from aisr.inference.judge import judge_all
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.metrics.confidence import Interval, mean_interval
+from aisr.optimize.datasets.leakage import groups
+from aisr.optimize.experiment.evidence import learn
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
+from aisr.tasks.task import Answer, Options, Task
 
 # What the others are compared with comes first: the baseline of CSIRO-LT.
 WAYS: Mapping[str, Options] = {
@@ -63,7 +63,9 @@ class Row(NamedTuple):
 
 def main() -> int:
     """0 where the files could be scored, 2 where they could not."""
-    parser = argparse.ArgumentParser(prog="python -m optimize.studies.passages", description="Find grounding passages.")
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.optimize.studies.passages", description="Find grounding passages."
+    )
     parser.add_argument("files", type=Path, nargs="+", help="JSONL files of labelled records")
     parser.add_argument("--task", required=True)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""What questions about a claim find beside the claim: `python -m optimize.studies.questions FILE --task TASK`.
+"""What questions about a claim find beside the claim: `python -m aisr.optimize.studies.questions FILE --task TASK`.
 
 Prints the share of claims that have a gold paragraph among the first ten, looked for by the claim, by the gold
 questions, and by both, fused by rank. Gold questions are the best that a model could ask.
@@ -8,14 +8,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from optimize.base.text import percent
-from optimize.cli.display import note, table
-from optimize.cli.options import chosen_task
-from optimize.inference.retrieval_eval import claims
-from optimize.tasks.task import Searched
-from programs.errors import UserError
-from programs.retrieval.documents import fused_ranking
-from programs.retrieval.retrievers import Matcher, matcher
+from aisr.base.text import percent
+from aisr.commands.display import note, table
+from aisr.commands.options import chosen_task
+from aisr.inference.retrieval_eval import claims
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval.documents import fused_ranking
+from aisr.programs.retrieval.retrievers import Matcher, matcher
+from aisr.tasks.task import Searched
 
 DEPTH = 10
 
@@ -23,7 +23,7 @@ DEPTH = 10
 def main() -> int:
     """0 where the file could be searched, 2 where it could not."""
     parser = argparse.ArgumentParser(
-        prog="python -m optimize.studies.questions", description="Claim against questions."
+        prog="python -m aisr.optimize.studies.questions", description="Claim against questions."
     )
     parser.add_argument("file", type=Path, help="JSONL file of labelled records")
     parser.add_argument("--task", required=True)

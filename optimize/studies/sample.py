@@ -1,4 +1,4 @@
-"""What compiling is worth on the sample, with the embedded model: `python -m optimize.studies.sample`.
+"""What compiling is worth on the sample, with the embedded model: `python -m aisr.optimize.studies.sample`.
 
 Compiles each task whose sample has a `study.json` (an hour on two cores, then from the cache) and prints: compiled
 against uncompiled; what the race saved against judging all of dev; what each part of the decision layer is worth; what
@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from optimize.cli.options import ARTIFACTS
+from aisr.commands.options import ARTIFACTS
 
 # Before DSPy is imported: the cache that the commands use.
 os.environ.setdefault("DSPY_CACHEDIR", str(ARTIFACTS.resolve() / ".cache"))
@@ -161,7 +161,7 @@ def _data(task: Task, side: str) -> Path:
 
 def _aisr(task: Task, command: str, *words: str, name: str = NAME) -> None:
     said = [command, f"--task={task.name}", *words, *(["--name", name] if command == "compile" else [])]
-    subprocess.run([sys.executable, "-m", "optimize.cli", *said], check=True)
+    subprocess.run([sys.executable, "-m", "aisr.commands", *said], check=True)
 
 
 if __name__ == "__main__":

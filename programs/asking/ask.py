@@ -11,12 +11,12 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from programs.asking import stated
-from programs.asking.label_probabilities import Chances
-from programs.asking.placeholder_answer import stand_in
-from programs.asking.steps import Question, Steps
-from programs.errors import UserError
-from programs.text.sanitize import plain
+from aisr.programs.asking import stated
+from aisr.programs.asking.label_probabilities import Chances
+from aisr.programs.asking.placeholder_answer import stand_in
+from aisr.programs.asking.steps import Question, Steps
+from aisr.programs.errors import UserError
+from aisr.programs.text.sanitize import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
 Constraints = dict[str, dict[str, Any]]
@@ -181,7 +181,7 @@ def _config(predict: dspy.Predict, constraints: Constraints, draw: int) -> dict[
 
 
 def _asks_once(predict: dspy.Predict) -> bool:
-    """Whether the engine writes questions down, or knows only the answers to those (`optimize/lm/offline.py`)."""
+    """Whether the engine writes questions down, or knows only the answers to those (`aisr/lm/offline.py`)."""
     return bool(getattr(_engine(predict), "asks_once", False))
 
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from programs.asking import stated
-from programs.errors import UserError
+from aisr.programs.asking import stated
+from aisr.programs.errors import UserError
 
 Source = Literal["logprobs", "stated", "samples", "vote", "layer"]
 SOURCES = {  # in words

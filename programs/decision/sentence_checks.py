@@ -9,8 +9,8 @@ from itertools import islice
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.decision import cues
-from programs.labels import ClaimLabel
+from aisr.programs.decision import cues
+from aisr.programs.labels import ClaimLabel
 
 MOST = 3
 
@@ -46,7 +46,7 @@ SHORT = {
 
 
 def by_rule(sentence: str, evidence: str, label: str) -> dict[str, list[str]]:
-    """A check that goes with a gold label, for a labelled demo: what the rules of `programs.decision.cues` find of
+    """A check that goes with a gold label, for a labelled demo: what the rules of `aisr.programs.decision.cues` find of
     that kind.
 
     A label says which list is filled; what stands in it can only be guessed, so nothing is listed where no rule finds

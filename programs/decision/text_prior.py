@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from programs.decision.weight import Weight
-from programs.errors import UserError
+from aisr.programs.decision.weight import Weight
+from aisr.programs.errors import UserError
 
 # How a text becomes terms: words and pairs of words; three to five characters within a word.
 WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}

@@ -7,21 +7,21 @@ from urllib.parse import urlsplit
 import dspy
 from pydantic import BaseModel
 
-from programs.asking import stated
-from programs.asking.ask import asking, asking_often, check_samples, leave_in_trace, unknown_names
-from programs.asking.label_probabilities import STATING, check_chances, judgements_of
-from programs.asking.steps import Steps, arun, run
-from programs.decision.layer import LM, Decision, decide
-from programs.errors import UserError
-from programs.labels import VERDICT_DEFINITIONS, VERDICTS, Verdict, VerdictLiteral, definitions
-from programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
-from programs.retrieval.documents import Collection, Passage, held
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.knn_demos import Nearness, nearest
-from programs.retrieval.passages import rank
-from programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
-from programs.text.sanitize import item, plain
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import asking, asking_often, check_samples, leave_in_trace, unknown_names
+from aisr.programs.asking.label_probabilities import STATING, check_chances, judgements_of
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.errors import UserError
+from aisr.programs.labels import VERDICT_DEFINITIONS, VERDICTS, Verdict, VerdictLiteral, definitions
+from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.retrieval.documents import Collection, Passage, held
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.programs.retrieval.passages import rank
+from aisr.programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
+from aisr.programs.text.sanitize import item, plain
 
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
@@ -242,8 +242,8 @@ class AveritecJudge(dspy.Module):
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> dspy.Prediction:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
-        `programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first; `named`,
-        those that the pairs rest on. Raises `UnusableAnswer`."""
+        `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
+        `named`, those that the pairs rest on. Raises `UnusableAnswer`."""
         return run(self._steps(claim, context, passages, shown, collection))
 
     async def aforward(

@@ -9,21 +9,21 @@ from typing import Any
 
 import dspy
 
-from programs.asking.ask import UnusableAnswer, asking, unknown_names
-from programs.asking.steps import Steps, arun, run
-from programs.decision.layer import Decision
-from programs.errors import NotEmbedded, UserError
-from programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
-from programs.retrieval.elements import strategies
-from programs.retrieval.elements.paper import Paper, documents, paper_of
-from programs.retrieval.elements.strategies import Strategy, parsed
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.knn_demos import Nearness, nearest
-from programs.retrieval.lesson import excerpt
-from programs.retrieval.passages import rank
-from programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
-from programs.text.sanitize import item, plain
+from aisr.programs.asking.ask import UnusableAnswer, asking, unknown_names
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.decision.layer import Decision
+from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
+from aisr.programs.retrieval.elements import strategies
+from aisr.programs.retrieval.elements.paper import PARTS, PLAIN, WHOLE, Paper, documents, paper_of
+from aisr.programs.retrieval.elements.strategies import Strategy, parsed, written
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.passages import rank
+from aisr.programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
+from aisr.programs.text.sanitize import item, plain
 
 SHOWN = 400  # characters of what the text says of an element that the ordering LM reads
 READ = 2000  # characters of it that the describing LM reads
@@ -66,7 +66,7 @@ class DescribeElement(dspy.Signature):
 class Context24FiguresJudge(dspy.Module):
     """Ranks the elements of a paper.
 
-    strategy: how (see `programs.retrieval.elements.strategies`); retriever: how texts are matched with the claim;
+    strategy: how (see `aisr.programs.retrieval.elements.strategies`); retriever: how texts are matched with the claim;
     rephrase: whether an LM describes each element first, a call an element, and the descriptions are ranked; order: how
     many of the best an LM puts in order (0: it is not asked); nearest, nearest_by, seats: which of the demos a claim is
     shown (see `Nearness`); embed: what asks the retriever's embedding model, which is no part of the program.
@@ -95,7 +95,7 @@ class Context24FiguresJudge(dspy.Module):
             raise UserError(f"rephrase goes with element documents, and strategy {strategy!r} ranks none")
         if order and not 2 <= order <= MOST:
             raise UserError(f"order is {order}; expected 0 (the LM orders none) or 2 to {MOST} elements")
-        self.strategy = strategy
+        self.strategy = written(strategy)
         self.retriever = retriever
         self.embedding_model = embedding_model(retriever)
         self.rephrase = rephrase
@@ -268,7 +268,9 @@ class Context24FiguresJudge(dspy.Module):
 
     def _documents(self, paper: Paper) -> list[str]:
         """What is said of each element: as the strategy has it where it ranks documents."""
-        plan = self.plan if self.plan.by_document else Strategy()
+        plan = (
+            self.plan if self.plan.by_document else Strategy(captions=PARTS if self.plan.captions == PARTS else WHOLE)
+        )
         return documents(paper, plan.size, plan.reader, plan.captions)
 
     def _ranked(self, claim: str, paper: Paper) -> list[str]:
@@ -303,8 +305,11 @@ class FittedContext24FiguresJudge(Context24FiguresJudge):
 def context24_figures_judge(**options: Any) -> Context24FiguresJudge:
     """The program of these options (see `Context24FiguresJudge`); one with a fitted ranker where it ranks the
     documents of the default strategy as they stand, since on these it is fitted."""
-    plain_documents = parsed(options.get("strategy", strategies.DEFAULT)) == Strategy() and not options.get("rephrase")
-    return FittedContext24FiguresJudge(**options) if plain_documents else Context24FiguresJudge(**options)
+    plan = parsed(options.get("strategy", strategies.DEFAULT))
+    as_they_stand = (
+        plan.captions != PLAIN and plan._replace(captions=PARTS) == Strategy() and not options.get("rephrase")
+    )
+    return FittedContext24FiguresJudge(**options) if as_they_stand else Context24FiguresJudge(**options)
 
 
 def without_lm(record: Context24FiguresRecord) -> Ranking:

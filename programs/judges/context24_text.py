@@ -5,19 +5,19 @@ from typing import Any
 
 import dspy
 
-from programs.asking.ask import asking, unknown_names
-from programs.asking.steps import Steps, arun, run
-from programs.errors import UserError
-from programs.records.context24_text import Context24TextRecord, Grounding, Snippet
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.expressions import CommonExpressions, mine
-from programs.retrieval.knn_demos import Nearness, nearest
-from programs.retrieval.lesson import excerpt
-from programs.retrieval.paper_sentences import Paper, known_again, paper
-from programs.retrieval.quoted_passages import as_in_paper, stands_in
-from programs.retrieval.retrievers import order
-from programs.text.chatter import quotes_alone, without_page
-from programs.text.sanitize import item, plain
+from aisr.programs.asking.ask import asking, unknown_names
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.errors import UserError
+from aisr.programs.records.context24_text import Context24TextRecord, Grounding, Snippet
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.expressions import CommonExpressions, mine
+from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
+from aisr.programs.retrieval.quoted_passages import as_in_paper, stands_in
+from aisr.programs.retrieval.retrievers import order
+from aisr.programs.text.chatter import quotes_alone, without_page
+from aisr.programs.text.sanitize import item, plain
 
 STRATEGIES = {
     "sentences": "the sentences that match the claim best by BM25; no LM",

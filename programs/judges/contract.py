@@ -30,7 +30,7 @@ class Program(Protocol):
         """A record as the example that it is called with; `gold` beside the inputs where it is labelled."""
 
     def __call__(self, **inputs: Any) -> dspy.Prediction:
-        """Judge an example. Raises `programs.asking.ask.UnusableAnswer`."""
+        """Judge an example. Raises `aisr.programs.asking.ask.UnusableAnswer`."""
 
     async def acall(self, **inputs: Any) -> dspy.Prediction:
         """The same for an event loop."""

@@ -2,7 +2,8 @@
 
 What separates members is worth more than their average: unions of diverse systems raised Track 1 from 47.8 to 50.3
 where majority voting lowered it. So the layer weighs the members' distributions, and may let a rare label pass with few
-votes (`programs.decision.layer.Rule.votes`). Members' own decision layers are left out: one is fitted for all together.
+votes (`aisr.programs.decision.layer.Rule.votes`). Members' own decision layers are left out: one is fitted for all
+together.
 """
 
 import asyncio

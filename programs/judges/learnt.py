@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import by_name
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.ensemble import by_name
 
 
 class Learnt(Protocol):

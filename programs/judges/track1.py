@@ -5,21 +5,21 @@ from typing import Any, Literal, get_args
 
 import dspy
 
-from programs.asking import stated
-from programs.asking.ask import as_text_in_trace, asking_often, check_samples, leave_in_trace, wrong_count
-from programs.asking.label_probabilities import STATING, Judgement, check_chances, judgements_of
-from programs.asking.steps import Steps, arun, run
-from programs.decision.layer import LM, Decision, decide
-from programs.decision.sentence_checks import SHORT, SentenceCheck, by_rule
-from programs.errors import UserError
-from programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
-from programs.records.track1 import Track1Record
-from programs.retrieval.knn_demos import Nearness, nearest
-from programs.text.clean import clean
-from programs.text.sanitize import item
-from programs.vision import evidence_bundle as bundle
-from programs.vision.images import Exhibits, Gallery, Picture
-from programs.vision.transcribe import Transcriber
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import as_text_in_trace, asking_often, check_samples, leave_in_trace, wrong_count
+from aisr.programs.asking.label_probabilities import STATING, Judgement, check_chances, judgements_of
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.sentence_checks import SHORT, SentenceCheck, by_rule
+from aisr.programs.errors import UserError
+from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.programs.text.clean import clean
+from aisr.programs.text.sanitize import item
+from aisr.programs.vision import evidence_bundle as bundle
+from aisr.programs.vision.images import Exhibits, Gallery, Picture
+from aisr.programs.vision.transcribe import Transcriber
 
 Unit = Literal["paragraph", "sentence"]
 
@@ -218,7 +218,7 @@ class Track1Judge(dspy.Module):
 
     def forward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
-        `programs.asking.label_probabilities`). Raises `UnusableAnswer`."""
+        `aisr.programs.asking.label_probabilities`). Raises `UnusableAnswer`."""
         return run(self._steps(evidence, sentences, pictures))
 
     async def aforward(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> dspy.Prediction:

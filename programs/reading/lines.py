@@ -8,8 +8,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import jsonlines
 from pydantic import BaseModel, ValidationError
 
-from programs.errors import UserError
-from programs.reading.strict_json import RepeatedKey, loads
+from aisr.programs.errors import UserError
+from aisr.programs.reading.strict_json import RepeatedKey, loads
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 Heard = Callable[[bytes], object]

@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from programs.errors import UserError
-from programs.labels import Verdict
-from programs.records.base import Prediction, Record, Text
+from aisr.programs.errors import UserError
+from aisr.programs.labels import Verdict
+from aisr.programs.records.base import Prediction, Record, Text
 
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
 

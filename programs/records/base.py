@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 
 def _below_a_folder(path: str | None) -> str | None:

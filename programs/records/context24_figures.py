@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from programs.errors import UserError
-from programs.records.base import PicturePath, Prediction, Record, Text
+from aisr.programs.errors import UserError
+from aisr.programs.records.base import PicturePath, Prediction, Record, Text
 
 MOST = 10  # elements of a ranking that the score looks at
 LABEL = re.compile(

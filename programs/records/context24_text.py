@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.records.base import Prediction, Record, Text
+from aisr.programs.records.base import Prediction, Record, Text
 
 
 class Snippet(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from programs.errors import UserError
-from programs.labels import ClaimLabel
-from programs.records.base import PicturePath, Prediction, Record, Text
+from aisr.programs.errors import UserError
+from aisr.programs.labels import ClaimLabel
+from aisr.programs.records.base import PicturePath, Prediction, Record, Text
 
 
 def _as_captions(value: Any) -> Any:

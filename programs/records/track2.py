@@ -9,9 +9,9 @@ from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from programs.errors import UserError
-from programs.labels import CitationLabel
-from programs.records.base import Prediction, Record, Text
+from aisr.programs.errors import UserError
+from aisr.programs.labels import CitationLabel
+from aisr.programs.records.base import Prediction, Record, Text
 
 
 class Citation(NamedTuple):

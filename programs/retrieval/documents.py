@@ -5,9 +5,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from programs.records.averitec import Document
-from programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
-from programs.text.sentences import sentences
+from aisr.programs.records.averitec import Document
+from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
+from aisr.programs.text.sentences import sentences
 
 WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from programs.retrieval.bm25 import best_sentence, bm25, split_sentences, words
-from programs.retrieval.content import CAPTION
-from programs.retrieval.embeddings import Embed, built_in, dense, embedded, normed
-from programs.retrieval.rare_words import BY_RARITY, SHARE, rare_words
+from aisr.programs.retrieval.bm25 import best_sentence, bm25, split_sentences, words
+from aisr.programs.retrieval.content import CAPTION
+from aisr.programs.retrieval.embeddings import Embed, built_in, dense, embedded, normed
+from aisr.programs.retrieval.rare_words import BY_RARITY, SHARE, rare_words
 
 Values = NDArray[np.float64]
 OPENING, METHODS = "opening paragraph, such as the abstract", "words for methods"

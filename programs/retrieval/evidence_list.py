@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from programs.labels import EVIDENCE_K, CitationLabel
+from aisr.programs.labels import EVIDENCE_K, CitationLabel
 
 Fill = Literal["none", "named", "three"]
 Gain = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]

@@ -7,11 +7,11 @@ from typing import Annotated, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from programs.errors import UserError
-from programs.retrieval.embeddings import Embed, built_in
-from programs.retrieval.evidence_features import COMPARING, FEATURES, measure
-from programs.retrieval.rare_words import by_stem
-from programs.retrieval.retrievers import Matcher, Scores
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval.embeddings import Embed, built_in
+from aisr.programs.retrieval.evidence_features import COMPARING, FEATURES, measure
+from aisr.programs.retrieval.rare_words import by_stem
+from aisr.programs.retrieval.retrievers import Matcher, Scores
 
 
 class EvidenceRanker(BaseModel):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, Self, get_args
 
-from programs.errors import UserError
-from programs.retrieval.retrievers import matcher, order
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval.retrievers import matcher, order
 
 By = Literal["words", "vectors", "both"]
 RETRIEVERS: Mapping[By, str] = MappingProxyType({"words": "bm25", "vectors": "dense", "both": "hybrid"})

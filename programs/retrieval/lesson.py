@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from programs.labels import EVIDENCE_K
-from programs.retrieval.bm25 import words
-from programs.retrieval.content import without_content
-from programs.text.sentences import sentences
-from programs.text.table import ROW, flat
+from aisr.programs.labels import EVIDENCE_K
+from aisr.programs.retrieval.bm25 import words
+from aisr.programs.retrieval.content import without_content
+from aisr.programs.text.sentences import sentences
+from aisr.programs.text.table import ROW, flat
 
 DISTRACTORS = 2  # beside gold paragraphs; one more where there are none
 GOLD_LENGTH, DISTRACTOR_LENGTH = (

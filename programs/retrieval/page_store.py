@@ -8,12 +8,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from programs.errors import UserError
-from programs.reading.lines import explain
-from programs.records.averitec import Document
-from programs.retrieval.bm25 import bm25, indexed
-from programs.retrieval.documents import pieces
-from programs.retrieval.retrievers import order
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import explain
+from aisr.programs.records.averitec import Document
+from aisr.programs.retrieval.bm25 import bm25, indexed
+from aisr.programs.retrieval.documents import pieces
+from aisr.programs.retrieval.retrievers import order
 
 Text = Annotated[str, BeforeValidator(lambda value: " ".join(value) if isinstance(value, list) else value)]
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from programs.retrieval.bm25 import bm25, split_sentences, words
-from programs.retrieval.content import without_content
-from programs.retrieval.expressions import CommonExpressions
-from programs.retrieval.retrievers import order
-from programs.text.loose_match import SHORTEST, letters
+from aisr.programs.retrieval.bm25 import bm25, split_sentences, words
+from aisr.programs.retrieval.content import without_content
+from aisr.programs.retrieval.expressions import CommonExpressions
+from aisr.programs.retrieval.retrievers import order
+from aisr.programs.text.loose_match import SHORTEST, letters
 
 PAPERS = 64  # whose sentences are kept
 FEWEST = 5  # stems of a sentence, from which on it is known again by most of them

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from programs.errors import UserError
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.content import heading, without_content
-from programs.retrieval.retrievers import Matcher, order
-from programs.text.table import flat
-from programs.text.tokens import tokens
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.content import heading, without_content
+from aisr.programs.retrieval.retrievers import Matcher, order
+from aisr.programs.text.table import flat
+from aisr.programs.text.tokens import tokens
 
 # The budget where none is given: two fifths of the paper, within bounds that keep a short paper whole and a long one
 # affordable. On the sample's train and dev a quarter of a paper of 50 paragraphs holds 92 % of the gold evidence.

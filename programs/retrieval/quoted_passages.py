@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable
 
-from programs.records.context24_text import Snippet
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.paper_sentences import Paper
-from programs.retrieval.retrievers import order
-from programs.text.loose_match import closest, stretch
-from programs.text.sentences import sentences
+from aisr.programs.records.context24_text import Snippet
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.paper_sentences import Paper
+from aisr.programs.retrieval.retrievers import order
+from aisr.programs.text.loose_match import closest, stretch
+from aisr.programs.text.sentences import sentences
 
 LEFT_OUT = re.compile(r"\[?(?:…|\.\.\.)\]?")
 MOST_PARTS = 20  # pieces of a quote that are looked for one by one, and sentences of each

@@ -5,10 +5,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.retrievers import Matcher
-from programs.text.sentences import sentences
-from programs.text.table import ROW
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.retrievers import Matcher
+from aisr.programs.text.sentences import sentences
+from aisr.programs.text.table import ROW
 
 
 def paragraphs_shown(passages: str, shown: Sequence[str]) -> dict[str, str]:

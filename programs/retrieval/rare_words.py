@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from programs.retrieval.bm25 import indexed, words
+from aisr.programs.retrieval.bm25 import indexed, words
 
 Values = NDArray[np.float64]
 BY_RARITY = "BM25, words that are rare in other papers counting more"

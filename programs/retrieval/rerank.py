@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import dspy
 
-from programs.asking.ask import asking, unknown_names
-from programs.asking.steps import Steps, run
-from programs.errors import UserError
-from programs.text.sanitize import plain
-from programs.text.table import flat
+from aisr.programs.asking.ask import asking, unknown_names
+from aisr.programs.asking.steps import Steps, run
+from aisr.programs.errors import UserError
+from aisr.programs.text.sanitize import plain
+from aisr.programs.text.table import flat
 
 NAMED = 10  # ids that an answer may name; the rest keep the retriever's order
 DEEPEST = 50

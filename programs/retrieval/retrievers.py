@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from programs.errors import UserError
-from programs.retrieval.bm25 import best_sentence, bm25
-from programs.retrieval.embeddings import BUILT_IN, Embed, built_in, dense
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval.bm25 import best_sentence, bm25
+from aisr.programs.retrieval.embeddings import BUILT_IN, Embed, built_in, dense
 
 Scores = NDArray[np.float64]
 Matcher = Callable[[str, Sequence[str]], Scores]
@@ -105,7 +105,7 @@ def embedder(spec: str, embed: Embed | None = None) -> Embed:
     names one and nobody asks it."""
     model = _parsed(spec)[1]
     if model and embed is None:
-        raise UserError(f"retriever {spec!r}: nobody was said to ask {model}; see optimize/lm/embeddings.py")
+        raise UserError(f"retriever {spec!r}: nobody was said to ask {model}; see aisr/lm/embeddings.py")
     return embed if embed is not None and model else built_in
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from html import unescape
 
-from programs.text.sanitize import item
+from aisr.programs.text.sanitize import item
 
 HTML_ROW = re.compile(r"<tr[\s>]", re.IGNORECASE)
 TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]*+)[^<>]*+>")

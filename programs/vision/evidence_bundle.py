@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from programs.errors import UserError
-from programs.records.track1 import EvidenceItem
-from programs.text.clean import clean
-from programs.text.sanitize import item as as_item
-from programs.text.table import ROW, rows_of
-from programs.vision.images import BadPicture, Gallery, Picture
+from aisr.programs.errors import UserError
+from aisr.programs.records.track1 import EvidenceItem
+from aisr.programs.text.clean import clean
+from aisr.programs.text.sanitize import item as as_item
+from aisr.programs.text.table import ROW, rows_of
+from aisr.programs.vision.images import BadPicture, Gallery, Picture
 
 Form = Literal["caption", "ocr", "image", "transcript"]
 KINDS = {"text": "text", "table": "table", "image": "figure"}

@@ -8,16 +8,17 @@ the disk.
 import base64
 import hashlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import dspy
 import pydantic
 from PIL import Image, ImageOps
 
-from programs.errors import UserError
+from aisr.programs.errors import UserError
 
 MOST_BYTES = 20 * 2**20
 MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
@@ -40,12 +41,16 @@ class Picture(NamedTuple):
 class Gallery:
     """The pictures below one folder. `problems` has what could not be shown: record id and path -> reason.
 
-    text: the rows of text in a picture, given its file (see `programs.vision.ocr`).
+    text: the rows of text in a picture, given its file (see `aisr.programs.vision.ocr`); drawn: of drawings that were
+    made to pictures, the file with these by the path of the drawing.
     """
 
-    def __init__(self, root: Path, text: Callable[[str], list[str]]) -> None:
+    def __init__(
+        self, root: Path, text: Callable[[str], list[str]], drawn: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
         self.root = root.resolve()
         self.text = text
+        self.drawn = drawn
         self.problems: dict[tuple[str, str], str] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Gallery":
@@ -54,7 +59,7 @@ class Gallery:
     def file(self, record: str, img_path: str) -> str | None:
         """The absolute path of a picture that can be shown; None, and an entry in `problems`, for any other."""
         try:
-            path = find(self.root, img_path)
+            path = find(self.root, img_path, self.drawn)
             decode(str(path))
         except BadPicture as error:
             self.problems[record, img_path] = str(error)
@@ -64,14 +69,16 @@ class Gallery:
     def digest(self, img_path: str) -> str | None:
         """The SHA-256 of a picture's file; None where there is none that could be shown by its place and size."""
         try:
-            path = find(self.root, img_path)
+            path = find(self.root, img_path, self.drawn)
         except BadPicture:
             return None
         return digest(str(path)) if path.stat().st_size <= MOST_BYTES else None
 
 
-def find(root: Path, img_path: str) -> Path:
-    """The file below `root` that a path of a record names. Raises `BadPicture`."""
+def find(root: Path, img_path: str, drawn: Mapping[str, Path] = MappingProxyType({})) -> Path:
+    """The file below `root` that a path of a record names, or what was drawn of it. Raises `BadPicture`."""
+    if img_path in drawn:
+        return drawn[img_path]
     try:
         path = (root / img_path).resolve(strict=True)
     except (OSError, ValueError, RuntimeError) as error:  # not there; a NUL in it; links in a circle

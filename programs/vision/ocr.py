@@ -4,7 +4,6 @@ RapidOCR runs PP-OCR models that its wheel carries, on the CPU. What it read of 
 file, so that a picture is read once.
 """
 
-import json
 import threading
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -12,11 +11,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-import diskcache
 import numpy as np
+from pydantic import TypeAdapter
 
-from programs.errors import UserError
-from programs.vision.images import BadPicture, decode, digest
+from aisr.programs.errors import UserError
+from aisr.programs.reading.text_store import TextStore
+from aisr.programs.vision.images import BadPicture, decode, digest
 
 SURE = 0.5  # of 1: what the reader is less sure of is left out
 CELL = " | "
@@ -36,7 +36,7 @@ class Reader:
     """Reads pictures, each once: what was read is kept in a folder."""
 
     def __init__(self, cache: Path) -> None:
-        self.kept = diskcache.Cache(str(cache))
+        self.kept = TextStore(cache, TypeAdapter(list[str]))
         try:
             self.name = f"rapidocr {version('rapidocr')}"
         except PackageNotFoundError as error:
@@ -45,11 +45,7 @@ class Reader:
     def __call__(self, file: str) -> list[str]:
         """The rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between them.
         Raises `BadPicture`."""
-        key = f"{self.name} {digest(file)}"
-        if key not in self.kept:
-            self.kept[key] = json.dumps(rows(pieces(file)), ensure_ascii=False)
-        found: list[str] = json.loads(self.kept[key])
-        return found
+        return self.kept.once(f"{self.name} {digest(file)}", lambda: rows(pieces(file)))
 
 
 def pieces(file: str) -> list[Piece]:

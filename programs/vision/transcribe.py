@@ -5,9 +5,9 @@ from typing import Literal
 
 import dspy
 
-from programs.asking.ask import asking
-from programs.asking.steps import Steps, run
-from programs.vision.images import Exhibits, Picture
+from aisr.programs.asking.ask import asking
+from aisr.programs.asking.steps import Steps, run
+from aisr.programs.vision.images import Exhibits, Picture
 
 MOST_LINES = 40
 

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 import aisr
-from optimize.artifact.program_file import program_text
-from optimize.inference.judge import AHEAD, in_order
-from optimize.tasks.all import TASKS
-from optimize.tasks.track1 import TRACK1
-from programs.decision.layer import LM as MODEL
-from programs.decision.layer import pooled
-from programs.reading.lines import read
-from programs.records.track1 import Track1Record
+from aisr.artifact.program_file import program_text
+from aisr.inference.judge import AHEAD, in_order
+from aisr.programs.decision.layer import LM as MODEL
+from aisr.programs.decision.layer import pooled
+from aisr.programs.reading.lines import read
+from aisr.programs.records.track1 import Track1Record
+from aisr.tasks.all import TASKS
+from aisr.tasks.track1 import TRACK1
 from support.corpora import citation, claim, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import ROOT, SAMPLE
@@ -71,7 +71,7 @@ def test_importing_it_loads_nothing_heavy_and_sets_nothing() -> None:
     code = (
         "import os, sys; before = dict(os.environ); import aisr; assert dict(os.environ) == before; "
         "print(*sorted({name.partition('.')[0] for name in sys.modules} & "
-        "{'dspy', 'mlflow', 'litellm', 'pydantic', 'numpy', 'optimize', 'programs', 'metrics'}))"
+        "{'dspy', 'mlflow', 'litellm', 'pydantic', 'numpy'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
@@ -383,7 +383,7 @@ def test_the_wheel_has_it_and_it_is_typed_for_who_uses_it(tmp_path: Path) -> Non
     words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
     said = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False).stdout
     lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.results.Judged"'] * 2
+    assert lines[:2] == ['note: Revealed type is "aisr.api.results.Judged"'] * 2
     assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
         "arg-type", "index", "arg-type"
     ], said  # fmt: skip

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact import program_file
-from optimize.base import digests, files
-from optimize.base.files import BadArtifact
-from optimize.search.optimizers import strip
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.decision.layer import LM, pooled
-from programs.vision.images import Exhibits, Picture
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact import program_file
+from aisr.base import digests, files
+from aisr.base.files import BadArtifact
+from aisr.optimize.search.optimizers import strip
+from aisr.programs.decision.layer import LM, pooled
+from aisr.programs.vision.images import Exhibits, Picture
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import TRACKS, examples
 from support.tracks import BOTH
 from support.trap import Trap

@@ -7,15 +7,15 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.artifact import diff as program_diff
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact import prompt_page
-from optimize.artifact.program_file import Loaded, parse, program_text
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.decision.layer import Decision, Rule
-from programs.judges.ensemble import Ensemble
+from aisr.artifact import diff as program_diff
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact import prompt_page
+from aisr.artifact.program_file import Loaded, parse, program_text
+from aisr.programs.decision.layer import Decision, Rule
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import TRACKS, examples
 
 Aisr = Callable[..., Any]

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from programs.asking.stated import FIELD
+from aisr.programs.asking.stated import FIELD
 from support.commands import Aisr
 from support.compiled import FEW
 from support.corpora import read_rows

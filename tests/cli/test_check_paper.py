@@ -10,11 +10,11 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.base import digests
-from optimize.paper.open import READERS
-from optimize.tasks.paper_tasks import CLAIMS
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.base import digests
+from aisr.paper.open import READERS
+from aisr.tasks.paper_tasks import CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows
@@ -178,6 +178,28 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert not (quick / "review").exists()
     assert check(aisr, keyed).code == 0
     assert told.out.startswith(f"about {len(keyed.asked)} LM calls, ")
+
+
+def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
+    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pdfs.write(tmp_path / "plot.pdf", "1 0 0 rg 0 0 612 792 re f")
+    text = r"F1 falls by 3 points (Figure 1). \begin{figure}\includegraphics{%s}\caption{F1.}\end{figure}"
+    (tmp_path / "main.tex").write_text(text % "plot" + text % "other.eps", "utf-8")
+    (tmp_path / "other.eps").touch()
+    artifact_folder.save(
+        tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))}
+    )
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported", "Supported"]})
+    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
+    finished = aisr("check-paper", "main.tex", "--out", "review", "--program", "seeing", *lm)
+    assert finished.code == 0, finished.err
+    sent = json.dumps([asked.body for asked in loopback.asked])
+    assert sent.count("data:image/jpeg;base64,") == 1
+    page = (tmp_path / "review" / "paper.html").read_text("utf-8")
+    assert '"plot.pdf": "data:image/webp;base64,' in page or '"plot.pdf":"data:image/webp;base64,' in page
+    assert "main.tex:1: other.eps: not drawn: EPS is not drawn" in finished.out
 
 
 @pytest.mark.usefixtures("quick")

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from optimize.cli import display
-from optimize.lm.budget import Ledger
+from aisr.commands import display
+from aisr.lm.budget import Ledger
 
 
 def test_where_no_terminal_is_a_line_now_and_then_says_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:

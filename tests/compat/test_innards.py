@@ -19,16 +19,16 @@ from dspy._vendor.lm15.transports import _http11
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from optimize.compat import dspy as inside_dspy
-from optimize.compat import gepa, mipro, mlflow_names, transport, versions
-from optimize.compat import mlflow as inside_mlflow
-from programs.judges.track1 import Track1Judge
+from aisr.compat import dspy as inside_dspy
+from aisr.compat import gepa, mipro, mlflow_names, transport, versions
+from aisr.compat import mlflow as inside_mlflow
+from aisr.programs.judges.track1 import Track1Judge
 from support.loopback import Loopback
 from support.paths import ROOT
 from support.runs import opened
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")
-ROOM = Path("optimize/compat")
+ROOM = Path("aisr/compat")
 PARTS = Path("programs/vision/content_parts.py")  # programs stand below the room; the marks of content parts are theirs
 # What these packages document; all else of them is an inside.
 PUBLIC = re.compile(
@@ -84,7 +84,7 @@ def test_versions_have_the_bounds_that_installers_read() -> None:
     locked = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")))
     for package, below in versions.BELOW.items():
         bound = ".".join(map(str, below))
-        assert f"<{bound}" in str(asked[package]), f"{package}: pyproject.toml and optimize/compat/versions.py differ"
+        assert f"<{bound}" in str(asked[package]), f"{package}: pyproject.toml and aisr/compat/versions.py differ"
         assert Version(locked[package]) < Version(bound)
         assert Version(locked[package]) in asked[package]
 

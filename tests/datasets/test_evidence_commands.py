@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from optimize.artifact.folder import save
-from optimize.artifact.program_file import program_text
-from optimize.tasks.track1 import TRACK1
+from aisr.artifact.folder import save
+from aisr.artifact.program_file import program_text
+from aisr.tasks.track1 import TRACK1
 from support.drawn import picture
 from support.loopback import Asked, Loopback, judged
 from support.paths import SAMPLE
@@ -138,7 +138,7 @@ def test_a_program_that_shows_no_pictures_goes_on_whatever_they_are(
 def test_auto_reads_where_it_is_not_known_that_the_model_sees(
     pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from programs.vision import ocr
+    from aisr.programs.vision import ocr
 
     monkeypatch.setattr(ocr, "pieces", lambda file: [ocr.Piece("read in the picture", 0, 0, 9)])
     words = ["--data", pictured, "--optimizer", "labeled", "--evidence", "auto", "--name", "reads", "--no-track", *FEW]

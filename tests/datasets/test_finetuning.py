@@ -6,11 +6,11 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.datasets.chat_export import chats
-from optimize.inference.judge import judge_all
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from programs.judges.ensemble import Ensemble
+from aisr.inference.judge import judge_all
+from aisr.optimize.datasets.chat_export import chats
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
 from support import scripted
 from support.corpora import read_rows
 from support.paths import SAMPLE

@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimize.datasets import split as splits
-from optimize.datasets.leakage import groups, leak, near_duplicates
-from optimize.datasets.resample import Shape, bin_of, resample, shape_of
-from optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.reading.lines import read
-from programs.records.base import Record
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
+from aisr.optimize.datasets import split as splits
+from aisr.optimize.datasets.leakage import groups, leak
+from aisr.optimize.datasets.near_duplicates import near_duplicates
+from aisr.optimize.datasets.resample import Shape, bin_of, resample, shape_of
+from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 from support.paths import SAMPLE
 
@@ -216,8 +217,9 @@ def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -
         "Kestrel needs half the memory of Oriole when the context is long.",
         "",
     ]
-    assert list(near_duplicates(claims)) == [(0, 1)]
-    assert list(near_duplicates(["", "…"])) == []
+    group = near_duplicates(claims)
+    assert (group[0] == group[1], len(set(group))) == (True, 3)
+    assert len(set(near_duplicates(["", "…"]))) == 2
 
 
 def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from optimize.studies import cascade
-from optimize.tasks.track1 import TRACK1
+from aisr.optimize.studies import cascade
+from aisr.tasks.track1 import TRACK1
 from support.corpora import claim, write
 
 GOLD = [[["Supported"]], [["Contradiction"]], [["Supported"]], [["Contradiction"]]]

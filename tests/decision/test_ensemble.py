@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
-from optimize.artifact.program_file import Loaded, parse, program_text
-from optimize.base.files import BadArtifact
-from optimize.experiment.compile import compile_program
-from optimize.experiment.plan import Plan
-from optimize.inference.judge import judge_all
-from optimize.search.optimizers import Settings
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.label_probabilities import Judgement
-from programs.decision.layer import Decision, Rule
-from programs.errors import UserError
-from programs.judges.ensemble import Ensemble, in_prompt
-from programs.labels import CLAIM_LABELS
+from aisr.artifact.program_file import Loaded, parse, program_text
+from aisr.base.files import BadArtifact
+from aisr.inference.judge import judge_all
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search.optimizers import Settings
+from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.decision.layer import Decision, Rule
+from aisr.programs.errors import UserError
+from aisr.programs.judges.ensemble import Ensemble, in_prompt
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support import scripted
 from support.plans import SILENT
 from support.scripted import TRACKS

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimize.evidence.budget_fit import fit_budget
-from optimize.experiment.compile import compile_program, estimated
-from optimize.lm.budget import Limits
-from optimize.lm.prices import Price
-from optimize.tasks.task import Searched
-from optimize.tasks.track2 import TRACK2
-from programs.retrieval.passages import WHOLE, chosen, passages, sufficient, whole
+from aisr.lm.budget import Limits
+from aisr.lm.prices import Price
+from aisr.optimize.evidence.budget_fit import fit_budget
+from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.programs.retrieval.passages import WHOLE, chosen, passages, sufficient, whole
+from aisr.tasks.task import Searched
+from aisr.tasks.track2 import TRACK2
 from support.corpora import write
 from support.plans import SILENT, plan
 from support.scripted import question, scripted, written
@@ -61,7 +61,7 @@ def test_whole_is_all_of_it() -> None:
 
 
 def row(number: int) -> dict[str, Any]:
-    texts = [f"Word{number} is in paragraph {k}. " + "It says no more. " * 20 for k in range(8)]
+    texts = [f"Word{number} is in paragraph {k}. " + f"Reed{number} moss{number}. " * 18 for k in range(8)]
     texts[3] += f"Thing{number} was seen."
     return {
         "id": f"c{number}",
@@ -91,7 +91,7 @@ def test_a_compile_chooses_it_from_train_and_says_what_it_chose(tmp_path: Path) 
 
 def long(number: int) -> dict[str, Any]:
     """A paper of 40 paragraphs that nothing sets apart but their places: the evidence is anywhere."""
-    texts = [f"Word{number} is in paragraph {k}. " + "It says no more. " * 20 for k in range(40)]
+    texts = [f"Word{number} is in paragraph {k}. " + f"Reed{number} moss{number}. " * 18 for k in range(40)]
     return {
         **row(number),
         "claim_text": f"Word{number} is in paragraph.",

@@ -10,23 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimize.artifact import diff
-from optimize.artifact.program_file import Loaded, parse, program_text
-from optimize.artifact.prompt_page import as_markdown
-from optimize.base.files import BadArtifact
-from optimize.evidence.rank_fit import TooFew, fit_ranker, looked
-from optimize.evidence.unseen import Unseen
-from optimize.experiment.compile import compile_program
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.judges.ensemble import Ensemble
-from programs.judges.track2 import Track2Judge
-from programs.records.track2 import Track2Record
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.embeddings import built_in
-from programs.retrieval.evidence_features import FEATURES, measure
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.rare_words import SHARE, by_stem, papers_having, tenths
+from aisr.artifact import diff
+from aisr.artifact.program_file import Loaded, parse, program_text
+from aisr.artifact.prompt_page import as_markdown
+from aisr.base.files import BadArtifact
+from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
+from aisr.optimize.evidence.unseen import Unseen
+from aisr.optimize.experiment.compile import compile_program
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.programs.judges.track2 import Track2Judge
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.embeddings import built_in
+from aisr.programs.retrieval.evidence_features import FEATURES, measure
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.rare_words import SHARE, by_stem, papers_having, tenths
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import write
 from support.plans import SILENT, plan
 from support.scripted import question, scripted, written
@@ -40,7 +40,7 @@ def paper(number: int, **more: Any) -> dict[str, Any]:
     thing, other = f"{ADDED[number % 12]}{number}", f"{ADDED[(number + 5) % 12]}{number}"
     prose = "It was seen in all of the places that were looked at, and in every season of the two years. " * 2
     texts = [
-        f"On {other}",
+        f"On {other}: " + ", ".join(f"note{number}of{k}" for k in range(40)),  # or they would be one paper, nearly
         f"{prose} About {other} little is known.",
         f"Figure {number} {thing} makes {other} grow, {thing} and {other}.",
         f"{prose} {thing.title()} lets {other} rise.",

@@ -9,17 +9,17 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.inference import batch_api
-from optimize.inference.judge import judge_all
-from optimize.lm.open import LMUnavailable, open_lm
-from optimize.tasks.all import TASKS
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.judges.ensemble import Ensemble
-from programs.reading.lines import BadLine, read
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.inference import batch_api
+from aisr.inference.judge import judge_all
+from aisr.lm.open import LMUnavailable, open_lm
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.programs.reading.lines import BadLine, read
+from aisr.tasks.all import TASKS
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import beginning, read_rows, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import SAMPLE

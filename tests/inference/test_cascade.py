@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.base.files import read_json
-from optimize.inference.predictions_file import run_file
-from optimize.inference.submission import check
-from optimize.lm.prices import Price
-from optimize.report.foretold import Behind, foretell
-from optimize.report.records import About, Call, JudgedRecord, Records, Statement
-from optimize.tasks.track1 import TRACK1
-from programs.asking.stated import FIELD
-from programs.decision.layer import Decision, as_it_is
-from programs.labels import CLAIM_LABELS
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.base.files import read_json
+from aisr.inference.predictions_file import run_file
+from aisr.inference.submission import check
+from aisr.lm.prices import Price
+from aisr.programs.asking.stated import FIELD
+from aisr.programs.decision.layer import Decision, as_it_is
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.report.foretold import Behind, foretell
+from aisr.report.records import About, Call, JudgedRecord, Records, Statement
+from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr, Finished
 from support.compiled import Compiled
 from support.corpora import read_rows, write

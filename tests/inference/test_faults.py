@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from optimize.artifact.folder import save
-from optimize.artifact.program_file import program_text
-from optimize.base.files import CannotWrite
-from optimize.inference.predictions_file import CannotResume
-from optimize.lm.budget import Limits
-from optimize.lm.client import OpenLM
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.artifact.folder import save
+from aisr.artifact.program_file import program_text
+from aisr.base.files import CannotWrite
+from aisr.inference.predictions_file import CannotResume
+from aisr.lm.budget import Limits
+from aisr.lm.client import OpenLM
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import read_rows, write
 from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
 from support.loopback import judged

@@ -9,13 +9,13 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.artifact.folder import save
-from optimize.artifact.program_file import program_text
-from optimize.base.files import CannotWrite
-from optimize.lm.response_cache import tame
-from optimize.report import figures
-from optimize.tasks.track1 import TRACK1
-from optimize.tracking.store import NoStore, open_store
+from aisr.artifact.folder import save
+from aisr.artifact.program_file import program_text
+from aisr.base.files import CannotWrite
+from aisr.lm.response_cache import tame
+from aisr.report import figures
+from aisr.tasks.track1 import TRACK1
+from aisr.tracking.store import NoStore, open_store
 from support.faults import small_files
 from support.loopback import Loopback
 from support.paths import SAMPLE

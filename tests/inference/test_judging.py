@@ -8,10 +8,10 @@ import pytest
 from dspy import lm15
 from dspy.utils.exceptions import LMAuthError, LMBillingError
 
-from optimize.inference.judge import finished, judge, judge_all
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
+from aisr.inference.judge import finished, judge, judge_all
+from aisr.lm.open import open_lm
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
 from support.scripted import TRACKS, claim, corpus, examples, field, flat, question, requests, right, said, scripted
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import dspy
 import pytest
 from dspy.clients.cache import Cache
 
-from optimize.lm.adapters import SIGNATURES, adapter_for, remembering
-from optimize.lm.open import open_lm
-from optimize.lm.response_cache import REMEMBERED, tame
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
+from aisr.lm.adapters import SIGNATURES, adapter_for, remembering
+from aisr.lm.open import open_lm
+from aisr.lm.response_cache import REMEMBERED, tame
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
 from support.scripted import TRACKS, examples, scripted
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ import pytest
 from dspy import lm15
 from filelock import FileLock
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.base import digests
-from optimize.inference.predict import Summary, here, predict
-from optimize.inference.predictions_file import CannotResume, lock_file, run_file
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.base import digests
+from aisr.inference.predict import Summary, here, predict
+from aisr.inference.predictions_file import CannotResume, lock_file, run_file
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write

@@ -12,9 +12,9 @@ from unittest import mock
 
 import pytest
 
-from optimize.artifact.folder import save
-from optimize.artifact.program_file import program_text
-from optimize.tasks.track1 import TRACK1
+from aisr.artifact.folder import save
+from aisr.artifact.program_file import program_text
+from aisr.tasks.track1 import TRACK1
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from optimize.experiment.compile import compile_program
-from optimize.lm.open import open_lm
+from aisr.lm.open import open_lm
+from aisr.optimize.experiment.compile import compile_program
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from metrics.matching import Mismatch
-from optimize.inference.score_files import score_files
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.reading.lines import BadLine
+from aisr.inference.score_files import score_files
+from aisr.metrics.matching import Mismatch
+from aisr.programs.reading.lines import BadLine
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 
 GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]

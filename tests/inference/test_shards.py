@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from optimize.artifact.folder import save
-from optimize.artifact.program_file import program_text
-from optimize.inference.merge import CannotMerge, Merged, merge
-from optimize.inference.predict import here, predict
-from optimize.inference.predictions_file import CannotResume, lock_file, run_file
-from optimize.inference.shards import Shard
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
+from aisr.artifact.folder import save
+from aisr.artifact.program_file import program_text
+from aisr.inference.merge import CannotMerge, Merged, merge
+from aisr.inference.predict import here, predict
+from aisr.inference.predictions_file import CannotResume, lock_file, run_file
+from aisr.inference.shards import Shard
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
 from support.corpora import read_rows, write
 from support.scripted import TRACKS, claim, corpus, right, scripted
 

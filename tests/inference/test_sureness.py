@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from metrics.calibration import selective_accuracy
-from optimize.experiment.evaluation import Evaluation
-from optimize.inference.confidence import held, of_record
-from optimize.inference.evaluate import result
-from optimize.inference.judge import Outcome, judge_all
-from optimize.inference.predict import here, predict
-from optimize.inference.predictions_file import CannotResume
-from optimize.inference.submission import check
-from optimize.tasks.track1 import TRACK1
-from programs.asking.label_probabilities import from_votes
-from programs.asking.stated import FIELD
-from programs.labels import CLAIM_LABELS
+from aisr.inference.confidence import held, of_record
+from aisr.inference.evaluate import result
+from aisr.inference.judge import Outcome, judge_all
+from aisr.inference.predict import here, predict
+from aisr.inference.predictions_file import CannotResume
+from aisr.inference.submission import check
+from aisr.metrics.calibration import selective_accuracy
+from aisr.optimize.experiment.evaluation import Evaluation
+from aisr.programs.asking.label_probabilities import from_votes
+from aisr.programs.asking.stated import FIELD
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.tasks.track1 import TRACK1
 from support.corpora import read_rows, write
 from support.scripted import claim, examples, field, question, right, scripted, written
 from support.toy_task import TOY

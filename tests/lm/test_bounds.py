@@ -8,11 +8,11 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.compat import transport
-from optimize.lm.embeddings import Embeddings
-from optimize.lm.rate_limit import Pace
-from optimize.tasks.track1 import TRACK1
-from programs.errors import NotEmbedded
+from aisr.compat import transport
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.rate_limit import Pace
+from aisr.programs.errors import NotEmbedded
+from aisr.tasks.track1 import TRACK1
 from support import faults
 from support.corpora import read_rows, write
 from support.loopback import Loopback

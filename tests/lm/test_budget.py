@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from dspy.utils.exceptions import LMBillingError
 
-from optimize.artifact import folder as artifact_folder
-from optimize.experiment.compile import compile_program
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.client import OpenLM
-from optimize.search.optimizers import Settings
-from programs.judges.ensemble import single
+from aisr.artifact import folder as artifact_folder
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.search.optimizers import Settings
+from aisr.programs.judges.ensemble import single
 from support.plans import SILENT, plan
 from support.scripted import claim, flat, has_demos, requests, right, scripted
 

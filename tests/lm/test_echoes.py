@@ -15,9 +15,9 @@ import pytest
 from dspy.clients.cache import Cache
 from dspy.clients.legacy_outputs import plain
 
-from optimize.lm.budget import Ledger
-from optimize.lm.client import LedgerLM, OpenLM
-from optimize.lm.open import open_lm
+from aisr.lm.budget import Ledger
+from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.open import open_lm
 from support.loopback import Asked, Loopback, completion, judged, serve
 from support.paths import TESTS
 

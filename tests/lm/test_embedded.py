@@ -10,11 +10,11 @@ import dspy
 import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
-from optimize.lm.client import OpenLM
-from optimize.lm.embedded import EmbeddedEngine, chat_prompt
-from optimize.lm.llama_cpp import TOKEN_COUNT, Completion, Prompt, counted
-from optimize.lm.open import open_lm
-from programs.reading.lines import read
+from aisr.lm.client import OpenLM
+from aisr.lm.embedded import EmbeddedEngine, chat_prompt
+from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, Prompt, counted
+from aisr.lm.open import open_lm
+from aisr.programs.reading.lines import read
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMConfigurationError
 
-from optimize.base import digests
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.embeddings import Embeddings
-from programs.errors import NotEmbedded
+from aisr.base import digests
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.embeddings import Embeddings
+from aisr.programs.errors import NotEmbedded
 from support.loopback import Asked, Loopback, Reply, judged, serve
 from support.paths import SAMPLE
 

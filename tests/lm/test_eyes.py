@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from optimize.datasets.images import attach_gallery, check_sees
-from optimize.inference.judge import Outcome, judge
-from optimize.lm import llama_cpp
-from optimize.lm.client import OpenLM
-from optimize.lm.embedded import EmbeddedEngine
-from optimize.lm.open import open_lm
-from optimize.tasks.track1 import TRACK1
-from programs.errors import UserError
-from programs.vision.images import Gallery
+from aisr.inference.images import attach_gallery, check_sees
+from aisr.inference.judge import Outcome, judge
+from aisr.lm import llama_cpp
+from aisr.lm.client import OpenLM
+from aisr.lm.embedded import EmbeddedEngine
+from aisr.lm.open import open_lm
+from aisr.programs.errors import UserError
+from aisr.programs.vision.images import Gallery
+from aisr.tasks.track1 import TRACK1
 from support.drawn import picture, showing
 from support.projector import projector
 

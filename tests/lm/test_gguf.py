@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from dspy.lm15 import Config, Message, Request
 
-from optimize.lm import llama_cpp
-from optimize.lm.embedded import EmbeddedEngine, chat_prompt
-from optimize.lm.gguf_file import ModelFile, model_file
-from optimize.lm.llama_cpp import Prompt
-from optimize.lm.open import LMUnavailable, open_lm
-from programs.errors import UserError
+from aisr.lm import llama_cpp
+from aisr.lm.embedded import EmbeddedEngine, chat_prompt
+from aisr.lm.gguf_file import ModelFile, model_file
+from aisr.lm.llama_cpp import Prompt
+from aisr.lm.open import LMUnavailable, open_lm
+from aisr.programs.errors import UserError
 
 LABELS = {
     "type": "object",

@@ -12,9 +12,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from optimize.base import redact
-from optimize.cli.options import TRACES
-from optimize.tracking.store import open_store
+from aisr.base import redact
+from aisr.commands.options import TRACES
+from aisr.tracking.store import open_store
 from support import processes
 from support.commands import Aisr
 from support.compiled import Compiled

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import dspy
 import pytest
 
-from optimize.lm.budget import Ledger, Spend
-from optimize.lm.client import LedgerLM, OpenLM
-from optimize.lm.open import LMUnavailable, open_lm
-from optimize.tasks.track1 import TRACK1
+from aisr.lm.budget import Ledger, Spend
+from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.open import LMUnavailable, open_lm
+from aisr.tasks.track1 import TRACK1
 from support.loopback import completion
 from support.scripted import claim, corpus, requests, right, scripted
 
@@ -153,7 +153,7 @@ def test_copies_of_an_lm_share_its_ledger(copied: Callable[[LedgerLM], LedgerLM]
 
 
 def test_the_ledger_is_right_under_threads() -> None:
-    from optimize.inference.judge import judge_all
+    from aisr.inference.judge import judge_all
 
     lm = scripted(right, threads=8)
     program = TRACK1.build({})

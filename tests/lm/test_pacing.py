@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
 
-from optimize.inference.judge import judge_all
-from optimize.lm import rate_limit
-from optimize.lm.open import open_lm
-from optimize.lm.rate_limit import LESS, PATIENCE, RETRIES, AskedToWait, Pace
-from optimize.tasks.track1 import TRACK1
+from aisr.inference.judge import judge_all
+from aisr.lm import rate_limit
+from aisr.lm.open import open_lm
+from aisr.lm.rate_limit import LESS, PATIENCE, RETRIES, AskedToWait, Pace
+from aisr.tasks.track1 import TRACK1
 from support.faults import refused
 from support.scripted import claim
 

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from optimize.cli import display
-from optimize.inference.judge import Outcome, judge
-from optimize.lm.open import open_lm
-from optimize.tasks.track1 import TRACK1
+from aisr.commands import display
+from aisr.inference.judge import Outcome, judge
+from aisr.lm.open import open_lm
+from aisr.tasks.track1 import TRACK1
 from support import habits
 from support.corpora import read_rows, write
 from support.runs import run
 from support.scripted import claim
 
 if TYPE_CHECKING:
-    from optimize.lm.client import OpenLM
+    from aisr.lm.client import OpenLM
     from support.loopback import Loopback
 
 RECORD = claim("Supported", "Contradiction")

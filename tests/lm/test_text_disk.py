@@ -12,8 +12,8 @@ import pytest
 from dspy.clients.cache import Cache
 from pydantic import BaseModel
 
-from optimize.lm.open import open_lm
-from optimize.lm.response_cache import tame
+from aisr.lm.open import open_lm
+from aisr.lm.response_cache import tame
 from support.loopback import Loopback
 
 RAW, PICKLE = 1, 4  # what diskcache calls the form of a value

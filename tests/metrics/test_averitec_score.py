@@ -12,8 +12,8 @@ import nltk
 import numpy as np
 import pytest
 
-from metrics.averitec.evidence import matched, of_questions
-from metrics.averitec.files import (
+from aisr.metrics.averitec.evidence import matched, of_questions
+from aisr.metrics.averitec.files import (
     Official,
     PaperPrediction,
     Prediction2024,
@@ -23,15 +23,15 @@ from metrics.averitec.files import (
     score_official,
     score_paper,
 )
-from metrics.averitec.meteor import meteor
-from metrics.averitec.score import Matches
-from metrics.averitec.synonyms import synonyms
-from metrics.averitec.words import words
-from metrics.confidence import score_interval
-from metrics.scores import value
-from programs.errors import UserError
-from programs.labels import VERDICTS
-from programs.records.averitec import Answer, Checked, FactCheck, Pair, Question
+from aisr.metrics.averitec.meteor import meteor
+from aisr.metrics.averitec.score import Matches
+from aisr.metrics.averitec.synonyms import synonyms
+from aisr.metrics.averitec.words import words
+from aisr.metrics.confidence import score_interval
+from aisr.metrics.scores import value
+from aisr.programs.errors import UserError
+from aisr.programs.labels import VERDICTS
+from aisr.programs.records.averitec import Answer, Checked, FactCheck, Pair, Question
 from support.paths import TESTS
 
 
@@ -153,7 +153,7 @@ def written(file: Path, content: Any) -> Path:
 
 def command(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "metrics.averitec", *map(str, words)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "aisr.metrics.averitec", *map(str, words)], capture_output=True, text=True, check=False
     )
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.confidence import Interval, difference_interval, mean_interval, score_interval
-from metrics.tally import Tally
-from metrics.track1 import tally_track1
-from metrics.track2 import tally_track2
-from programs.labels import CLAIM_LABELS
+from aisr.metrics.confidence import Interval, difference_interval, mean_interval, score_interval
+from aisr.metrics.tally import Tally
+from aisr.metrics.track1 import tally_track1
+from aisr.metrics.track2 import tally_track2
+from aisr.programs.labels import CLAIM_LABELS
 from support.corpora import draw_citations, draw_claims, judge_claims
 
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.confidence import difference_interval, score_interval
-from metrics.context24_figures import files as figure_files
-from metrics.context24_figures.ndcg import ndcg
-from metrics.context24_figures.relation import gain, official_gain
-from metrics.context24_figures.score import Ranked
-from programs.errors import UserError
-from programs.records.context24_figures import Sought
+from aisr.metrics.confidence import difference_interval, score_interval
+from aisr.metrics.context24_figures import files as figure_files
+from aisr.metrics.context24_figures.ndcg import ndcg
+from aisr.metrics.context24_figures.relation import gain, official_gain
+from aisr.metrics.context24_figures.score import Ranked
+from aisr.programs.errors import UserError
+from aisr.programs.records.context24_figures import Sought
 from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrics.confidence import score_interval
-from metrics.context24_text import files as text_files
-from metrics.context24_text.files import score_official
-from metrics.context24_text.rouge import KINDS, rouge
-from metrics.context24_text.score import Grounded
-from metrics.scores import value
-from programs.errors import UserError
-from programs.records.context24_text import Grounding, Snippet
+from aisr.metrics.confidence import score_interval
+from aisr.metrics.context24_text import files as text_files
+from aisr.metrics.context24_text.files import score_official
+from aisr.metrics.context24_text.rouge import KINDS, rouge
+from aisr.metrics.context24_text.score import Grounded
+from aisr.metrics.scores import value
+from aisr.programs.errors import UserError
+from aisr.programs.records.context24_text import Grounding, Snippet
 from support.paths import TESTS
 
 with gzip.open(TESTS / "golden" / "context24-text-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -82,7 +82,7 @@ def test_the_report_says_what_the_number_does_not() -> None:
 
 def test_a_pair_is_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Grounded.of([[METHOD]], [said(OTHER)])
-    monkeypatch.setattr("metrics.context24_text.rouge._scorer", lambda: pytest.fail("scored again"))
+    monkeypatch.setattr("aisr.metrics.context24_text.rouge._scorer", lambda: pytest.fail("scored again"))
     assert Grounded.of([[METHOD]], [said(OTHER)]).rouge.tolist() == first.rouge.tolist()
 
 

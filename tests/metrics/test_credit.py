@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from metrics.credit import Credit, linearise
-from metrics.f1 import f1_scores
-from metrics.tally import Tally
-from metrics.track1 import tally_track1
-from metrics.track2 import tally_track2
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records.track2 import Citation
+from aisr.metrics.credit import Credit, linearise
+from aisr.metrics.f1 import f1_scores
+from aisr.metrics.tally import Tally
+from aisr.metrics.track1 import tally_track1
+from aisr.metrics.track2 import tally_track2
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.records.track2 import Citation
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims
 
 Gold = list[list[list[str]]]

@@ -5,12 +5,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from metrics.calibration import calibration_error
-from metrics.judgements import Gold, raised, ranking_score, tally
-from metrics.track1 import tally_track1
-from metrics.track2 import evidence_found, tally_track2
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records.track2 import Citation
+from aisr.metrics.calibration import calibration_error
+from aisr.metrics.judgements import Gold, raised, ranking_score, tally
+from aisr.metrics.track1 import tally_track1
+from aisr.metrics.track2 import evidence_found, tally_track2
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.records.track2 import Citation
 from support.corpora import draw_citations, draw_claims, judge_claims
 
 

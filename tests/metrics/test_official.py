@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from metrics.scores import Report
-from metrics.tally import Tally
-from metrics.track1 import tally_track1
-from metrics.track2 import tally_track2
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records.track2 import Citation
+from aisr.metrics.scores import Report
+from aisr.metrics.tally import Tally
+from aisr.metrics.track1 import tally_track1
+from aisr.metrics.track2 import tally_track2
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.records.track2 import Citation
 from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims, read_rows
 from support.paths import TESTS
 
@@ -218,7 +218,13 @@ def test_every_part_of_a_score_lies_between_0_and_1(pairs: list[tuple[Citation, 
 
 
 def test_the_scores_import_no_dspy() -> None:
-    scores = ("metrics.track1", "metrics.track2", "metrics.confidence", "metrics.credit", "metrics.matching")
+    scores = (
+        "aisr.metrics.track1",
+        "aisr.metrics.track2",
+        "aisr.metrics.confidence",
+        "aisr.metrics.credit",
+        "aisr.metrics.matching",
+    )
     code = f"import sys, {', '.join(scores)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(scores) <= set(done.stdout.split())

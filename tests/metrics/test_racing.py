@@ -9,17 +9,17 @@ import pytest
 from dspy.lm15 import Request
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
-from metrics.confidence import difference_interval
-from metrics.racing import nested, rungs, survivors
-from metrics.scores import value
-from metrics.tally import Tally
-from metrics.track1 import tally_track1
-from optimize.search.champion import choose
-from optimize.search.corpus_score import CorpusAcceptance
-from optimize.search.demos import balanced, covering
-from optimize.search.optimizers import Candidate
-from optimize.tasks.track1 import TRACK1
-from programs.labels import CLAIM_LABELS
+from aisr.metrics.confidence import difference_interval
+from aisr.metrics.racing import nested, rungs, survivors
+from aisr.metrics.scores import value
+from aisr.metrics.tally import Tally
+from aisr.metrics.track1 import tally_track1
+from aisr.optimize.search.champion import choose
+from aisr.optimize.search.corpus_score import CorpusAcceptance
+from aisr.optimize.search.demos import balanced, covering
+from aisr.optimize.search.optimizers import Candidate
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.tasks.track1 import TRACK1
 from support.scripted import claim, examples, flat, requests, right, scripted, wording
 
 STATE: Any = None  # the gate does not look at what GEPA knows
@@ -139,8 +139,8 @@ def test_demos_hold_rare_labels_and_none_crowds_out_the_others() -> None:
 
 
 def test_a_simulated_race_costs_less_than_judging_everything() -> None:
-    from metrics.studies.race import races
-    from metrics.studies.simulation import WORLDS
+    from aisr.metrics.studies.race import races
+    from aisr.metrics.studies.simulation import WORLDS
 
     found = np.mean(list(races(WORLDS[0], 12, 100, seeds=4, truth=2000)), axis=0)
     assert found[0] < 0.7

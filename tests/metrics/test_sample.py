@@ -14,16 +14,16 @@ from PIL import Image
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from metrics.scores import Report
-from optimize.inference.retrieval_eval import DEPTHS, claims, measure
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.reading.lines import read
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Citation
-from programs.retrieval.evidence_list import complete
-from programs.retrieval.passages import rank
+from aisr.inference.retrieval_eval import DEPTHS, claims, measure
+from aisr.metrics.scores import Report
+from aisr.programs.reading.lines import read
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Citation
+from aisr.programs.retrieval.evidence_list import complete
+from aisr.programs.retrieval.passages import rank
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import SCOPE, S, read_rows
 from support.paths import SAMPLE
 from support.tracks import BOTH

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from metrics.f1 import FN, FP, TP
-from metrics.studies.objective import (
+from aisr.metrics.f1 import FN, FP, TP
+from aisr.metrics.studies.objective import (
     OBJECTIVES,
     SHOWN,
     Plan,
@@ -17,9 +17,9 @@ from metrics.studies.objective import (
     main,
     study,
 )
-from metrics.studies.simulation import WORLDS, Candidate, World, draw_corpus, draw_pool, judge, part
-from metrics.tally import Tally
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.metrics.studies.simulation import WORLDS, Candidate, World, draw_corpus, draw_pool, judge, part
+from aisr.metrics.tally import Tally
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 TRAIN_DEV, TEST_SHAPED, CITATIONS = WORLDS
 QUICK = Plan(sizes=(100, 200, 400), seeds=2, pools=3, draws=2, candidates=40, train=400, truth=1500)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from optimize.paper import cited
-from optimize.paper.cited import Cited
-from optimize.paper.cited_jats import DEEPEST, article
-from optimize.paper.draft import Work
-from programs.errors import UserError
+from aisr.paper import cited
+from aisr.paper.cited import Cited
+from aisr.paper.cited_jats import DEEPEST, article
+from aisr.paper.draft import Work
+from aisr.programs.errors import UserError
 
 WORKS = {
     "smith2020": Work("smith2020", "Parsing with Deep Fluff: A Start", "10.1234/fluff.2020.17"),

@@ -9,9 +9,9 @@ from string import ascii_lowercase
 
 import pytest
 
-from optimize.paper import files, latex, latex_macros, markdown
-from optimize.paper.draft import Draft
-from programs.errors import UserError
+from aisr.paper import files, latex, latex_macros, markdown
+from aisr.paper.draft import Draft
+from aisr.programs.errors import UserError
 from support.growth import slow
 
 BEGIN, END = "\\documentclass{article}\\begin{document}Words.\n", "\n\\end{document}"
@@ -59,7 +59,7 @@ def test_nothing_outside_of_the_folder_is_read(paper: Path, command: str) -> Non
     (paper / "sub").mkdir()
     draft = read(paper, command.replace("%s", str(paper.parent)))
     assert "secret" not in said(draft)
-    assert all(one.picture is None for one in draft.floats.values())
+    assert all(not one.pictures for one in draft.floats.values())
     assert all(one.title == "" for one in draft.works.values())
     assert any("leads out" in one.why or "no such file" in one.why for one in draft.unread)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from optimize.paper.draft import Draft
-from optimize.paper.pdf import read
-from optimize.paper.pdf_process import LIMITS, Limits
-from programs.errors import UserError
+from aisr.paper.draft import Draft
+from aisr.paper.pdf import read
+from aisr.paper.pdf_process import LIMITS, Limits
+from aisr.programs.errors import UserError
 from support.injections import INJECTIONS
 from support.pdfs import (
     FONTS,

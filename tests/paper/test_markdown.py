@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from optimize.paper.draft import Draft
-from optimize.paper.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
-from programs.errors import UserError
+from aisr.paper.draft import Draft
+from aisr.paper.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
+from aisr.programs.errors import UserError
 
 PAPER = """---
 title: "Birds in wind"
@@ -71,12 +71,14 @@ def test_sentences_stand_at_their_lines_below_their_headings(paper: Draft) -> No
 
 
 def test_floats_references_and_citations(paper: Draft) -> None:
-    found = {one.key: (one.name, one.caption, one.picture and one.picture.name) for one in paper.floats.values()}
-    assert found == {
-        "fig:wind": ("Figure 1", "F1 by wind.", "wind.png"),
-        "Figure 7": ("Figure 7", "Out.", None),
-        "Table 1": ("Table 1", "F1 of two detectors.", None),
+    assert {one.key: (one.name, one.caption) for one in paper.floats.values()} == {
+        "fig:wind": ("Figure 1", "F1 by wind."),
+        "Figure 7": ("Figure 7", "Out."),
+        "Table 1": ("Table 1", "F1 of two detectors."),
     }
+    assert [(one.name, shown.file.name) for one in paper.floats.values() for shown in one.pictures] == [
+        ("Figure 1", "wind.png")
+    ]
     assert paper.floats["Table 1"].rows == "Detector\tF1\nNightjar\t83.9\nCall ∣ Net\t79.6"
     first, *_, last = paper.paragraphs
     assert [one.cites for one in first.sentences] == [("obi", "nobody"), (), ("obi",)]
@@ -92,7 +94,7 @@ def test_floats_references_and_citations(paper: Draft) -> None:
 def test_what_was_not_read_is_listed(paper: Draft) -> None:
     assert sorted((one.place.line, one.why) for one in paper.unread) == [
         (8, "'nobody': cited, but in no bibliography"),
-        (13, "'../secret.png': leads out of the paper's folder"),
+        (13, "'../secret.png': leads out of the paper's folder; --root DIR lets files below DIR be read"),
         (25, "a listing, which is no prose"),
         (29, "HTML, which is not read"),
     ]

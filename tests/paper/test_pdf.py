@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from optimize.paper.draft import Draft, Work
-from optimize.paper.pdf import read
-from optimize.paper.pdf_works import works
+from aisr.paper.draft import Draft, Work
+from aisr.paper.pdf import read
+from aisr.paper.pdf_works import works
 from support.pdfs import WIDTH, column, picture, rule, text, write
 
 LEFT = [

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from optimize.paper import cited, latex, pdf
-from optimize.paper.draft import Draft, Paragraph, Work
-from optimize.tasks.paper_checks import Checks, checks
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
+from aisr.paper import cited, latex, pdf
+from aisr.paper.draft import Draft, Paragraph, Work
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.paper_checks import Checks, checks
 from support.paths import SAMPLE
 
 PAPER = SAMPLE / "paper"

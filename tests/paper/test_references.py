@@ -2,10 +2,10 @@
 
 import pytest
 
-from optimize.paper.citations import marks, without
-from optimize.paper.cited_claims import claims
-from optimize.paper.draft import Float, Place
-from optimize.paper.references import floats_named, names
+from aisr.paper.citations import marks, without
+from aisr.paper.cited_claims import claims
+from aisr.paper.draft import Float, Place
+from aisr.paper.references import floats_named, names
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from optimize.paper import latex
-from optimize.paper.draft import Draft
-from optimize.studies import paper as study
-from optimize.tasks.paper_checks import Checks, checks
+from aisr.optimize.studies import paper as study
+from aisr.paper import latex
+from aisr.paper.draft import Draft
+from aisr.tasks.paper_checks import Checks, checks
 from support.paths import ROOT
 
 FOLDER = ROOT / "data" / "sample" / "paper"
@@ -34,8 +34,8 @@ def test_all_of_its_structure_is_found(draft: Draft) -> None:
     for what, share in study.measured(draft, key).items():
         assert share.found == share.of > 0, what
     for one in key["floats"]:
-        picture = draft.floats[one["key"]].picture
-        assert (picture.relative_to(FOLDER).as_posix() if picture else None) == one.get("picture")
+        shown = [picture.path(FOLDER) for picture in draft.floats[one["key"]].pictures]
+        assert shown == ([one["picture"]] if "picture" in one else [])
         assert str(draft.floats[one["key"]].place) == one["at"]
 
 

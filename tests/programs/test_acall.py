@@ -10,14 +10,14 @@ import dspy
 import pytest
 from dspy.lm15 import Message, Request, Response, TextPart
 
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.client import InThread, OpenLM
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.ask import UnusableAnswer
-from programs.judges.ensemble import Ensemble
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import InThread, OpenLM
+from aisr.lm.open import open_lm
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.loopback import Asked, Loopback, judged
 from support.scripted import TRACKS, ScriptedEngine, corpus, examples, flat, requests, right, scripted, wording
 

@@ -5,9 +5,9 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.tasks.all import TASKS
-from programs.asking.ask import UnusableAnswer
-from programs.records.base import Record
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.records.base import Record
+from aisr.tasks.all import TASKS
 from support.scripted import citation, claim, field, question, requests, scripted, written
 
 ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])

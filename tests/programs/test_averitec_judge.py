@@ -7,18 +7,18 @@ import dspy
 import pytest
 from dspy.lm15 import Request
 
-from metrics.averitec.score import Matches
-from optimize.inference.judge import judge, judge_all
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.tasks.averitec import AVERITEC
-from programs.asking.ask import UnusableAnswer
-from programs.errors import UserError
-from programs.judges.averitec import AveritecJudge
-from programs.judges.ensemble import Ensemble
-from programs.records.averitec import AveritecRecord, FactCheck
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.documents import WORDS, held, pieces
+from aisr.inference.judge import judge, judge_all
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.metrics.averitec.score import Matches
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.errors import UserError
+from aisr.programs.judges.averitec import AveritecJudge
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.programs.records.averitec import AveritecRecord, FactCheck
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.documents import WORDS, held, pieces
+from aisr.tasks.averitec import AVERITEC
 from support.averitec import claim, passages, quoting
 from support.loopback import Loopback
 from support.scripted import field, question, requests, scripted, wording, written

@@ -2,8 +2,8 @@
 
 import pytest
 
-from programs.text.chatter import quotes_alone
-from programs.text.loose_match import closest, letters, stretch
+from aisr.programs.text.chatter import quotes_alone
+from aisr.programs.text.loose_match import closest, letters, stretch
 
 PLOTS, COVER = "Forty plots were drawn at random.", "Cover was measured by counting points."
 PAPER = (

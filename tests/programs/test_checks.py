@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from dspy.utils.exceptions import LMError
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.lm.open import open_lm
-from optimize.tasks.track1 import TRACK1
-from programs.asking.ask import UnusableAnswer
-from programs.decision.sentence_checks import SentenceCheck, by_rule
+from aisr.artifact.program_file import parse, program_text
+from aisr.lm.open import open_lm
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.decision.sentence_checks import SentenceCheck, by_rule
+from aisr.tasks.track1 import TRACK1
 from support.loopback import Loopback
 from support.scripted import claim, field, question, requests, scripted, written
 

@@ -7,21 +7,22 @@ import dspy
 import pytest
 from dspy.lm15 import Request
 
-from metrics.context24_figures.score import Ranked
-from optimize.inference.judge import judge, judge_all
-from optimize.lm.open import open_lm
-from optimize.search.record_cost import costs
-from optimize.tasks.context24_figures import CONTEXT24_FIGURES
-from programs.asking.ask import UnusableAnswer
-from programs.errors import NotEmbedded, UserError
-from programs.judges.context24_figures import (
+from aisr.artifact.program_file import parse, program_text
+from aisr.inference.judge import judge, judge_all
+from aisr.lm.open import open_lm
+from aisr.metrics.context24_figures.score import Ranked
+from aisr.optimize.search.record_cost import costs
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.judges.context24_figures import (
     Context24FiguresJudge,
     FittedContext24FiguresJudge,
     context24_figures_judge,
 )
-from programs.records.context24_figures import Context24FiguresRecord
-from programs.retrieval.elements.strategies import DEFAULT, Strategy, in_turn, parsed
-from programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.records.context24_figures import Context24FiguresRecord
+from aisr.programs.retrieval.elements.strategies import DEFAULT, Strategy, in_turn, parsed
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from support.context24_figures import LABELS, claim, reader, shown
 from support.loopback import Loopback
 from support.scripted import field, question, requests, scripted, written
@@ -74,6 +75,30 @@ def test_a_panel_has_the_caption_of_its_figure() -> None:
     assert ranking(record, strategy="chunk/sentence/captions")[:2] == ["FIG 2", "FIG 2A"]
 
 
+PANELS = "Walls. (a) Moss by height. (b, c) Light at noon in the shade, and at night. (d-f) Rain."
+
+
+@pytest.mark.parametrize("strategy", ["element/sentence", "chunk/sentence", "hierarchical", "fusion"])
+def test_a_panel_is_ranked_by_its_own_part_of_the_caption(strategy: str) -> None:
+    elements = [{"label": "FIG 7", "caption": PANELS}, *({"label": f"FIG 7{panel}"} for panel in "ABCDE")]
+    record = claim(elements=[{"label": "TAB 2", "caption": "Nothing of it."}, *elements])
+    best = ranking(record, strategy=strategy)
+    assert set(best[:3]) == {"FIG 7", "FIG 7B", "FIG 7C"}
+    whole = ranking(record, strategy=f"{strategy}/captions")
+    assert whole.index("FIG 7A") < whole.index("FIG 7B")  # which nothing tells apart
+
+
+def test_strategies_that_were_saved_without_a_word_for_captions_mean_what_they_meant() -> None:
+    for spec in ("chunk", "element/sentence", "fusion"):
+        text = program_text(CONTEXT24_FIGURES, context24_figures_judge(strategy=f"{spec}/captions", order=0))
+        before = text.replace(f'"{spec}/captions"', f'"{spec}"')
+        assert before != text
+        assert parse(before, "an older program").program.options["strategy"] == f"{spec}/captions"
+        assert context24_figures_judge(strategy=spec).options["strategy"] == f"{spec}/parts"
+    default = program_text(CONTEXT24_FIGURES, context24_figures_judge(strategy="element/100/read/captions"))
+    assert isinstance(parse(default, "an older program").program, FittedContext24FiguresJudge)
+
+
 def test_merging_by_turns_takes_top_portions_that_grow() -> None:
     first, second = list("abcdefgh"), list("hgfedcba")
     assert in_turn([first, second], 1) == list("ahbgcfde")
@@ -87,7 +112,8 @@ def test_merging_by_turns_takes_top_portions_that_grow() -> None:
         ({"strategy": "element/chunk"}, "element and chunk exclude each other"),
         ({"strategy": "element/mentions"}, "mentions means nothing to element"),
         ({"strategy": "hierarchical/512"}, "512 means nothing to hierarchical"),
-        ({"strategy": "fusion/captions"}, "captions means nothing to fusion"),
+        ({"strategy": "fusion/read"}, "read means nothing to fusion"),
+        ({"strategy": "element/parts/plain"}, "parts and plain exclude each other"),
         ({"strategy": "chunk", "rephrase": True}, "rephrase goes with element documents"),
         ({"order": 1}, "order is 1"),
         ({"order": 11}, "order is 11"),

@@ -8,18 +8,18 @@ import dspy
 import pytest
 from dspy.lm15 import Request
 
-from optimize.artifact.diff import as_markdown as difference
-from optimize.artifact.program_file import parse, program_text
-from optimize.artifact.prompt_page import as_markdown
-from optimize.inference.judge import judge, judge_all
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.tasks.context24_text import CONTEXT24_TEXT
-from programs.errors import UserError
-from programs.judges.context24_text import SHOWN, Context24TextJudge
-from programs.records.context24_text import Context24TextRecord, Grounding
-from programs.retrieval.expressions import mine
-from programs.retrieval.paper_sentences import known_again, paper
+from aisr.artifact.diff import as_markdown as difference
+from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.prompt_page import as_markdown
+from aisr.inference.judge import judge, judge_all
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.programs.errors import UserError
+from aisr.programs.judges.context24_text import SHOWN, Context24TextJudge
+from aisr.programs.records.context24_text import Context24TextRecord, Grounding
+from aisr.programs.retrieval.expressions import mine
+from aisr.programs.retrieval.paper_sentences import known_again, paper
+from aisr.tasks.context24_text import CONTEXT24_TEXT
 from support.context24_text import MEASURE, METHOD, claim, grounding, lines
 from support.loopback import Loopback
 from support.scripted import question, requests, scripted, wording, written

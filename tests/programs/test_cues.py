@@ -2,7 +2,7 @@
 
 import pytest
 
-from programs.decision.cues import (
+from aisr.programs.decision.cues import (
     CUES,
     CueWeights,
     causes,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from programs.asking.label_probabilities import from_logprobs, from_votes
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.asking.label_probabilities import from_logprobs, from_votes
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from programs.retrieval.elements.chunks import SIZES, chunks
-from programs.retrieval.elements.citations import citations
-from programs.retrieval.elements.citing import READ, SPELLED, cited_by, texts_of
+from aisr.programs.retrieval.elements.chunks import SIZES, chunks
+from aisr.programs.retrieval.elements.citations import citations
+from aisr.programs.retrieval.elements.citing import READ, SPELLED, cited_by, texts_of
 from support.growth import slow
 
 

@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.inference.judge import judge, judge_all
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.records.base import Record
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
-from programs.text.sanitize import item, plain
-from programs.vision.evidence_bundle import render, with_transcripts
-from programs.vision.images import Gallery
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.inference.judge import judge, judge_all
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.programs.records.base import Record
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.text.sanitize import item, plain
+from aisr.programs.vision.evidence_bundle import render, with_transcripts
+from aisr.programs.vision.images import Gallery
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support import scripted
 from support.corpora import write
 from support.injections import INJECTIONS

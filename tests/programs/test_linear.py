@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import pytest
 
-from optimize.base import redact
-from optimize.tasks import drafts
-from optimize.tracking.store import reason
-from programs.decision import cues, sentence_checks
-from programs.labels import ClaimLabel
-from programs.retrieval.expressions import phrases
-from programs.text.chatter import quotes_alone
-from programs.text.clean import clean
-from programs.text.loose_match import lettered
-from programs.text.sanitize import item, plain
-from programs.text.sentences import sentences
-from programs.vision.evidence_bundle import LABEL
+from aisr.base import redact
+from aisr.programs.decision import cues, sentence_checks
+from aisr.programs.labels import ClaimLabel
+from aisr.programs.retrieval.expressions import phrases
+from aisr.programs.text.chatter import quotes_alone
+from aisr.programs.text.clean import clean
+from aisr.programs.text.loose_match import lettered
+from aisr.programs.text.sanitize import item, plain
+from aisr.programs.text.sentences import sentences
+from aisr.programs.vision.evidence_bundle import LABEL
+from aisr.tasks import drafts
+from aisr.tracking.store import reason
 from support.growth import Expression, attacks, expressions, slow
 from support.paths import ROOT
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.inference.judge import judge_all
-from optimize.lm.client import OpenLM
-from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from programs.retrieval.knn_demos import Nearness, nearest
+from aisr.artifact.program_file import parse, program_text
+from aisr.inference.judge import judge_all
+from aisr.lm.client import OpenLM
+from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
 from support import scripted
 from support.scripted import TRACKS
 

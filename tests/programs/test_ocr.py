@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from optimize.datasets.images import find_gallery
-from programs.judges.track1 import Track1Judge
-from programs.vision import ocr
-from programs.vision.evidence_bundle import render
-from programs.vision.images import BadPicture, Gallery
-from programs.vision.ocr import Piece, Reader, rows
+from aisr.inference.images import find_gallery
+from aisr.programs.judges.track1 import Track1Judge
+from aisr.programs.vision import ocr
+from aisr.programs.vision.evidence_bundle import render
+from aisr.programs.vision.images import BadPicture, Gallery
+from aisr.programs.vision.ocr import Piece, Reader, rows
 from support.drawn import picture, showing, truncated
 from support.paths import SAMPLE
 

@@ -11,13 +11,13 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from optimize.datasets.images import check_sees, find_gallery, form_of_evidence, nearest_images
-from optimize.lm.open import open_lm
-from programs.judges.track1 import Track1Judge
-from programs.records.track1 import EvidenceItem
-from programs.vision import images
-from programs.vision.evidence_bundle import render
-from programs.vision.images import BadPicture, Exhibits, Gallery, Picture, decode, digest, find, jpeg
+from aisr.inference.images import check_sees, find_gallery, form_of_evidence, nearest_images
+from aisr.lm.open import open_lm
+from aisr.programs.judges.track1 import Track1Judge
+from aisr.programs.records.track1 import EvidenceItem
+from aisr.programs.vision import images
+from aisr.programs.vision.evidence_bundle import render
+from aisr.programs.vision.images import BadPicture, Exhibits, Gallery, Picture, decode, digest, find, jpeg
 from support.drawn import animated, picture, showing, truncated
 from support.loopback import Loopback
 from support.paths import SAMPLE

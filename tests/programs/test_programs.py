@@ -6,14 +6,14 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.ask import UnusableAnswer
-from programs.judges.track1 import Track1Judge
-from programs.records.track1 import Track1Record
-from programs.retrieval.evidence_list import complete
+from aisr.artifact.program_file import parse, program_text
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.judges.track1 import Track1Judge
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.retrieval.evidence_list import complete
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import (
     TRACKS,
     citation,

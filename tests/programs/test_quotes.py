@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimize.inference import submission
-from optimize.tasks.track2 import TRACK2
-from programs.asking.ask import UnusableAnswer
-from programs.judges.ensemble import Ensemble
-from programs.judges.track2 import Track2Judge
-from programs.records.track2 import Track2Record
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.quotes import closest, paragraphs_shown, quoted
+from aisr.inference import submission
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.programs.judges.track2 import Track2Judge
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
+from aisr.tasks.track2 import TRACK2
 from support.scripted import citation, field, question, requests, scripted, wording, written
 
 JSON = "Respond with a JSON object"
@@ -199,7 +199,7 @@ def test_a_depth_that_makes_no_sense_is_refused(depth: int) -> None:
 
 
 def test_a_reranking_program_survives_its_artifact() -> None:
-    from optimize.artifact.program_file import parse, program_text
+    from aisr.artifact.program_file import parse, program_text
 
     program: Any = TRACK2.build({"rerank": 5, "quotes": True, "retriever": "hybrid"})
     program.reranker.order.demos = [{"passages": "[P1] a", "claim": "a", "ranked_ids": ["P1"]}]

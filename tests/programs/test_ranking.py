@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from programs.retrieval import bm25, embeddings
-from programs.retrieval.retrievers import WAYS, Matcher, by_turns, fused, lending, matcher, names_and_numbers, order
+from aisr.programs.retrieval import bm25, embeddings
+from aisr.programs.retrieval.retrievers import (
+    WAYS,
+    Matcher,
+    by_turns,
+    fused,
+    lending,
+    matcher,
+    names_and_numbers,
+    order,
+)
 
 PAPER = [
     "Corvid-2 gains 4.2 points on HarborQA.",

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import pytest
 
-from programs import labels
-from programs.reading.lines import BadLine, read, scan
-from programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
-from programs.records.track2 import Citation, Track2Prediction, Track2Record
-from programs.vision.evidence_bundle import render
+from aisr.programs import labels
+from aisr.programs.reading.lines import BadLine, read, scan
+from aisr.programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
+from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
+from aisr.programs.vision.evidence_bundle import render
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
 GUIDELINES_TRACK_1 = {

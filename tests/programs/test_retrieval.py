@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from programs.retrieval import bm25
-from programs.retrieval.content import without_content
-from programs.retrieval.passages import budget, passages, rank, whole
-from programs.text.tokens import tokens
+from aisr.programs.retrieval import bm25
+from aisr.programs.retrieval.content import without_content
+from aisr.programs.retrieval.passages import budget, passages, rank, whole
+from aisr.programs.text.tokens import tokens
 
 PAPER = {
     "P1": "We study how pears are stored over winter.",

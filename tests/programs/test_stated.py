@@ -6,15 +6,15 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.cli.session import chances_for
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.label_probabilities import from_stated
-from programs.asking.stated import FIELD, plausible, rival, stated
-from programs.errors import UserError
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.commands.session import chances_for
+from aisr.lm.open import open_lm
+from aisr.programs.asking.label_probabilities import from_stated
+from aisr.programs.asking.stated import FIELD, plausible, rival, stated
+from aisr.programs.errors import UserError
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import TRACKS, citation, claim, corpus, question, requests, scripted, wording, written
 
 SUPPORTED, OVERSTATE, TOPICAL, IRRELEVANT = CITATION_LABELS

@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from programs.judges.track2 import Track2Judge
-from programs.records.track1 import EvidenceItem
-from programs.records.track2 import Track2Record
-from programs.retrieval.lesson import excerpt
-from programs.retrieval.passages import WHOLE
-from programs.retrieval.quotes import paragraphs_shown
-from programs.text.table import item_with_rows, rows_of
-from programs.vision.evidence_bundle import render
+from aisr.programs.judges.track2 import Track2Judge
+from aisr.programs.records.track1 import EvidenceItem
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.passages import WHOLE
+from aisr.programs.retrieval.quotes import paragraphs_shown
+from aisr.programs.text.table import item_with_rows, rows_of
+from aisr.programs.vision.evidence_bundle import render
 
 MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."
 HTML = (

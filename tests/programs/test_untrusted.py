@@ -2,12 +2,12 @@
 
 import pytest
 
-from optimize.base import redact
-from optimize.inference.judge import judge
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
+from aisr.base import redact
+from aisr.inference.judge import judge
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import requests, scripted, wording
 
 HOSTILE = [

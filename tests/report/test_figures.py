@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from metrics.calibration import reliability
-from metrics.confidence import Interval
-from optimize.report import figures
-from optimize.report.figures import Tried
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.metrics.calibration import reliability
+from aisr.metrics.confidence import Interval
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.report import figures
+from aisr.report.figures import Tried
 
 S, CAUSAL, *_ = CLAIM_LABELS
 TRIED = [

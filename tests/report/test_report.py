@@ -10,20 +10,20 @@ from dspy.utils.exceptions import LMServerError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from metrics.track1 import tally_track1
-from optimize.experiment.compile import compile_program
-from optimize.experiment.plan import Plan
-from optimize.inference.judge import judge_all
-from optimize.inference.replay import FORGOTTEN, replay
-from optimize.report import page as error_page
-from optimize.report import write as write_report
-from optimize.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
-from optimize.report.thumbnails import LONGEST, Thumbnails
-from optimize.search.optimizers import Settings
-from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.inference.judge import judge_all
+from aisr.inference.replay import FORGOTTEN, replay
+from aisr.metrics.track1 import tally_track1
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search.optimizers import Settings
+from aisr.report import page as error_page
+from aisr.report import write as write_report
+from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
+from aisr.report.thumbnails import LONGEST, Thumbnails
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.paths import SAMPLE
 from support.plans import SILENT
 from support.scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
@@ -182,7 +182,7 @@ def test_what_is_no_picture_or_too_large_is_left_out(tmp_path: Path, monkeypatch
     small = Thumbnails(tmp_path)
     assert small("text.png") is None
     assert small("torn.png") is None
-    monkeypatch.setattr("programs.vision.images.MOST_PIXELS", 1000)
+    monkeypatch.setattr("aisr.programs.vision.images.MOST_PIXELS", 1000)
     assert small("a.png") is None
 
 

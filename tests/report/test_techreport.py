@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimize.artifact.folder import save
-from optimize.artifact.program_file import program_text
-from optimize.base import digests
-from optimize.experiment.compile import compile_program
-from optimize.lm.open import open_lm
-from optimize.report import documents
-from optimize.report.documents import MISSING, Section, Table, Verbatim, as_latex, as_markdown, latex
-from optimize.tasks.track1 import TRACK1
+from aisr.artifact.folder import save
+from aisr.artifact.program_file import program_text
+from aisr.base import digests
+from aisr.lm.open import open_lm
+from aisr.optimize.experiment.compile import compile_program
+from aisr.report import documents
+from aisr.report.documents import MISSING, Section, Table, Verbatim, as_latex, as_markdown, latex
+from aisr.tasks.track1 import TRACK1
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted
@@ -141,7 +141,7 @@ def test_an_evaluation_of_another_shape_is_refused(content: str, aisr: Aisr, tmp
 
 
 def test_a_registered_program_brings_its_manifest(aisr: Aisr, artifacts: Path, tmp_path: Path) -> None:
-    from optimize.tracking import log as tracking_log
+    from aisr.tracking import log as tracking_log
 
     lm = scripted(right)
     given = plan(tmp_path / "data")

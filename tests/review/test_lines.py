@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from optimize.artifact.manifest import Manifest, UsedLM, on_test
-from optimize.base.files import BadArtifact
-from optimize.review import gate
-from optimize.review.lines import as_jsonl, line
-from optimize.review.sarif import SCHEMA, as_sarif
-from optimize.review.verdicts import Review, Verdict
-from optimize.review.worth import AID, BUILT_IN, Record, about, worth
-from programs.errors import UserError
+from aisr.artifact.manifest import Manifest, UsedLM, on_test
+from aisr.base.files import BadArtifact
+from aisr.programs.errors import UserError
+from aisr.review import gate
+from aisr.review.lines import as_jsonl, line
+from aisr.review.sarif import SCHEMA, as_sarif
+from aisr.review.verdicts import Review, Verdict
+from aisr.review.worth import AID, BUILT_IN, Record, about, worth
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from optimize.paper.draft import Paragraph, Unread
-from optimize.report.page import Thumbnail, no_picture
-from optimize.report.thumbnails import Thumbnails
-from optimize.review import page as paper_page
-from optimize.review.verdicts import Labels, Piece, Review
+from aisr.paper.draft import Paragraph, Unread
+from aisr.report.page import Thumbnail, no_picture
+from aisr.report.thumbnails import Thumbnails
+from aisr.review import page as paper_page
+from aisr.review.verdicts import Labels, Piece, Review
 from support import papers
 
 HOSTILE = (

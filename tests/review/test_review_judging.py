@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.client import OpenLM
-from optimize.review.evidence import as_read
-from optimize.review.judging import Judge, judged
-from optimize.review.verdicts import HIDDEN, Mark, Verdict, hidden
-from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.paper_tasks import CITATIONS, CLAIMS, as_if_faultless
-from programs.judges.ensemble import Ensemble
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.programs.judges.ensemble import Ensemble
+from aisr.review.evidence import as_read
+from aisr.review.judging import Judge, judged
+from aisr.review.verdicts import HIDDEN, Mark, Verdict, hidden
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, as_if_faultless
 from support import papers
 from support.scripted import field, question, requests, scripted, written
 

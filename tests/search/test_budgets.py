@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from optimize.search.budgets import BUDGETS, settings
-from optimize.search.optimizers import OPTIMIZERS, Settings
-from optimize.search.searches import SEARCHES, Sizes
+from aisr.optimize.search.budgets import BUDGETS, settings
+from aisr.optimize.search.optimizers import OPTIMIZERS, Settings
+from aisr.optimize.search.searches import SEARCHES, Sizes
 from support.commands import Aisr
 from support.loopback import Loopback
 from support.paths import SAMPLE

@@ -5,17 +5,17 @@ from typing import Any, cast
 import dspy
 import pytest
 
-from metrics.f1 import FN, TP
-from metrics.tally import Tally
-from metrics.track1 import tally_track1
-from optimize.inference.evaluate import measure
-from optimize.inference.judge import judge_all
-from optimize.search.champion import choose
-from optimize.search.objective import objective
-from optimize.search.optimizers import Candidate
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.inference.evaluate import measure
+from aisr.inference.judge import judge_all
+from aisr.metrics.f1 import FN, TP
+from aisr.metrics.tally import Tally
+from aisr.metrics.track1 import tally_track1
+from aisr.optimize.search.champion import choose
+from aisr.optimize.search.objective import objective
+from aisr.optimize.search.optimizers import Candidate
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import TRACKS, citation, claim, examples, flat, question, right, scripted, wording, written
 
 JSON = "Respond with a JSON object"

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from optimize.experiment.compile import compile_program, estimated
-from optimize.experiment.plan import Plan
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.lm.prices import Price
-from optimize.search.cost_estimate import Bounds
-from optimize.search.optimizers import OPTIMIZERS, Settings
-from optimize.search.searches import SEARCHES
-from optimize.tasks.all import TASKS
-from programs.text.tokens import tokens
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.lm.prices import Price
+from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search.cost_estimate import Bounds
+from aisr.optimize.search.optimizers import OPTIMIZERS, Settings
+from aisr.optimize.search.searches import SEARCHES
+from aisr.programs.text.tokens import tokens
+from aisr.tasks.all import TASKS
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
 from support.plans import SILENT

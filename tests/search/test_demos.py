@@ -7,17 +7,17 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.inference.judge import judge_all
-from optimize.search.demos import covering, plausible_first
-from optimize.search.objective import objective
-from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.judges.ensemble import single
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records.track2 import Track2Record
-from programs.retrieval.lesson import DISTRACTORS, GOLD_LENGTH, excerpt, lesson
-from programs.retrieval.passages import WHOLE
+from aisr.inference.judge import judge_all
+from aisr.optimize.search.demos import covering, plausible_first
+from aisr.optimize.search.objective import objective
+from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.programs.judges.ensemble import single
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.lesson import DISTRACTORS, GOLD_LENGTH, excerpt, lesson
+from aisr.programs.retrieval.passages import WHOLE
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import claim, field, question, right, scripted, written
 
 LONG = "Nothing is said here of any fruit at all. " * 60

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from metrics.confidence import Interval
-from optimize.artifact.program_file import parse
-from optimize.datasets.examples import labelled
-from optimize.decision.collect import opinions
-from optimize.experiment.compile import compile_program, estimated
-from optimize.experiment.plan import Plan
-from optimize.inference.evaluate import measure
-from optimize.lm.open import open_lm
-from optimize.lm.prices import Price
-from optimize.report import write as write_report
-from optimize.search import nearest
-from optimize.search.champion import Contender, choose, worth
-from optimize.search.optimizers import Candidate, Settings
-from optimize.search.record_cost import usd_per_1000
-from optimize.tasks.track1 import TRACK1
-from programs.records.track1 import Track1Record
+from aisr.artifact.program_file import parse
+from aisr.inference.evaluate import measure
+from aisr.lm.open import open_lm
+from aisr.lm.prices import Price
+from aisr.metrics.confidence import Interval
+from aisr.optimize.datasets.examples import labelled
+from aisr.optimize.decision.collect import opinions
+from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search import nearest
+from aisr.optimize.search.champion import Contender, choose, worth
+from aisr.optimize.search.optimizers import Candidate, Settings
+from aisr.optimize.search.record_cost import usd_per_1000
+from aisr.programs.records.track1 import Track1Record
+from aisr.report import write as write_report
+from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr
 from support.corpora import write
 from support.loopback import Loopback

@@ -9,15 +9,15 @@ from typing import Any
 import dspy
 import pytest
 
-from optimize.artifact.program_file import program_text
-from optimize.inference.judge import judge_all
-from optimize.search.objective import objective
-from optimize.search.optimizers import OPTIMIZERS, Candidate, Compilation, Settings, compile_candidates, strip
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.decision.sentence_checks import SentenceCheck
-from programs.judges.ensemble import single
+from aisr.artifact.program_file import program_text
+from aisr.inference.judge import judge_all
+from aisr.optimize.search.objective import objective
+from aisr.optimize.search.optimizers import OPTIMIZERS, Candidate, Compilation, Settings, compile_candidates, strip
+from aisr.programs.decision.sentence_checks import SentenceCheck
+from aisr.programs.judges.ensemble import single
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.scripted import TRACKS, examples, flat, has_demos, question, requests, right, scripted, wording, written
 
 FEW_SHOT = ["labeled", "bootstrap", "random-search"]

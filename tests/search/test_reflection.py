@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from optimize.datasets.examples import row_of
-from optimize.decision.collect import opinions
-from optimize.inference.judge import judge_all
-from optimize.search.objective import objective
-from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
-from optimize.search.reflection import Reflection, mixed_up
-from optimize.tasks.track1 import TRACK1
-from programs.judges.ensemble import in_prompt
-from programs.text.overlap import quotes
+from aisr.inference.judge import judge_all
+from aisr.optimize.datasets.examples import row_of
+from aisr.optimize.decision.collect import opinions
+from aisr.optimize.search.objective import objective
+from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.optimize.search.reflection import Reflection, mixed_up
+from aisr.programs.judges.ensemble import in_prompt
+from aisr.programs.text.overlap import quotes
+from aisr.tasks.track1 import TRACK1
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
 from support.toy_task import TOY
 

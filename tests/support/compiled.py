@@ -59,8 +59,9 @@ def compile_both(root: Path, server: Loopback, aisr: Aisr) -> Compiled:
     return made
 
 
-def copied(source: Path, target: Path) -> Path:
-    """An artifacts folder at another place. Its MLflow store is told so: it knows its files by their absolute paths."""
+def copied(source: Path, target: Path, *, was: Path | None = None) -> Path:
+    """An artifacts folder at another place. Its MLflow store is told so: it knows its files by their absolute paths.
+    was: where the store takes itself to be, if not at `source`."""
     shutil.copytree(source, target)
     with closing(sqlite3.connect(target / ".mlflow" / "mlflow.db")) as store:
         tables = [name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -69,7 +70,7 @@ def copied(source: Path, target: Path) -> Path:
                 if "CHAR" in kind or "TEXT" in kind:
                     store.execute(
                         f"UPDATE {table} SET {column} = replace({column}, ?, ?) WHERE instr({column}, ?)",
-                        (str(source), str(target), str(source)),
+                        (str(was or source), str(target), str(was or source)),
                     )
         store.commit()
     return target

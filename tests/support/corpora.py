@@ -6,8 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from programs.labels import CITATION_LABELS, CLAIM_LABELS
-from programs.records.track2 import Citation
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.records.track2 import Citation
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from optimize.experiment.plan import Plan, Watcher
-from optimize.search.optimizers import Settings
-from optimize.tasks.track1 import TRACK1
+from aisr.optimize.experiment.plan import Plan, Watcher
+from aisr.optimize.search.optimizers import Settings
+from aisr.tasks.track1 import TRACK1
 from support.scripted import claim
 
 SILENT = Watcher(lambda text: None, lambda: None, lambda contender: None)

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-from optimize.inference.predict import Summary, here, predict
-from optimize.lm.budget import Ledger, Limits
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.lm.rate_limit import Pace
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
+from aisr.inference.predict import Summary, here, predict
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.lm.rate_limit import Pace
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
 
 WHO = {"task": "any"}
 

@@ -10,13 +10,13 @@ import dspy
 import pytest
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from optimize.lm.adapters import adapter_for
-from optimize.lm.budget import Ledger
-from optimize.lm.client import LedgerLM, OpenLM
-from optimize.lm.prices import Price
-from optimize.tasks.task import Task
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Citation, Track2Record
+from aisr.lm.adapters import adapter_for
+from aisr.lm.budget import Ledger
+from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.prices import Price
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Citation, Track2Record
+from aisr.tasks.task import Task
 from support.tracks import BOTH
 
 Answers = Sequence[str | Exception] | Callable[[Request], str]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from optimize.lm.llama_cpp import TOKEN_COUNT, Tokens, counted
+from aisr.lm.llama_cpp import TOKEN_COUNT, Tokens, counted
 
 SHOWN = 12  # tests that are named in the summary, those that read the most first
 

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from metrics.scores import Floats, Report
-from optimize.tasks.exhibit import Exhibit
-from optimize.tasks.task import Task
-from programs.asking.ask import asking
-from programs.asking.steps import run
-from programs.records.base import Prediction, Record
+from aisr.metrics.scores import Floats, Report
+from aisr.programs.asking.ask import asking
+from aisr.programs.asking.steps import run
+from aisr.programs.records.base import Prediction, Record
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.task import Task
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 
 BOTH: Mapping[str, Task] = {task.name: task for task in (TRACK1, TRACK2)}

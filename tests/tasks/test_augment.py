@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from optimize.tasks.planted_edits import CLAIM_EDITS, plant_citations, plant_claims
-from programs.labels import ClaimLabel
-from programs.reading.lines import read
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
-from programs.vision import evidence_bundle
+from aisr.programs.labels import ClaimLabel
+from aisr.programs.reading.lines import read
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.vision import evidence_bundle
+from aisr.tasks.planted_edits import CLAIM_EDITS, plant_citations, plant_claims
 from support.paths import SAMPLE
 from support.tracks import BOTH
 

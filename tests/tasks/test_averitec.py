@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metrics.averitec.files import score_official
-from metrics.judgements import Gold, raised, ranking_score, tally
-from metrics.scores import value
-from optimize.tasks.averitec import AVERITEC
-from optimize.tracking.store import open_store
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.averitec import AveritecRecord, Checked, FactCheck, Pair
+from aisr.metrics.averitec.files import score_official
+from aisr.metrics.judgements import Gold, raised, ranking_score, tally
+from aisr.metrics.scores import value
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.averitec import AveritecRecord, Checked, FactCheck, Pair
+from aisr.tasks.averitec import AVERITEC
+from aisr.tracking.store import open_store
 from support.averitec import claim, quoting
 from support.corpora import read_rows as rows_of
 from support.corpora import write

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.program_file import program_text
-from optimize.base import digests
-from optimize.tasks.all import TASKS
-from optimize.tasks.drafts import citation_record, claim_record
-from programs.decision.cues import nearest_line, signs
-from programs.text.sentences import sentences
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.base import digests
+from aisr.programs.decision.cues import nearest_line, signs
+from aisr.programs.text.sentences import sentences
+from aisr.tasks.all import TASKS
+from aisr.tasks.drafts import citation_record, claim_record
 from support.corpora import write
 from support.loopback import Loopback
 
@@ -179,8 +179,8 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
 
 def test_the_record_is_the_one_that_a_file_would_give(files: dict[str, Path], tmp_path: Path) -> None:
     """The draft goes the way of any record: written down and read back, it is the same."""
-    from programs.reading.lines import read
-    from programs.records.track1 import Track1Record
+    from aisr.programs.reading.lines import read
+    from aisr.programs.records.track1 import Track1Record
 
     record = claim_record(DRAFT, [files["results.md"]])
     assert list(read(write(tmp_path / "one.jsonl", [record.model_dump_json()]), Track1Record)) == [record]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from metrics.context24_figures import files as figure_files
-from optimize.studies import elements
-from optimize.tasks.context24_figures import CONTEXT24_FIGURES
-from programs.reading.lines import read
-from programs.records.context24_figures import Context24FiguresRecord
+from aisr.metrics.context24_figures import files as figure_files
+from aisr.optimize.studies import elements
+from aisr.programs.reading.lines import read
+from aisr.programs.records.context24_figures import Context24FiguresRecord
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import read_rows, write
 from support.loopback import Asked, Loopback, serve

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from metrics.context24_text.files import score_official, snippets
-from optimize.tasks import context24_text_data
-from optimize.tasks.context24_text import CONTEXT24_TEXT
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.context24_text import Context24TextRecord, Grounding, Snippet
-from programs.retrieval.paper_sentences import known_again, paper
+from aisr.metrics.context24_text.files import score_official, snippets
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.context24_text import Context24TextRecord, Grounding, Snippet
+from aisr.programs.retrieval.paper_sentences import known_again, paper
+from aisr.tasks import context24_text_data
+from aisr.tasks.context24_text import CONTEXT24_TEXT
 from support.context24_text import METHOD, claim, lines
 from support.corpora import write
 from support.loopback import Asked, Loopback, serve

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from optimize.studies import floor, questions
+from aisr.optimize.studies import floor, questions
 from support.paths import SAMPLE
 
 FILE = str(SAMPLE / "averitec" / "test.jsonl")

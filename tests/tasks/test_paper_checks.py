@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from optimize.paper.draft import Draft, Float, Paragraph, Place, Sentence
-from optimize.tasks.paper_checks import HIDDEN, NO_CLAIM, NO_EVIDENCE, Checks, bundle, checks
-from programs.records.track1 import Track1Record
-from programs.records.track2 import Track2Record
+from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.paper_checks import HIDDEN, NO_CLAIM, NO_EVIDENCE, Checks, bundle, checks
 
 FOLDER = Path("/paper")
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}
@@ -26,11 +26,11 @@ def floats(*found: Float) -> dict[str, Float]:
 
 
 def table(number: int, *headings: str) -> Float:
-    return Float(f"t{number}", f"Table {number}", "table", f"Caption {number}.", place(), "a\tb\n1\t2", None, headings)
+    return Float(f"t{number}", f"Table {number}", "table", f"Caption {number}.", place(), "a\tb\n1\t2", (), headings)
 
 
 def figure(name: str, picture: str | None = None) -> Float:
-    return Float(name, f"Figure {name}", "figure", "", place(), "", FOLDER / picture if picture else None)
+    return Float(name, f"Figure {name}", "figure", "", place(), "", (Picture(FOLDER / picture),) if picture else ())
 
 
 def draft(*paragraphs: Paragraph, shown: dict[str, Float] | None = None) -> Draft:
@@ -142,6 +142,6 @@ def test_ids_stay_when_something_else_is_edited() -> None:
 
 
 def test_a_picture_outside_of_the_folder_is_not_named() -> None:
-    shown = floats(figure("1")._replace(picture=Path("/elsewhere/x.png")))
+    shown = floats(figure("1")._replace(pictures=(Picture(Path("/elsewhere/x.png")),)))
     found = checks(draft(paragraph(said("We gain 3 points.", "1")), shown=shown), {})
     assert claim(found).evidence_bundle[0].img_path is None

@@ -3,8 +3,8 @@
 import pytest
 from dspy.lm15 import Request
 
-from optimize.studies import passages
-from optimize.tasks.context24_text import CONTEXT24_TEXT
+from aisr.optimize.studies import passages
+from aisr.tasks.context24_text import CONTEXT24_TEXT
 from support.context24_text import claim, grounding
 from support.paths import SAMPLE
 from support.scripted import question, scripted

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from optimize.inference.submission import Checked, check
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
+from aisr.inference.submission import Checked, check
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support.corpora import CAUSAL, ENTITY, S, citation, claim, write
 
 CLAIMS = [claim(None, None, id="a"), claim(None, id="b"), claim(None, None, None, id="c")]

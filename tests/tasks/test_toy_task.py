@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from optimize.tasks import all as tasks
-from optimize.tracking.store import open_store
+from aisr.tasks import all as tasks
+from aisr.tracking.store import open_store
 from support import scripted
 from support.corpora import write
 from support.loopback import Asked, Loopback, serve

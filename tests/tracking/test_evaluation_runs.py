@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from optimize.base import digests
-from optimize.tracking import ui_views
-from optimize.tracking.store import open_store
+from aisr.base import digests
+from aisr.tracking import ui_views
+from aisr.tracking.store import open_store
 from support.commands import Aisr, Finished
 from support.compiled import FEW, KEY, TOKEN, Compiled
 from support.loopback import Loopback
@@ -268,7 +268,7 @@ def test_a_store_that_goes_away_takes_no_result_with_it(
     command: str,
 ) -> None:
     """The scores are printed and the artifact is whole; the same command logs it without another call."""
-    from optimize.tracking import runs
+    from aisr.tracking import runs
 
     lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--task", "track1"]
     words: list[object] = {

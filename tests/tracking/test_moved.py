@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from optimize.experiment.compile import compile_program
-from optimize.tracking import log as tracking_log
-from optimize.tracking.registry import load_registered
-from optimize.tracking.store import open_store
+from aisr.optimize.experiment.compile import compile_program
+from aisr.tracking import log as tracking_log
+from aisr.tracking.registry import load_registered
+from aisr.tracking.store import open_store
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted

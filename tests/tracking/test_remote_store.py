@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from optimize.tracking.store import open_store
+from aisr.tracking.store import open_store
 from support.commands import Aisr
 from support.loopback import Asked, Loopback, judged, serve
 from support.paths import SAMPLE

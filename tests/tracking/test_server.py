@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from optimize.cli.mlflow_ui import serve
-from optimize.tasks.track1 import TRACK1
-from optimize.tracking import ui_views
+from aisr.commands.mlflow_ui import serve
+from aisr.tasks.track1 import TRACK1
+from aisr.tracking import ui_views
 from support.servers import get, listens, ui
 
 

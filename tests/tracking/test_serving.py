@@ -22,15 +22,15 @@ from pydantic import BaseModel, Field
 
 import aisr
 from aisr import BadProgram, LMUnavailable, serving
-from aisr.signature import record_form
-from optimize.artifact.program_file import program_text
-from optimize.base import digests
-from optimize.tasks.track1 import TRACK1
-from optimize.tracking.store import open_store
-from programs.decision.layer import LM as MODEL
-from programs.decision.layer import pooled
-from programs.labels import ClaimLabel
-from programs.records.base import Record
+from aisr.api.signature import record_form
+from aisr.artifact.program_file import program_text
+from aisr.base import digests
+from aisr.programs.decision.layer import LM as MODEL
+from aisr.programs.decision.layer import pooled
+from aisr.programs.labels import ClaimLabel
+from aisr.programs.records.base import Record
+from aisr.tasks.track1 import TRACK1
+from aisr.tracking.store import open_store
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.processes import happens
@@ -420,7 +420,7 @@ def by_aisr(task: str, port: int, registered: Registered) -> tuple[list[Any], di
     """The command, in an environment where nothing of it is set and the virtual one is not active."""
     lm = ["--lm", "openai/local", "--api-base", registered.server.url]
     words = ["serve", f"models:/aisr-{task}@champion", "--port", port, "--artifacts", registered.root, *lm]
-    return [sys.executable, "-m", "optimize.cli", *words], {"PATH": os.defpath}
+    return [sys.executable, "-m", "aisr.commands", *words], {"PATH": os.defpath}
 
 
 def by_mlflow(task: str, port: int, registered: Registered) -> tuple[list[Any], dict[str, str]]:

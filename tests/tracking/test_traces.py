@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from optimize.datasets.images import attach_gallery
-from optimize.inference.judge import judge_all
-from optimize.inference.replay import FORGOTTEN, Replayed, replay
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from optimize.tracking import traces
-from optimize.tracking.store import open_store
-from programs.records.track1 import Track1Record
-from programs.vision.images import Gallery
+from aisr.inference.images import attach_gallery
+from aisr.inference.judge import judge_all
+from aisr.inference.replay import FORGOTTEN, Replayed, replay
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.vision.images import Gallery
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
+from aisr.tracking import traces
+from aisr.tracking.store import open_store
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.scripted import TRACKS, citation, claim, corpus, field, flat, question, scripted, written

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact.manifest import on_test
-from optimize.base import digests
-from optimize.base.files import BadArtifact
-from optimize.cli.options import TRACES
-from optimize.tracking import registry
-from optimize.tracking.registry import NotPromoted, load_registered, promote
-from optimize.tracking.store import open_store
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.manifest import on_test
+from aisr.base import digests
+from aisr.base.files import BadArtifact
+from aisr.commands.options import TRACES
+from aisr.tracking import registry
+from aisr.tracking.registry import NotPromoted, load_registered, promote
+from aisr.tracking.store import open_store
 from support.commands import Aisr
 from support.compiled import FEW, KEY, TOKEN, Compiled, compile_words
 from support.loopback import Loopback

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from programs.retrieval.embeddings import built_in, embedded
-from programs.text.sentences import sentences
+from aisr.programs.retrieval.embeddings import built_in, embedded
+from aisr.programs.text.sentences import sentences
 
 SENTENCE, PARAGRAPH, SEMANTIC = "sentence", "paragraph", "semantic"
 WINDOWS = ("100", "128", "256", "512", "1024")  # words between blanks, whatever ends where

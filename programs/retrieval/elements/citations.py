@@ -90,7 +90,7 @@ class _Reader:
         """Panels that stand apart from their number: in brackets, or behind a blank."""
         if brackets := self._match(BRACKETS):
             self.at = brackets.end()
-            self._widen(_spelled_out(brackets["panels"]))
+            self._widen(spelled_out(brackets["panels"]))
         elif self.text[self.at : self.at + 1] == " ":
             apart = LETTERS.match(self.text, self.at + 1)
             if apart and CLOSED.match(self.text, apart.end()):
@@ -179,12 +179,12 @@ def _between(first: str, last: str) -> tuple[str, ...]:
     return tuple(map(chr, range(begin, end + 1))) if begin < end else (last[0].upper(),)
 
 
-def _spelled_out(panels: str) -> tuple[str, ...]:
+def spelled_out(panels: str) -> tuple[str, ...]:
     """The panels of `a, b`, `a-c`, `A and B`."""
     found: list[str] = []
     dashed = False
     for word in _words(panels):
-        if word in ("-", "–", "to"):
+        if word in ("-", "–", "—", "to"):
             dashed = True
         elif len(word) == 1 and word.isalpha():
             found += _between(found[-1], word) if dashed and found else (word.upper(),)
@@ -193,6 +193,6 @@ def _spelled_out(panels: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> Iterator[str]:
-    for sign in ",&–-":
+    for sign in ",&–—-":
         text = text.replace(sign, f" {sign} ")
     yield from text.split()

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from programs.records.context24_figures import Figure, Place, place_of
-from programs.retrieval.elements.citations import Cited, citations
+from aisr.programs.records.context24_figures import Figure, Place, place_of
+from aisr.programs.retrieval.elements.citations import Cited, citations
 
 READ, SPELLED = "read", "spelled"
 HEADS = {"FIG": ("fig. ", "figure ", "fig ", "f. "), "TAB": ("tab. ", "table ", "tab ", "t. ")}
@@ -98,11 +98,11 @@ def _meant(cited: Cited, of_figure: Mapping[str, Place]) -> list[str]:
     panels = [label for label, place in of_figure.items() if place.panel]
     if not cited.panels:
         return [*whole, *panels]
-    named = [label for panel in cited.panels for label in panels if panel in _letters(of_figure[label].panel)]
+    named = [label for panel in cited.panels for label in panels if panel in letters(of_figure[label].panel)]
     return [*dict.fromkeys(named), *whole]
 
 
-def _letters(panel: str) -> list[str]:
+def letters(panel: str) -> list[str]:
     """The letters that a panel goes by in a text: A of `A`, of `A-1` and of `AI`; A, B and C of `A-C`."""
     first, _, last = panel.partition("-")
     if len(last) == 1 and first[:1] < last:

@@ -3,17 +3,23 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from programs.records.context24_figures import Element, place_of
-from programs.retrieval.elements.chunks import chunks
-from programs.retrieval.elements.citing import texts_of
+from aisr.programs.records.context24_figures import Element, place_of
+from aisr.programs.retrieval.elements.captions import of_panel
+from aisr.programs.retrieval.elements.chunks import chunks
+from aisr.programs.retrieval.elements.citing import letters, texts_of
+
+# What captions are taken for: of a panel its own part, of a panel all of its figure's, or nothing.
+PARTS, WHOLE, PLAIN = CAPTIONS = "parts", "captions", "plain"
 
 
 class Paper(NamedTuple):
-    """Paragraphs in document order; labels and captions of the elements, in the order of the record."""
+    """Paragraphs in document order; labels and captions of the elements, in the order of the record. parts: the same,
+    but of each panel what its caption says of it, behind what it says of all panels."""
 
     paragraphs: tuple[str, ...]
     labels: tuple[str, ...]
     captions: tuple[str, ...]
+    parts: tuple[str, ...]
 
 
 def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
@@ -25,12 +31,17 @@ def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
         of_figure = own.get(place._replace(panel=""), "") if place else ""
         return " ".join((element.caption or of_figure).split())
 
+    def part(element: Element) -> str:
+        place = place_of(element.label)
+        return of_panel(caption(element), letters(place.panel)) if place and place.panel else caption(element)
+
     labels = tuple(element.label for element in elements)
-    return Paper(tuple(paragraphs), labels, tuple(map(caption, elements)))
+    return Paper(tuple(paragraphs), labels, tuple(map(caption, elements)), tuple(map(part, elements)))
 
 
-def documents(paper: Paper, size: str, reader: str, captions: bool) -> list[str]:
-    """What there is to say of each element: its caption, if that is wanted, and the chunks that cite it."""
+def documents(paper: Paper, size: str, reader: str, captions: str) -> list[str]:
+    """What there is to say of each element: its caption, as `captions` has it, one of `CAPTIONS`, and the chunks that
+    cite it."""
     said = texts_of(chunks(paper.paragraphs, size), paper.labels, reader)
-    first = paper.captions if captions else [""] * len(paper.labels)
+    first = {PARTS: paper.parts, WHOLE: paper.captions, PLAIN: [""] * len(paper.labels)}[captions]
     return [" ".join(filter(None, (caption, said[label]))) for caption, label in zip(first, paper.labels, strict=True)]

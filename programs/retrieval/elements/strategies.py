@@ -1,7 +1,7 @@
 """The ways to rank a paper's figures and tables for a claim, by their names: one interface.
 
 They are those of CSIRO-LT at Context24 (2024). A strategy is written as words between strokes, in any order,
-`chunk/512/mentions`: how it goes about it, and what it differs in from the default, `element/100/read/captions`.
+`chunk/512/mentions`: how it goes about it, and what it differs in from the default, `element/100/read/parts`.
 
 * `element`: an element is a document, made of the chunks that cite it; the documents are ranked.
 * `chunk`: chunks are ranked, and elements by the chunks that cite them: by the sum of their inverse ranks, or with
@@ -16,18 +16,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from programs.errors import UserError
-from programs.retrieval.elements.chunks import SIZES, chunks
-from programs.retrieval.elements.citing import READ, READERS, cited_by
-from programs.retrieval.elements.paper import Paper, documents
-from programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
+from aisr.programs.errors import UserError
+from aisr.programs.records.context24_figures import place_of
+from aisr.programs.retrieval.elements.chunks import SIZES, chunks
+from aisr.programs.retrieval.elements.citing import READ, READERS, cited_by
+from aisr.programs.retrieval.elements.paper import CAPTIONS, PARTS, PLAIN, Paper, documents
+from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
 
-Match = Callable[[str], Matcher]  # the matcher of a way of `programs.retrieval.retrievers`; "" for the program's own
+Match = Callable[
+    [str], Matcher
+]  # the matcher of a way of `aisr.programs.retrieval.retrievers`; "" for the program's own
 ELEMENT, CHUNK, HIERARCHICAL, FUSION, ROUND_ROBIN, TOP_K = (
     "element", "chunk", "hierarchical", "fusion", "round-robin", "top-k",
 )  # fmt: skip
-CAPTIONS, PLAIN, RANKS, MENTIONS = "captions", "plain", "ranks", "mentions"
-DEFAULT = "element/100/read/captions"
+RANKS, MENTIONS = "ranks", "mentions"
+DEFAULT = "element/100/read/parts"
 EMBEDDING = frozenset({"dense", "hybrid"})  # ways of `RUNS` that take an embedding model
 PORTION = 3  # elements of the first top portion that is merged; the next has twice as many
 # What the merges bring together: strategies with the way to match, good ones of different kinds, the best first.
@@ -41,13 +44,13 @@ RUNS = (
 
 
 class Strategy(NamedTuple):
-    """A strategy in parts. size: of chunks; reader: of citations; captions: whether they are a part of documents, or,
-    where chunks are ranked, a chunk each; merge: how ranked chunks rank elements."""
+    """A strategy in parts. size: of chunks; reader: of citations; captions: what they are taken for, one of `CAPTIONS`,
+    in documents, or, where chunks are ranked, as a chunk each; merge: how ranked chunks rank elements."""
 
     kind: str = ELEMENT
     size: str = "100"
     reader: str = READ
-    captions: bool = True
+    captions: str = PARTS
     merge: str = RANKS
 
     @property
@@ -62,7 +65,7 @@ def parsed(spec: str) -> Strategy:
         "kind": (ELEMENT, CHUNK, HIERARCHICAL, FUSION, ROUND_ROBIN, TOP_K),
         "size": SIZES,
         "reader": tuple(READERS),
-        "captions": (CAPTIONS, PLAIN),
+        "captions": CAPTIONS,
         "merge": (RANKS, MENTIONS),
     }
     given: dict[str, str] = {}
@@ -80,16 +83,22 @@ def parsed(spec: str) -> Strategy:
         HIERARCHICAL: {"kind", "reader", "captions"},
     }
     kind = given.get("kind", ELEMENT)
-    idle = [word for part, word in given.items() if part not in used.get(kind, {"kind"})]
+    idle = [word for part, word in given.items() if part not in used.get(kind, {"kind", "captions"})]
     if idle:
         raise UserError(f"strategy {spec!r}: {idle[0]} means nothing to {kind}")
     return Strategy(
         kind,
         given.get("size", "100"),
         given.get("reader", READ),
-        given.get("captions") != PLAIN,
+        given.get("captions", PARTS),
         given.get("merge", RANKS),
     )
+
+
+def written(spec: str) -> str:
+    """A strategy with the word for its captions, as programs save it. Raises UserError as `parsed`."""
+    said = parsed(spec).captions
+    return spec if said in spec.split("/") else f"{spec}/{said}"
 
 
 def ranked(claim: str, paper: Paper, strategy: Strategy, match: Match) -> list[str]:
@@ -103,10 +112,16 @@ def ranked(claim: str, paper: Paper, strategy: Strategy, match: Match) -> list[s
     if strategy.kind == HIERARCHICAL:
         sizes = [strategy._replace(kind=CHUNK, size=size) for size in SIZES]
         return by_rank([_by_chunks(claim, paper, one, match("")) for one in sizes])
-    runs = [ranked(claim, paper, parsed(spec), _always(match(way))) for spec, way in RUNS]
+    runs = [ranked(claim, paper, _run(spec, strategy), _always(match(way))) for spec, way in RUNS]
     if strategy.kind == FUSION:
         return by_rank(runs)
     return in_turn(runs, 1 if strategy.kind == ROUND_ROBIN else PORTION)
+
+
+def _run(spec: str, merge: Strategy) -> Strategy:
+    """A run of a merge, which takes captions as that does, unless it has none."""
+    plan = parsed(spec)
+    return plan if plan.captions == PLAIN else plan._replace(captions=merge.captions)
 
 
 def by_document(claim: str, texts: Mapping[str, str], match: Matcher) -> list[str]:
@@ -142,12 +157,8 @@ def in_turn(rankings: Sequence[Sequence[str]], portion: int) -> list[str]:
 def _by_chunks(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
     texts = chunks(paper.paragraphs, strategy.size)
     cited = [*cited_by(texts, paper.labels, strategy.reader)]
-    if strategy.captions:
-        of_caption: dict[str, tuple[str, ...]] = {}  # panels share that of their figure
-        for label, caption in zip(paper.labels, paper.captions, strict=True):
-            of_caption[caption] = (*of_caption.get(caption, ()), label)
-        of_caption.pop("", None)
-        texts, cited = (*texts, *of_caption), [*cited, *of_caption.values()]
+    told = _captions(paper, strategy.captions)
+    texts, cited = (*texts, *told), [*cited, *told.values()]
     places = order(match(claim, texts)) if texts else ()
     total: dict[str, float] = {}
     for place, chunk in enumerate(places, start=1):
@@ -156,6 +167,23 @@ def _by_chunks(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> 
     if strategy.merge == RANKS:
         total = dict(sorted(total.items(), key=lambda found: -found[1]))
     return list(dict.fromkeys((*total, *paper.labels)))
+
+
+def _captions(paper: Paper, captions: str) -> dict[str, tuple[str, ...]]:
+    """Captions as chunks, each with the elements that it cites: a figure and all panels that share it, or a panel and
+    its figure behind it."""
+    if captions == PLAIN:
+        return {}
+    told: dict[str, tuple[str, ...]] = {}
+    for label, text in zip(paper.labels, paper.parts if captions == PARTS else paper.captions, strict=True):
+        told[text] = (*told.get(text, ()), label)
+    told.pop("", None)
+    if captions == PARTS:
+        figures = {place.figure: label for label in paper.labels if (place := place_of(label)) and not place.panel}
+        for text, labels in told.items():
+            above = [figures.get(place.figure, label) for label in labels if (place := place_of(label))]
+            told[text] = tuple(dict.fromkeys((*labels, *above)))
+    return told
 
 
 def _always(matcher: Matcher) -> Match:

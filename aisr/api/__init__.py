@@ -1,0 +1,1 @@
+"""The way in from Python: an LM, a program, what it judged."""

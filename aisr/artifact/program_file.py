@@ -1,0 +1,194 @@
+"""A compiled program as a folder of text: saved, checked, loaded.
+
+artifacts/<task>/<name>/ holds
+  program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
+  manifest.json  who made it from what
+  PROMPT.md      the compiled prompt as a person reads it
+  report.json    the scores of all candidates on dev, and of the champion on test
+  records.json   every record of dev as the champion judged it, with prompt and raw answer; report.html shows it
+  figures/       pictures of the scores
+  compile.json   what a compile was begun with, so that another one does not go on in its place
+
+The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the
+folder is ever executed.
+"""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+import dspy
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from optimize.base import digests
+from optimize.base.files import BadArtifact, checked_json
+from optimize.tasks.all import TASKS
+from optimize.tasks.task import Task
+from programs.decision.layer import CUES, LM, WORDING, Decision
+from programs.errors import UserError
+from programs.judges.contract import Program
+from programs.judges.ensemble import Ensemble, by_name, name_by, named_by, ranked
+from programs.judges.learnt import learning, learnt_by
+from programs.reading.lines import explain
+from programs.retrieval.evidence_list import BY_RANKS, EvidencePolicy
+from programs.retrieval.evidence_ranker import EvidenceRanker
+from programs.vision.content_parts import is_harmless
+
+FORMAT = 1
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+MAX_BYTES = 64 * 2**20
+NUMBERS = re.compile(r"\[\n(?: *+[0-9.e+-]++,?+\n)++ *+\]")  # a list of numbers, one a line
+
+
+class _SignatureState(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    instructions: str
+    fields: list[dict[str, str]]
+
+
+class _PredictorState(BaseModel):
+    """What DSPy saves of a predictor. `lm` must be empty: an LM with an address or a key has no place here."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    traces: list[Any] = Field(max_length=0)
+    train: list[Any] = Field(max_length=0)
+    demos: list[dict[str, Any]]
+    signature: _SignatureState
+    lm: None
+
+
+_Options = dict[str, str | int | float | bool]
+
+
+class _ProgramFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    format: int = Field(ge=FORMAT, le=FORMAT)
+    task: str
+    options: _Options
+    members: dict[str, _Options] = {}
+    state: dict[str, _PredictorState]
+    rankers: dict[str, EvidenceRanker] = {}  # of each model of the program that has one
+    learnt: dict[str, dict[str, Any]] = {}  # the same
+    decision: Decision | None = None
+    naming: EvidencePolicy | None = None  # how evidence is named; lacking in files from before there were two heads
+
+
+class Loaded(NamedTuple):
+    """A program that came out of an artifact."""
+
+    task: Task
+    program: Program
+    digest: str
+
+
+def program_text(task: Task, program: Program) -> str:
+    """The content of program.json. The same program gives the same text, byte for byte."""
+    members = program.members if isinstance(program, Ensemble) else {}
+    content = {
+        "format": FORMAT,
+        "task": task.name,
+        "options": program.options,
+        "members": {name: member.options for name, member in members.items()},
+        "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
+        "rankers": {name: model.ranker.model_dump() for name, model in by_name(program).items() if model.ranker},
+        "decision": program.decision.model_dump() if program.decision else None,
+    }
+    if learnt := {name: known.model_dump() for name, known in learnt_by(program).items()}:
+        content["learnt"] = learnt
+    if task.names_evidence and (naming := named_by(program)):
+        content["naming"] = naming.model_dump()
+    _validated(content, "the program to save")
+    text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
+
+
+def parse(text: str, source: str) -> Loaded:
+    """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
+    file = _validated(checked_json(text, source), source)
+    task = TASKS[file.task]
+    try:
+        members = {check_name(name): task.build(task.saved(options)) for name, options in file.members.items()}
+        program = Ensemble(members) if members else task.build(task.saved(file.options))
+        expected = {name for name, _ in program.named_parameters()}
+        if expected != set(file.state):
+            raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
+        for name, predictor in program.named_predictors():
+            _check_fields(predictor, file.state[name], name)
+            _check_demos(predictor, file.state[name], name)
+        program.load_state(file.model_dump()["state"])
+        _rank_by(program, file.rankers)
+        _remember(program, file.learnt)
+        if file.decision is not None:
+            _check_decision(task, file.decision, set(members) or {LM})
+            program.decision = file.decision
+        if task.names_evidence:
+            name_by(program, file.naming or _as_before(file.decision))
+        elif file.naming is not None:
+            raise UserError(f"naming: {task.name} names no evidence")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BadArtifact(f"{source}: {error}") from error
+    return Loaded(task, program, digests.of_text(text))
+
+
+def check_name(name: str) -> str:
+    """The name, if it can be a folder's. Raises UserError otherwise."""
+    if not NAME.fullmatch(name):
+        raise UserError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
+    return name
+
+
+def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
+    """DSPy lays saved prefixes and descriptions over the fields by position: their number must be right."""
+    wanted = len(predictor.signature.fields)
+    if len(state.signature.fields) != wanted:
+        raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+
+
+def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
+    for number, demo in enumerate(state.demos):
+        if not is_harmless({field: demo[field] for field in predictor.signature.fields if field in demo}):
+            raise UserError(
+                f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text, "
+                "and pictures as they are compiled"
+            )
+
+
+def _rank_by(program: Program, rankers: dict[str, EvidenceRanker]) -> None:
+    models = by_name(program)
+    for name, ranker in rankers.items():
+        if name not in models or ranked(models[name]) is None:
+            raise UserError(f"rankers: {name!r} is no model of this program that looks for evidence")
+        models[name].ranker = ranker
+
+
+def _remember(program: Program, learnt: dict[str, dict[str, Any]]) -> None:
+    models = by_name(program)
+    for name, saved in learnt.items():
+        learner = learning(models[name]) if name in models else None
+        if learner is None:
+            raise UserError(f"learnt: {name!r} is no model of this program that learns")
+        learner.remember(saved)
+
+
+def _as_before(decision: Decision | None) -> EvidencePolicy:
+    """How evidence was named when that was a part of the decision layer."""
+    return (decision.evidence if decision is not None and decision.kept else None) or BY_RANKS
+
+
+def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:
+    labels = task.labelled.labels
+    if decision.labels != list(labels):
+        raise UserError(f"decision: labels {', '.join(decision.labels)}; {task.name} has {', '.join(labels)}")
+    unknown = {name for rule in decision.rules for name in rule.weights} - {*models, WORDING, CUES}
+    if unknown:
+        raise UserError(f"decision: weighs {sorted(unknown)[0]!r}, which is no expert of this program")
+
+
+def _validated(content: Any, source: str) -> _ProgramFile:
+    try:
+        file = _ProgramFile.model_validate(content)
+    except ValidationError as error:
+        raise BadArtifact(f"{source}: {explain(error)}") from error
+    if file.task not in TASKS:
+        raise BadArtifact(f"{source}: task {file.task!r} is unknown; one of: {', '.join(TASKS)}")
+    return file

@@ -1,0 +1,331 @@
+"""The command that compiles programs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aisr.commands.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    TRACES,
+    ApiBase,
+    EmbeddingPrice,
+    LMSpec,
+    Logprobs,
+    MaxCalls,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
+    Root,
+    Schema,
+    Threads,
+    Traces,
+    chosen_task,
+)
+from aisr.commands.session import chances_for, command_line, load, opened_beside, opened_lm, prepare
+from aisr.commands.task_options import (
+    AugmentDensity,
+    Checks,
+    EmbeddingApiBase,
+    Evidence,
+    EvidenceShare,
+    Fill,
+    ImageRoot,
+    Neighbours,
+    Order,
+    Pairs,
+    Questions,
+    Quotes,
+    Rephrase,
+    Rerank,
+    Retriever,
+    Sentences,
+    Several,
+    ShownTokens,
+    Strategy,
+    TaskName,
+    Unit,
+    WithExpressions,
+    shown_tokens,
+)
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.inference.replay import Replayed
+    from aisr.tasks.task import Task
+
+
+SAMPLE = Path("data/sample")
+
+
+def compile_(
+    task: TaskName,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
+    ] = None,
+    optimizer: Annotated[
+        str,
+        typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
+    ] = "random-search",
+    ensemble: Annotated[
+        str | None,
+        typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    teacher_lm: Annotated[
+        str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
+    ] = None,
+    teacher_api_base: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of an OpenAI-compatible server for --teacher-lm; `provider`: whom the model string names, "
+            "which has to be said where --api-base is given."
+        ),
+    ] = None,
+    teacher_price: Annotated[str | None, typer.Option(help="--price of --teacher-lm.")] = None,
+    budget: Annotated[
+        str,
+        typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`. --estimate shows all."),
+    ] = "medium",
+    demos: Annotated[
+        int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")
+    ] = None,
+    demo_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most tokens, about, of all demos. By budget: 3000, 3000 or 6000."),
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
+    augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
+    augment_density: AugmentDensity = 1,
+    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
+    ] = None,
+    chances: Annotated[
+        str,
+        typer.Option(
+            help="How likely each label is: from `logprobs`, `stated` by the LM beside each label, by agreement of "
+            "`samples`, or one `vote`; `auto`: logprobs where the LM gives them, else stated."
+        ),
+    ] = "auto",
+    unit: Unit = None,
+    evidence: Evidence = None,
+    checks: Checks = False,
+    image_root: ImageRoot = None,
+    context_tokens: ShownTokens = "auto",
+    evidence_share: EvidenceShare = 0.95,
+    retriever: Retriever = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    embedding_price: EmbeddingPrice = None,
+    rerank: Rerank = None,
+    quotes: Quotes = False,
+    questions: Questions = None,
+    pairs: Pairs = None,
+    fill: Fill = False,
+    strategy: Strategy = None,
+    sentences: Sentences = None,
+    neighbours: Neighbours = None,
+    expressions: WithExpressions = False,
+    several: Several = False,
+    rephrase: Rephrase = False,
+    order: Order = None,
+    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
+    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
+    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_minutes: MaxMinutes = None,
+    price: PriceOption = None,
+    max_usd_per_1000: Annotated[
+        float | None,
+        typer.Option(min=0, help="Race no program that costs more to judge a thousand records with, about."),
+    ] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
+    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
+    traces: Traces = TRACES,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Compile a program against the ranking score; save the champion and register it."""
+    _check_folder(data)
+    prepare(artifacts)
+    from aisr.artifact.program_file import check_name
+    from aisr.commands import display
+    from aisr.inference.images import find_gallery, form_of_evidence
+    from aisr.lm.budget import Ledger, Limits
+    from aisr.optimize.experiment.compile import compile_program, estimates
+    from aisr.optimize.experiment.plan import Plan, Watcher
+    from aisr.optimize.search.budgets import BUDGETS, settings
+    from aisr.optimize.search.optimizers import OPTIMIZERS
+    from aisr.report import write as write_report
+    from aisr.tracking import store
+
+    chosen = chosen_task(task)
+    members = _members(chosen, ensemble, artifacts) if ensemble else {}
+    chain = [] if members else [step.strip() for step in optimizer.split(",")]
+    for step in chain:
+        if step not in OPTIMIZERS:
+            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    sizes: dict[str, Any] = {
+        "demos": demos,
+        "demo_tokens": demo_tokens,
+        "candidates": candidates,
+        "max_usd_per_1000": max_usd_per_1000,
+    }
+    if max_usd_per_1000 is not None and members:
+        raise UserError("--max-usd-per-1000 bounds what is raced, and --ensemble races nothing; leave one of them out")
+    if demos == 0 and not set(chain) <= {"mipro", "gepa"}:
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    opened = opened_lm(
+        lm, api_base, schema, logprobs, threads, ledger, price,
+        embedding_api_base=embedding_api_base, embedding_price=embedding_price,
+    )  # fmt: skip
+    if teacher_lm:
+        teacher = opened_beside(
+            "teacher", teacher_lm, teacher_api_base, api_base, schema, logprobs, threads, ledger, teacher_price
+        )
+    elif teacher_api_base or teacher_price:
+        raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
+    else:
+        teacher = opened
+    folder = data or SAMPLE / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    if not files["test"].exists():
+        del files["test"]
+    given = {
+        "unit": unit,
+        "evidence": form_of_evidence(evidence, opened) if evidence else None,
+        "checks": checks,
+        "context_tokens": shown_tokens(context_tokens),
+        "retriever": retriever,
+        "rerank": rerank,
+        "quotes": quotes,
+        "questions": questions,
+        "pairs": pairs,
+        "fill": fill,
+        "strategy": strategy,
+        "sentences": sentences,
+        "neighbours": neighbours,
+        "expressions": expressions,
+        "several": several,
+        "rephrase": rephrase,
+        "order": order,
+        "samples": samples,
+        "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
+    }
+    options = {key: value for key, value in given.items() if value is not None and value is not False}
+    if members and options:
+        raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
+    plan = Plan(
+        task=chosen,
+        name=check_name(name or "-".join(chain or ["ensemble"])),
+        optimizers=chain,
+        settings=settings(budget, seed, **sizes),
+        options=options,
+        data=files,
+        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
+        planted=augment,
+        density=augment_density,
+        hold=evidence_share if context_tokens == "auto" else None,
+        decide=decide,
+        members=members,
+        command=command_line(),
+        gallery=find_gallery(image_root, files["train"], artifacts),
+    )
+    if estimate:
+        offered = [plan.settings, *(settings(name, seed, **sizes) for name in BUDGETS)] if chain else [plan.settings]
+        found, *others = estimates(plan, opened, teacher, offered)
+        display.say_estimate(found)
+        display.say_budgets(dict(zip(BUDGETS, zip(offered[1:], others, strict=True), strict=False)))
+        return
+    display.note(
+        f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
+        f"into {artifacts / chosen.name / plan.name}/"
+    )
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(opened.ledger) as shown:
+        watcher = Watcher(
+            shown.stage,
+            shown.judged,
+            lambda contender: shown.say(display.contender_line(contender)),
+        )
+        made = compile_program(plan, opened, teacher, artifacts, watcher)
+        display.say_champion(made)
+        shown.stage("report and figures, from the response cache")
+        told = write_report.of_compile(plan, made, opened)
+    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
+    display.say_pictures(plan.gallery.problems if plan.gallery else {})
+    display.say_spend(opened.ledger.spend)
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
+    logged = not track or _track(artifacts, plan, made, told, traces)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
+    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
+
+
+def _check_folder(data: Path | None) -> None:
+    """Raises UserError where the records cannot be there, before anything is made."""
+    if data is None and not SAMPLE.is_dir():
+        raise UserError(
+            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
+            "--data FOLDER with train.jsonl and dev.jsonl"
+        )
+    if data is not None and not data.is_dir():
+        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+
+
+def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
+    """The programs of --ensemble by their names: a bare name is an artifact of the task."""
+    from aisr.artifact.program_file import check_name
+    from aisr.tracking.registry import MODEL_SCHEME
+
+    _ = task.labelled  # one decision layer weighs what the members say of each label
+    members = {}
+    for given in (word.strip() for word in joined.split(",")):
+        place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
+        name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
+        check_name(name)
+        if name in members:
+            raise UserError(f"--ensemble: two programs are called {name}")
+        members[name] = load(task, place, artifacts)
+    if len(members) < 2:
+        raise UserError(f"--ensemble {joined}: expected two or more compiled programs, joined by commas")
+    return members
+
+
+def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced: int) -> bool:
+    from mlflow.exceptions import MlflowException
+
+    from aisr.commands.display import complain, note
+    from aisr.tracking import log as tracking_log
+    from aisr.tracking import runs, traces
+    from aisr.tracking.registry import ALIAS
+    from aisr.tracking.store import NoStore, reason
+
+    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    try:
+        tracked = tracking_log.track(artifacts, compiled)
+        named = runs.said(artifacts, tracked.run_id)
+        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
+            note(shown)
+    except (MlflowException, NoStore, OSError) as error:
+        complain(
+            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
+            "with the answers from the cache"
+        )
+        return False
+    if tracked.kept_from is None:
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+        return True
+    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
+    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    return True

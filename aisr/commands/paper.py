@@ -1,0 +1,236 @@
+"""The command that checks a whole paper."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aisr.commands import cascade as second_option
+from aisr.commands.options import (
+    ARTIFACTS,
+    FOUND,
+    RECORDS_FAILED,
+    ApiBase,
+    EmbeddingPrice,
+    LMSpec,
+    Logprobs,
+    MaxCalls,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
+    Root,
+    Schema,
+    Threads,
+)
+from aisr.commands.session import chances_for, load, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.task_options import EmbeddingApiBase
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
+    from aisr.paper.draft import Draft
+    from aisr.programs.judges.contract import Program
+    from aisr.programs.vision.images import Gallery
+    from aisr.review.judging import Judge
+    from aisr.review.verdicts import Kind
+    from aisr.review.worth import Record
+    from aisr.tasks.paper_checks import Checks
+    from aisr.tasks.task import Task
+
+
+def check_paper(
+    paper: Annotated[
+        Path, typer.Argument(help="The paper: its main .tex file or the folder of that, a .md file or a PDF.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write the page and the files to.", show_default=False)],
+    papers: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
+    ] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program for sentences against tables and figures.")
+    ] = None,
+    cite_program: Annotated[
+        str | None, typer.Option(help="A compiled program for citations against cited papers.")
+    ] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    fail_on: Annotated[
+        list[str] | None, typer.Option(help="Exit with 3 where a sentence has this label; repeatable.")
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="With --fail-on: only where its confidence is at least this, or unknown."),
+    ] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_minutes: MaxMinutes = None,
+    price: PriceOption = None,
+    second_lm: second_option.SecondLM = None,
+    below: second_option.Below = None,
+    second_api_base: second_option.SecondApiBase = None,
+    second_price: second_option.SecondPrice = None,
+    embedding_price: EmbeddingPrice = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Check a whole paper: its sentences against its tables and figures, its citations against the cited papers. Exits
+    1 where something could not be judged; the same command goes on there."""
+    if above is not None and not fail_on:
+        raise UserError("--above goes with --fail-on LABEL")
+    wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
+    prepare(artifacts)
+    from aisr.base.files import cache_folder
+    from aisr.commands import display
+    from aisr.commands.review import say_review
+    from aisr.inference.cascade import FIRST, SECOND
+    from aisr.inference.images import open_gallery
+    from aisr.lm.budget import Account, Ledger, Limits
+    from aisr.lm.open import EMBEDDED
+    from aisr.review import gate, write
+    from aisr.review.judging import reviewed
+    from aisr.review.worth import BUILT_IN
+    from aisr.tasks.paper_checks import checks
+    from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+
+    labels = gate.chosen(fail_on or [], [*CLAIMS.labelled.labels, *CITATIONS.labelled.labels])
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if wanted else {}
+    opened = opened_lm(
+        lm, api_base, schema, logprobs, threads, accounts.get(FIRST, ledger), price,
+        embedding_api_base=embedding_api_base, embedding_price=embedding_price,
+    )  # fmt: skip
+    behind = wanted and second_option.opened_lm_behind(
+        wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
+    )
+    draft, cited = _read(paper, root, papers, cache_folder(artifacts) / "figures")
+    found = checks(draft, cited)
+    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+    judges = [
+        _judge("claim", CLAIMS, program, opened, gallery, artifacts),
+        _judge("citation", CITATIONS, cite_program, opened, gallery, artifacts),
+    ]
+    if estimate:
+        display.say_estimate(_estimated(judges, found, opened))
+        if behind:
+            display.note(f"and if {behind.spec} were asked about everything, beside that:")
+            display.say_estimate(_estimated(judges, found, behind))
+        return
+    if wanted and behind:
+        judges = [_with_second(one, behind, wanted.below) for one in judges]
+    if opened.spec == EMBEDDED:
+        display.note(BUILT_IN)
+    display.note(
+        f"checking {paper} with {lm}: {len(found.claims)} paragraphs against tables and figures, "
+        f"{len(found.citations)} citations against cited papers"
+    )
+    with display.live(ledger) as shown:
+        review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems)
+    written = write.all_files(out, review)
+    failing = gate.failing(review, labels, above or 0.0)
+    say_review(review, failing)
+    for name, account in accounts.items():
+        display.say_spend(account.spend, whose=f"{name} LM: ")
+    display.say_spend(ledger.spend, whose="together: " if accounts else "")
+    display.note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+    if failing:
+        raise typer.Exit(FOUND)
+    raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
+
+
+def _read(
+    paper: Path, root: Path | None, papers: Path | None, figures: Path
+) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
+    """The draft with its figures drawn to a folder, and with what could not be read of the cited papers among what it
+    lacks; and the cited papers by key."""
+    from dataclasses import replace
+
+    from aisr.paper.figures import with_figures
+    from aisr.paper.open import read, read_cited
+
+    draft = with_figures(read(paper, root), paper, figures)
+    if papers is None:
+        return draft, {}
+    found = read_cited(papers, draft.works)
+    below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in found.unread]
+    return replace(draft, unread=(*draft.unread, *below)), found.papers
+
+
+def _judge(kind: "Kind", task: "Task", name: str | None, lm: "OpenLM", gallery: "Gallery", artifacts: Path) -> "Judge":
+    """A compiled program, or the uncompiled one of the task, ready to judge."""
+    from aisr.inference.embeddings import attach_embeddings
+    from aisr.inference.images import attach_gallery, check_sees
+    from aisr.review.judging import Judge
+
+    if name:
+        judging: Program = load(task, name, artifacts).program
+        warn_of_another_lm(judging, lm)
+    else:
+        wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": "image" if lm.sees else None}
+        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+    check_sees(judging, lm)
+    ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
+    return Judge(kind, task, ready, _known(name, artifacts) if name else None)
+
+
+def _with_second(judge: "Judge", lm: "OpenLM", below: float) -> "Judge":
+    """The same with a second LM behind the first, asked by the same program."""
+    from dataclasses import replace
+
+    from aisr.inference.cascade import Stage
+    from aisr.inference.images import check_sees
+
+    check_sees(judge.program, lm)
+    return replace(judge, second=Stage(second_option.behind(judge.program, lm), lm), below=below)
+
+
+def _known(name: str, artifacts: Path) -> "Record":
+    """What is known of how a compiled program did."""
+    from aisr.artifact import manifest as made
+    from aisr.base.files import BadArtifact
+    from aisr.review.worth import Record
+    from aisr.tracking.registry import MODEL_SCHEME
+
+    if name.startswith(MODEL_SCHEME):
+        return _registered(name, artifacts)
+    try:
+        return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
+    except BadArtifact:  # a program is complete without these; its error rate is then not known
+        return Record(name, None, None)
+
+
+def _registered(name: str, artifacts: Path) -> "Record":
+    """The same of a registered program, whose run may have been deleted."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.base.files import BadArtifact
+    from aisr.review.worth import Record
+    from aisr.tracking import registry
+
+    try:
+        return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
+    except (BadArtifact, MlflowException):
+        return Record(name, None, None)
+
+
+def _estimated(judges: "Sequence[Judge]", found: "Checks", lm: "OpenLM") -> object:
+    """What judging all checks would come to; nothing is sent."""
+    from aisr.inference.embeddings import attach_embeddings
+    from aisr.lm.embeddings import UnsentEmbeddings
+    from aisr.optimize.search.cost_estimate import of_judging, total
+    from aisr.tasks.paper_tasks import as_if_faultless
+
+    parts = []
+    for judge, checks in zip(judges, (found.claims, found.citations), strict=True):
+        program = attach_embeddings(judge.program, UnsentEmbeddings())
+        parts.append(of_judging(program, [program.prepare(as_if_faultless(one.record)) for one in checks], lm))
+    return total(parts)

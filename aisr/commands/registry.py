@@ -1,0 +1,92 @@
+"""The commands that weigh compiled programs against each other: compare, promote."""
+
+from typing import Annotated
+
+import typer
+
+from aisr.commands.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    ApiBase,
+    Jsonl,
+    LMSpec,
+    Logprobs,
+    Root,
+    Schema,
+    Threads,
+    chosen_task,
+)
+from aisr.commands.session import load, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.task_options import EmbeddingApiBase, ImageRoot, TaskName
+from aisr.programs.errors import UserError
+
+
+def compare(
+    task: TaskName,
+    first: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    second: Annotated[str, typer.Argument(help="The program to compare with it.")],
+    data: Jsonl,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    image_root: ImageRoot = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Score two compiled programs on the same labelled records, with the paired difference and its 95 % interval."""
+    prepare(artifacts)
+    from aisr.commands import display
+    from aisr.inference.embeddings import attach_embeddings
+    from aisr.inference.evaluate import measure
+    from aisr.inference.images import attach_gallery, check_sees, find_gallery
+    from aisr.metrics.confidence import difference_interval
+    from aisr.optimize.datasets.examples import examples, labelled
+
+    chosen = chosen_task(task)
+    programs = [(name, load(chosen, name, artifacts)) for name in (first, second)]
+    opened = opened_lm(lm, api_base, schema, logprobs, threads, embedding_api_base=embedding_api_base)
+    gallery = find_gallery(image_root, data, artifacts)
+    found = []
+    for name, loaded in programs:
+        warn_of_another_lm(loaded.program, opened)
+        check_sees(loaded.program, opened)
+        program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+        records = examples(labelled(chosen, program, data, limit))
+        display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
+        with display.live(opened.ledger) as shown:
+            found.append(measure(chosen, program, records, opened, shown.judged))
+        display.note(f"  {found[-1].interval}")
+        display.say_failures(found[-1].failures)
+    gain = difference_interval(found[1].scores, found[0].scores)
+    verdict = "better than" if gain.low > 0 else "worse than" if gain.high < 0 else "no better and no worse than"
+    display.note(f"difference, record by record: {gain}: {second} is {verdict} {first}")
+    display.say_pictures(gallery.problems if gallery else {})
+    display.say_spend(opened.ledger.spend)
+    raise typer.Exit(RECORDS_FAILED if any(one.failures for one in found) else 0)
+
+
+def promote(
+    version: Annotated[str, typer.Argument(help="models:/aisr-TASK/VERSION, as `aisr compile` names it.")],
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Even if it is not better than the champion on the same test split.")
+    ] = False,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Make a registered version the champion. Refuses one that is no better on the same test split."""
+    prepare(artifacts)
+    from aisr.commands.display import note
+    from aisr.tracking import registry
+    from aisr.tracking.store import check_exists, open_store
+
+    name, slash, number = version.removeprefix(registry.MODEL_SCHEME).partition("/")
+    if not version.startswith(registry.MODEL_SCHEME) or not slash or not number.isdigit():
+        raise UserError(f"{version}: expected models:/aisr-TASK/VERSION, as `aisr compile` prints it")
+    check_exists(artifacts)
+    try:
+        before = registry.promote(open_store(artifacts), name, number, anyway)
+    except registry.NotPromoted as error:
+        raise UserError(f"{error}. --anyway promotes it all the same") from error
+    note(f"models:/{name}@{registry.ALIAS} is version {number}" + (f"; it was {before}" if before else ""))

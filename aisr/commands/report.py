@@ -1,0 +1,125 @@
+"""The commands for people who read verdicts: the error browser, and a look at a draft of one's own."""
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Logprobs, Root, Schema, chosen_task
+from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
+from aisr.programs.errors import UserError
+
+
+def report(
+    run: Annotated[
+        str,
+        typer.Argument(help="artifacts/TASK/NAME, the folder beside `evaluate --output`, or the id of an MLflow run."),
+    ],
+    image_root: Annotated[
+        Path | None,
+        typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the page. Default: report.html in that folder; report-ID.html for a run."),
+    ] = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write the error browser: one HTML file with every judged record, its evidence, verdicts, prompt and answer."""
+    prepare(artifacts)
+    from aisr.base.files import write_whole
+    from aisr.commands.display import note
+    from aisr.report import page, records
+    from aisr.tracking import runs
+
+    logged = runs.is_run_id(run) and not Path(run).exists()
+    with tempfile.TemporaryDirectory() as place:
+        folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
+        found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
+    if image_root is not None:
+        from aisr.report.thumbnails import Thumbnails
+
+        if not image_root.is_dir():
+            raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
+        thumbnail = Thumbnails(image_root)
+    target = out or (Path(f"report-{run[:8]}.html") if logged else Path(run) / page.FILE)
+    write_whole(target, page.render(found, thumbnail))
+    note(f"wrote {target}: {len(found.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser")
+
+
+def techreport(
+    program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    task: TaskName,
+    evaluation: Annotated[
+        Path | None, typer.Option(help="What `aisr evaluate --ablate --output` wrote, for the ablations on test.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where to write, without suffix: OUT.md and OUT.tex.")] = Path("techreport"),
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
+    prepare(artifacts)
+    from aisr.artifact.manifest import evaluated, manifest
+    from aisr.base.files import write_whole
+    from aisr.commands.display import note
+    from aisr.report import documents
+    from aisr.report import techreport as content
+    from aisr.tracking import registry
+
+    loaded = load(chosen_task(task), program, artifacts)
+    registered = program.startswith(registry.MODEL_SCHEME)
+    made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
+    scored = evaluated(evaluation) if evaluation else None
+    again = content.scoring_again(loaded.program, made, program, str(artifacts))
+    sections = content.sections(loaded.task, loaded.program, made, scored, again)
+    title = content.title(made)
+    text = documents.as_markdown(title, sections)
+    write_whole(out.with_name(f"{out.name}.md"), text)
+    write_whole(out.with_name(f"{out.name}.tex"), documents.as_latex(title, sections))
+    missing = text.count(documents.MISSING)
+    note(f"wrote {out}.md and {out}.tex: {missing} things are {documents.MISSING.strip('()')}; fill them in by hand")
+
+
+def check_text(
+    draft: Annotated[Path, typer.Argument(help="File with one paragraph or one claim; - is standard input.")],
+    program: Annotated[str, typer.Option(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    evidence: EvidenceFiles = None,
+    paper: Paper = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    embedding_api_base: EmbeddingApiBase = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
+    if bool(evidence) == (paper is not None):
+        raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
+    prepare(artifacts)
+    from aisr.commands import display
+    from aisr.commands.verdicts import say_verdicts
+    from aisr.inference.embeddings import attach_embeddings
+    from aisr.inference.judge import judge
+    from aisr.optimize.decision.explain import reasons
+    from aisr.tasks import drafts
+    from aisr.tasks.task import Sources
+
+    text = sys.stdin.read() if str(draft) == "-" else "\n\n".join(drafts.blocks(draft))
+    loaded = load_any(program, artifacts)
+    task = loaded.task
+    if task.draft is None:
+        raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
+    record = task.draft(text, Sources(evidence or [], paper))
+    opened = opened_lm(lm, api_base, schema, logprobs, 1, embedding_api_base=embedding_api_base)
+    warn_of_another_lm(loaded.program, opened)
+    example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
+    outcome = judge(task, loaded.program, example, opened)
+    if outcome.failure is not None:
+        display.note(f"not judged: {outcome.failure}")
+        raise typer.Exit(RECORDS_FAILED)
+    named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
+    why = reasons(task, loaded.program, example, opened)
+    say_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
+    display.say_spend(opened.ledger.spend)

@@ -1,0 +1,146 @@
+"""The command that scores retrieval."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chosen_task
+from aisr.commands.session import embedding_address, load, opened_lm, prepare
+from aisr.commands.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
+
+SEED, FITTED = "rank_bm25", "fitted"
+WEIGHTS = 5  # of a fitted ranker that are shown, the heaviest
+
+
+def retrieval(
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.")],
+    task: SearchingTask = SEARCHING,
+    retrievers: Annotated[
+        str, typer.Option(help="Which to score, joined by commas; those that embed may take a model, hybrid:MODEL.")
+    ] = f"{SEED},bm25,hierarchical,neighbours,variants,dense,hybrid,round-robin",
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program whose own retrieval to score as well, reranking and all.")
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(
+            help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated."
+        ),
+    ] = None,
+    rerank: Annotated[
+        int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
+    ] = None,
+    context_tokens: Annotated[int, typer.Option(min=0, help="Token budget. 0: 2/5 of the paper, 600 to 3,000.")] = 0,
+    min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the recall curves into this folder.")] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    embedding_api_base: EmbeddingApiBase = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Score how well paragraphs are ranked for claims, against the gold evidence of labelled records."""
+    prepare(artifacts)
+    from aisr.base import text
+    from aisr.commands import display
+    from aisr.inference.embeddings import attach_embeddings
+    from aisr.inference.retrieval_eval import DEPTHS, claims, measure, seed
+    from aisr.lm.embeddings import Embeddings
+
+    chosen = chosen_task(task)
+    records = claims(chosen, file, min_paragraphs, limit)
+    embeddings = Embeddings(address=embedding_address(embedding_api_base, api_base))
+    rankers: dict[str, Any] = {
+        name: seed if name == SEED else _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
+        for name in (part.strip() for part in retrievers.split(","))
+    }
+    if program or rerank:
+        compiled = attach_embeddings(load(chosen, program, artifacts).program, embeddings) if program else None
+        opened = opened_lm(lm, api_base, schema, True, 1, embeddings.ledger)
+        if rerank:
+            rankers[f"bm25, {rerank} reranked"] = _of_program(chosen.build({"rerank": rerank}), opened)
+        if program:
+            rankers[program] = _of_program(compiled, opened)
+    if fit is not None:
+        rankers[FITTED] = _fitted(chosen, fit, file, records)
+    display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
+    found = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    display.table(
+        "gold evidence among the first k, and within the token budget",
+        ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
+        [
+            [
+                row.name,
+                *(text.percent(hit) for hit in row.hits),
+                f"{row.mrr:.3f}",
+                text.percent(row.recall),
+                f"{text.percent(row.shown)} %",
+                f"{row.milliseconds:.1f}",
+            ]
+            for row in found
+        ],
+    )
+    if fit is not None:
+        _say_gain(found, records)
+    if figure is not None:
+        from aisr.report import figures
+
+        curves: dict[str, list[int | None]] = {row.name: [*row.ranks] for row in found}
+        figures.write(figure, {"recall": figures.recall_curve(curves, f"gold evidence of {len(records)} claims")})
+        display.note(f"wrote {figure / 'recall.png'}")
+    if program or rerank or embeddings.ledger.spend.asked:
+        display.say_spend(embeddings.ledger.spend, len(records))
+
+
+def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
+    """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
+    claim like it."""
+    from aisr.commands import display
+    from aisr.inference.retrieval_eval import by
+    from aisr.optimize.evidence.rank_fit import fit_ranker, looked
+    from aisr.programs.reading.lines import read
+    from aisr.programs.retrieval.bm25 import bm25
+    from aisr.programs.retrieval.embeddings import built_in
+
+    given = looked(task, list(read(train, task.record, task.name)))
+    made = fit_ranker(given, bm25, built_in, seed=0)
+    display.note(f"fitted on {len(given.claims)} claims with evidence, in {len(set(given.group))} groups")
+    for name, weight in made.ranker.by_weight()[:WEIGHTS]:
+        display.note(f"  {weight:+.2f}  {name}")
+    if train.resolve() == file.resolve():
+        unseen = {paper: by(ranker.matcher()) for paper, ranker in made.unseen.items()}
+        return lambda one: unseen[tuple(one.paragraphs.values())](one)
+    papers = {tuple(one.paragraphs.values()) for one in given.claims}
+    known = sum(tuple(one.paragraphs.values()) in papers for one in records)
+    if known:
+        display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
+    return by(made.ranker.matcher())
+
+
+def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
+    """What the fitted ranker gains over each other one."""
+    from aisr.commands import display
+    from aisr.inference.retrieval_eval import gains
+
+    fitted = next(row for row in found if row.name == FITTED)
+    others = {row.name: gains(fitted, row, records) for row in found if row is not fitted}
+    display.table(
+        "gain of the fitted ranker, in points, with 95 % intervals over papers",
+        ["over", *next(iter(others.values()))],
+        [[name, *map(str, gained.values())] for name, gained in others.items()],
+    )
+
+
+def _of_program(program: Any, lm: Any = None) -> Any:
+    """The ranking of a program; under its LM, where it asks one."""
+
+    def ranker(given: Any) -> list[str]:
+        with lm.context() if lm else nullcontext():
+            ranking: list[str] = program.ranked(given.claim, given.paragraphs)
+        return ranking
+
+    return ranker

@@ -1,0 +1,35 @@
+"""A checked paper as its author reads it in the terminal."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from aisr.commands.display import note, table
+from aisr.review.lines import line
+from aisr.review.page import left_out
+from aisr.review.verdicts import NOT_JUDGED, Review, Verdict
+
+MOST = 10  # things of a kind that are named
+
+
+def say_review(review: Review, failing: Sequence[Verdict]) -> None:
+    """The sentences that fault was found with, a line each that editors can follow, the most doubtful first; counts;
+    what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
+    for place in review.by_doubt():
+        one = review.verdicts[place]
+        if one.doubtful and one.label is not None:
+            note(line(review, one))
+    table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
+    failures = Counter(one.failure for one in review.verdicts if one.label is None)
+    unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
+    wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []
+    for part in [*wanting, *left_out(review)]:
+        note(part["title"])
+        for item in part["items"][:MOST]:
+            note(f"  {item}")
+        if len(part["items"]) > MOST:
+            note(f"  … and {len(part['items']) - MOST} more; the page names them all")
+    for said in review.worth:
+        note(said)
+    if failing:
+        unknown = sum(one.confidence is None for one in failing)
+        note(f"--fail-on: {len(failing)} sentences{f', {unknown} of them with unknown confidence' if unknown else ''}")

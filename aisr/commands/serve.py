@@ -1,0 +1,65 @@
+"""The command that serves a registered program over HTTP, on the loopback address."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aisr.commands.options import ARTIFACTS, ApiBase, Root
+from aisr.commands.session import prepare
+from aisr.commands.task_options import ImageRoot
+from aisr.programs.errors import UserError
+
+
+def serve(
+    program: Annotated[str, typer.Argument(help="models:/aisr-TASK@champion, or models:/aisr-TASK/VERSION.")],
+    lm: Annotated[
+        str | None,
+        typer.Option(
+            "--lm",
+            envvar="AISR_LM",
+            help="The LM that judges. Default: the one that it was compiled with, if that is `embedded`.",
+        ),
+    ] = None,
+    api_base: ApiBase = None,
+    image_root: ImageRoot = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5001,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Serve a registered program by `mlflow models serve`, on this machine only: POST {"inputs": [record, …]} to
+    /invocations."""
+    prepare(artifacts)
+    from aisr.commands.display import note
+    from aisr.commands.mlflow_ui import OFFLINE, run
+    from aisr.inference.images import check_sees
+    from aisr.lm.open import EMBEDDED, open_lm
+    from aisr.tracking import registry
+    from aisr.tracking.store import tracking_uri
+
+    if not program.startswith(registry.MODEL_SCHEME):
+        raise UserError(f"{program}: expected models:/aisr-TASK@champion or models:/aisr-TASK/VERSION")
+    loaded = registry.load_registered(artifacts, program)
+    compiled = registry.lm_to_serve(artifacts, program)
+    spec = lm or compiled
+    if lm is None and compiled != EMBEDDED:
+        raise UserError(f"{program} was compiled with {compiled}; give --lm, that one or another on purpose")
+    check_sees(loaded.program, open_lm(spec, api_base=api_base))  # what cannot be opened shows itself here, in a line
+    note(
+        f"serving {program} ({loaded.digest}) with {spec} on http://127.0.0.1:{port}/invocations in about 20 seconds; "
+        "Ctrl-C ends it"
+    )
+    told = {
+        "MLFLOW_TRACKING_URI": tracking_uri(artifacts),
+        "MLFLOW_REGISTRY_URI": tracking_uri(artifacts),
+        "AISR_LM": spec,
+        "AISR_API_BASE": api_base,
+        "AISR_IMAGE_ROOT": str(image_root.resolve()) if image_root else None,
+        "AISR_ARTIFACTS": str(artifacts.resolve()),
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),  # uvicorn
+    }
+    words = ["models", "serve", "--model-uri", program, "--env-manager", "local", "--host", "127.0.0.1"]
+    raise typer.Exit(
+        run([*words, "--port", str(port)], OFFLINE | {name: value for name, value in told.items() if value})
+    )

@@ -1,0 +1,123 @@
+"""What every command that runs a program opens first: the cache, the language model, the program."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aisr.base.environment import trim_keys
+from aisr.base.files import cache_folder
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.artifact.program_file import Loaded
+    from aisr.lm.budget import Ledger
+    from aisr.lm.client import OpenLM
+    from aisr.tasks.task import Task
+
+
+def prepare(artifacts: Path) -> None:
+    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed."""
+    trim_keys()
+    os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+
+
+ADDRESSES = ("--api-base", "--teacher-api-base", "--second-api-base", "--embedding-api-base")
+
+
+def command_line() -> str:
+    """The command as files and runs record it: without the address of a server, which can hold a key."""
+    hidden, before = ["aisr"], ""
+    for word in sys.argv[1:]:
+        option, is_joined, _ = word.partition("=")
+        if is_joined and option in ADDRESSES:
+            hidden.append(f"{option}=…")
+        else:
+            hidden.append("…" if before in ADDRESSES else word)
+        before = word
+    return shlex.join(hidden).replace("'…'", "…")
+
+
+def opened_lm(*given: Any, **more: Any) -> "OpenLM":
+    """`aisr.lm.open.opened_lm`, whose import is too slow for `--help`."""
+    from aisr.lm import open as lms
+
+    return lms.opened_lm(*given, **more)
+
+
+def chances_for(lm: "OpenLM", wanted: str, samples: int | None, needed: bool) -> str | None:
+    """What --chances comes to for an LM; None for what programs do by themselves: log-probabilities, else samples.
+
+    A server at an address of one's own shows only with its first answer whether it gives log-probabilities, so that it
+    is asked to state them in any case. needed: whether there is a new program with labels to be asked for any.
+    """
+    if wanted != "auto":
+        return wanted
+    if not needed or (samples or 1) > 1:
+        return None
+    if not lm.lm.gives_logprobs:
+        return "stated"
+    return "auto" if lm.endpoint else None
+
+
+def opened_beside(
+    role: str,
+    spec: str,
+    own_base: str | None,
+    api_base: str | None,
+    schema: bool,
+    logprobs: bool,
+    threads: int | None,
+    ledger: "Ledger",
+    price: str | None,
+    timeout: float | None = None,
+) -> "OpenLM":
+    """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; api_base: where --lm is.
+
+    Raises UserError where that is at a server of the user's own and nobody says where this one is: records would leave
+    for a provider unasked.
+    """
+    if api_base and own_base is None and spec != "embedded" and not spec.startswith("gguf:"):
+        raise UserError(
+            f"--{role}-lm {spec}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
+            f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "
+            f"{spec.partition('/')[0]}"
+        )
+    address = None if own_base == "provider" else own_base
+    return opened_lm(
+        spec, address, schema or not address, logprobs, threads, ledger, price, timeout=timeout, role=f"{role}-"
+    )
+
+
+def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
+    """`aisr.lm.open.embedding_address`."""
+    from aisr.lm import open as lms
+
+    return lms.embedding_address(own_base, api_base)
+
+
+def load_any(program: str, artifacts: Path) -> "Loaded":
+    """The program of a folder or of `models:/…`, whatever its task."""
+    from aisr.tracking import registry
+
+    return registry.load(program, artifacts)
+
+
+def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
+    """The same for a task. Raises UserError for a program of another."""
+    loaded = load_any(program, artifacts)
+    if loaded.task is not task:
+        raise UserError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
+    return loaded
+
+
+def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
+    """Say so where a program's decision layer was fitted on what another LM thinks."""
+    from aisr.commands.display import note
+    from aisr.inference.judge import another_lm
+
+    if said := another_lm(program, lm):
+        note(f"warning: {said}")

@@ -1,0 +1,146 @@
+"""The options that name a task, or belong to the program of one: whoever adds a task with options of its own adds them
+here. Nothing else in the commands knows a task by its name."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aisr.programs.errors import UserError
+
+TaskName = Annotated[
+    str,
+    typer.Option(
+        "--task",
+        help="The task: track1, track2, averitec, context24-figures or context24-text.",
+        show_default=False,
+    ),
+]
+SEARCHING = "track2"
+SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.")]
+Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
+Evidence = Annotated[
+    str | None,
+    typer.Option(
+        help="track1: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels (`image`), "
+        "what the LM wrote of it (`transcript`); `auto` is image where the LM takes them, else ocr. Default: caption."
+    ),
+]
+Checks = Annotated[
+    bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
+]
+ImageRoot = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="AISR_IMAGE_ROOT",
+        help="track1: the folder that img_path starts from. Default: that of the data, or one above, with `images/`.",
+    ),
+]
+ShownTokens = Annotated[
+    str,
+    typer.Option(
+        "--context-tokens",
+        help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
+        "--evidence-share of train's claims, as far as the model's context reaches.",
+    ),
+]
+EvidenceShare = Annotated[
+    float, typer.Option(min=0.01, max=1, help="track2: share of claims that are to see gold evidence, for `auto`.")
+]
+ContextTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="track2: tokens of the paper to show. Default: 2/5 of it, 600 to 3,000."),
+]
+
+
+def shown_tokens(text: str) -> int | None:
+    """The tokens of --context-tokens; None where they are to be chosen. Raises UserError for what is none of these."""
+    from aisr.programs.retrieval.passages import WHOLE
+
+    if text == "auto":
+        return None
+    if text == "whole":
+        return WHOLE
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= WHOLE):
+        raise UserError(f"--context-tokens {text!r}: expected a number of tokens above 0, `auto` or `whole`")
+    return int(text)
+
+
+Retriever = Annotated[
+    str | None,
+    typer.Option(
+        help="track2, averitec, context24-figures: bm25 (default), hierarchical, neighbours, variants, dense, hybrid "
+        "or round-robin; the last three with an embedding model behind a colon, or the built-in one."
+    ),
+]
+Strategy = Annotated[
+    str | None,
+    typer.Option(
+        help="context24-figures: how figures are ranked, in words between strokes, such as chunk/512/mentions; "
+        "docs/context24-figures.md lists them. Default: element/100/read/parts. context24-text: `select` (default: "
+        "the LM chooses among the best sentences by BM25), `whole` (it quotes from the whole paper), or without LM "
+        "`sentences` or `paragraph`."
+    ),
+]
+Rephrase = Annotated[
+    bool, typer.Option("--rephrase", help="context24-figures: let the LM describe each figure first, a call each.")
+]
+Order = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=10,
+        help="context24-figures: how many of the best figures the LM puts in order; 0: no LM. Default: 10.",
+    ),
+]
+Rerank = Annotated[
+    int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
+]
+Quotes = Annotated[
+    bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
+]
+Questions = Annotated[
+    int | None,
+    typer.Option(min=0, max=5, help="averitec: most questions to ask before evidence is looked for. Default: 5."),
+]
+Pairs = Annotated[
+    int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
+]
+Fill = Annotated[
+    bool, typer.Option("--fill", help="averitec: fill the evidence up to ten pairs with the passages that come next.")
+]
+Sentences = Annotated[
+    int | None, typer.Option(min=1, max=30, help="context24-text: most sentences to take. Default: 5.")
+]
+Neighbours = Annotated[
+    int | None,
+    typer.Option(min=0, max=3, help="context24-text: sentences that come along on either side of each. Default: 0."),
+]
+WithExpressions = Annotated[
+    bool,
+    typer.Option(
+        "--expressions",
+        help="context24-text: take only sentences with an expression that gold passages of train share; for an LM to "
+        "choose among, put them first.",
+    ),
+]
+Several = Annotated[
+    bool, typer.Option("--several", help="context24-text: snippets as they stand apart, not joined into one.")
+]
+AugmentDensity = Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")]
+ShapeLike = Annotated[
+    Path | None, typer.Option(help="track1: resample dev and test to the lengths of this (unlabelled) test file.")
+]
+EvidenceFiles = Annotated[
+    list[Path] | None,
+    typer.Option("--evidence", help="track1: text or Markdown that the paragraph reports on; repeatable."),
+]
+Paper = Annotated[Path | None, typer.Option(help="track2: the cited paper as text or Markdown.")]
+EmbeddingApiBase = Annotated[
+    str | None,
+    typer.Option(
+        envvar="AISR_EMBEDDING_API_BASE",
+        help="track2: address of the server that a retriever's embedding model is asked at; `provider`: whom the model "
+        "string names. Default: that of --api-base.",
+    ),
+]

@@ -1,0 +1,85 @@
+"""The official score of a program on labelled examples."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import dspy
+
+from aisr.inference.confidence import Held, held
+from aisr.inference.judge import Outcome, judge_all
+from aisr.lm.client import OpenLM
+from aisr.metrics.confidence import Interval, score_interval
+from aisr.metrics.scores import Report, Scores
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without."""
+
+    scores: Scores
+    score: Report
+    interval: Interval
+    failures: dict[str, str]  # record id -> reason
+    floor: "Result | None" = None
+    held: Mapping[str, Held] = field(default_factory=dict)  # how sure it was, by source
+
+    def report(self) -> dict[str, Any]:
+        return {
+            **self.score.as_dict(),
+            "interval": [self.interval.low, self.interval.high],
+            "records": len(self.scores),
+            "failures": self.failures,
+            **({"floor": self.floor.report()} if self.floor else {}),
+        }
+
+    def confidence(self) -> dict[str, Any]:
+        """How sure it was and whether it was right to be, by source, as files of scores have it; empty where no
+        probability was given."""
+        told = {source: one.report() for source, one in self.held.items()}
+        return {"confidence": told} if told else {}
+
+
+def measure(
+    task: Task,
+    program: Program,
+    examples: Sequence[dspy.Example],
+    lm: OpenLM,
+    done: Callable[[], None] = lambda: None,
+) -> Result:
+    """The official score of a program on labelled examples, with its interval and its failed records."""
+    outcomes = judge_all(task, program, examples, lm, done)
+    return result(task, examples, outcomes)
+
+
+def check_any(found: Result, split: str) -> None:
+    """Raises UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
+    if len(found.failures) == len(found.scores):
+        raise UserError(f"every record of {split} failed, the first with: {next(iter(found.failures.values()))}")
+
+
+def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
+    """The official score of outcomes."""
+    scores = scored(task, examples, outcomes)
+    failures = {
+        example.id: outcome.failure
+        for example, outcome in zip(examples, outcomes, strict=True)
+        if outcome.failure is not None
+    }
+    sure = held(task, zip(examples, outcomes, strict=True))
+    return Result(scores, scores.report(), score_interval(scores), failures, _floor(task, examples), sure)
+
+
+def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
+    if task.floor is None:
+        return None
+    scores = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
+    return Result(scores, scores.report(), score_interval(scores), {})
+
+
+def scored(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
+    """How outcomes did, record by record; a failed record earns nothing."""
+    return task.score([example.gold for example in examples], [outcome.answer for outcome in outcomes])

@@ -1,0 +1,221 @@
+"""Judging by the processes of a Ray cluster: on this machine, or on as many as the cluster has.
+
+The threads of this process hand records out and wait for them, so that nothing else changes: what is read ahead, what
+is written, what a resume finds. A worker that dies is started again by Ray and its records with it. All workers ask one
+office before each call: its ledger keeps the limits for all together, and where the server asked one of them to wait,
+all do. The calls in flight are shared out among them; how many of its own the server stands, each finds out for itself
+(see `aisr.lm.rate_limit`).
+
+Keys are never sent: each machine needs them in its own environment.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from dspy.utils.exceptions import LMBillingError
+
+from aisr.artifact.program_file import parse, program_text
+from aisr.compat.ray import init_here
+from aisr.inference.embeddings import attach_embeddings
+from aisr.inference.images import attach_gallery, open_gallery
+from aisr.inference.judge import Outcome, finished, judge
+from aisr.inference.predict import Judging
+from aisr.lm.budget import Ledger, Limits, Spend
+from aisr.lm.client import OpenLM
+from aisr.lm.open import opened_lm
+from aisr.lm.rate_limit import RAISED, Pace
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.records.base import Record
+from aisr.programs.vision.images import Gallery
+from aisr.tasks.task import Task
+
+DEATHS = 3  # of a worker that a record survives
+
+
+class RayUnavailable(UserError):
+    """Ray is not installed, or the cluster is too small."""
+
+
+class _Office(Ledger):
+    """The ledger of all workers, and the moment before which none may call; an actor."""
+
+    quiet_until = 0.0
+
+    def total(self) -> Spend:
+        return self.spend
+
+    def hush(self, seconds: float) -> None:
+        self.quiet_until = max(self.quiet_until, time.monotonic() + seconds)
+
+    def quiet(self) -> float:
+        """Seconds that are left of it."""
+        return self.quiet_until - time.monotonic()
+
+
+class _SharedLedger(Ledger):
+    """What a worker takes for its ledger: the one of all."""
+
+    def __init__(self, office: Any, limits: Limits) -> None:
+        super().__init__(limits)
+        self._office = office
+
+    def spent_out(self) -> str | None:
+        reason: str | None = _ray().get(self._office.spent_out.remote())
+        return reason
+
+    def sent(self, usage: dict[str, Any], usd: float | None, characters: int = 0) -> None:
+        _ray().get(self._office.sent.remote(dict(usage), usd, characters))
+
+    def from_cache(self) -> None:
+        _ray().get(self._office.from_cache.remote())
+
+
+class _SharedPace(Pace):
+    """A worker's pace, which heeds what the server told another worker."""
+
+    def __init__(self, office: Any, own: Pace) -> None:
+        super().__init__(own.most, own.retries)
+        self._office = office
+
+    def hush(self, seconds: float) -> None:
+        super().hush(seconds)
+        _ray().get(self._office.hush.remote(seconds))
+
+    def _enter(self) -> float:
+        began = super()._enter()
+        while (quiet := _ray().get(self._office.quiet.remote())) > 0:
+            self._leave()
+            super().hush(quiet)
+            began = super()._enter()
+        return began
+
+
+class _Worker:
+    """An actor that judges records, several at a time."""
+
+    def __init__(
+        self,
+        program: str,
+        settings: Mapping[str, Any],
+        threads: int,
+        office: Any,
+        limits: Limits,
+        images: Path | None,
+        artifacts: Path,
+    ) -> None:
+        self.task, self.program, _ = parse(program, "the program of this run")
+        self.gallery = open_gallery(images, artifacts) if images else None
+        attach_gallery(self.program, self.gallery)
+        self.lm = opened_lm(**settings, threads=threads, ledger=_SharedLedger(office, limits))
+        self.lm.lm.pace = _SharedPace(office, self.lm.lm.pace)
+        attach_embeddings(self.program, self.lm.embeddings)
+
+    def judge(self, record: Record) -> "_Judged":
+        try:
+            outcome = judge(self.task, self.program, self.program.prepare(record), self.lm)
+        except RAISED as error:
+            return _Judged(None, type(error).__name__, str(error), {})
+        problems = self.gallery.problems if self.gallery else {}
+        return _Judged(outcome, "", "", {key: why for key, why in dict(problems).items() if key[0] == record.id})
+
+
+class _Judged(NamedTuple):
+    """The outcome; or the name and message of an error that would meet every record (errors of DSPy do not survive the
+    journey between processes). problems: the record's pictures that could not be shown."""
+
+    outcome: Outcome | None
+    kind: str
+    message: str
+    problems: dict[tuple[str, str], str]
+
+
+def on_ray(
+    task: Task,
+    program: Program,
+    lm: OpenLM,
+    settings: Mapping[str, Any],
+    workers: int,
+    address: str | None,
+    gallery: Gallery | None,
+    artifacts: Path,
+) -> Judging:
+    """Judging by `workers` processes of the Ray cluster at `address`, or of one begun here for as long as it lasts.
+
+    lm: whose ledger and number of threads all share. settings: how to open it again, see `aisr.lm.open.opened_lm`.
+    gallery: the pictures, which every machine needs at the same path; what a worker reads in them it keeps below
+    `artifacts`. Raises `RayUnavailable`.
+    """
+    text = program_text(task, program)
+    images = gallery.root if gallery else None
+
+    def judged(records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
+        ray = _ray()
+        _join(ray, workers, address)
+        office = ray.remote(num_cpus=0)(_Office).remote(lm.ledger.limits)
+        try:
+            each = -(-lm.threads // workers)
+            Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
+                num_cpus=1,
+                max_concurrency=each,
+                max_restarts=-1,
+                max_task_retries=DEATHS,
+                scheduling_strategy="SPREAD",
+            )(_Worker)
+            given = text, dict(settings), each, office, lm.ledger.limits, images, artifacts
+            actors = [Worker.remote(*given) for _ in range(workers)]
+            free: SimpleQueue[Any] = SimpleQueue()
+            for _ in range(each):
+                for actor in actors:
+                    free.put(actor)
+
+            def work(record: Record) -> Outcome:
+                actor = free.get()
+                try:
+                    found: _Judged = ray.get(actor.judge.remote(record))
+                except ray.exceptions.RayActorError:
+                    return Outcome(None, f"its worker died {DEATHS + 1} times")
+                finally:
+                    free.put(actor)
+                if gallery is not None:
+                    gallery.problems.update(found.problems)
+                if found.outcome is not None:
+                    return found.outcome
+                raise next(error for error in RAISED if error.__name__ == found.kind)(found.message)
+
+            try:
+                yield from finished(records, work, lm.threads)
+            except LMBillingError:
+                lm.ledger.stopped = ray.get(office.spent_out.remote())
+                raise
+        finally:
+            lm.ledger.take_over(ray.get(office.total.remote()))
+            ray.shutdown()
+
+    return judged
+
+
+def _join(ray: Any, workers: int, address: str | None) -> None:
+    if address is None:
+        init_here(ray, workers)
+        return
+    ray.init(address=address, log_to_driver=False)
+    room = int(ray.cluster_resources().get("CPU", 0))
+    if room < workers:
+        ray.shutdown()
+        raise RayUnavailable(
+            f"--workers {workers}: the cluster at {address} has {room} CPUs; ask for fewer, or add some"
+        )
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send them away
+    try:
+        import ray
+    except ModuleNotFoundError as error:
+        raise RayUnavailable("--engine ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
+    return ray

@@ -1,0 +1,172 @@
+"""One spec string, one language model: `embedded`, or a model string of DSPy and LiteLLM such as `openai/gpt-4o-mini`.
+
+Keys come from the environment only and are written nowhere.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import dspy
+from dspy.lm15 import Request, Response
+from dspy.utils.exceptions import LMError
+
+from aisr.base import redact
+from aisr.compat.dspy import adapter_message_call, attributes, plain
+from aisr.lm.budget import Contact, Ledger, Refusal, Usage
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.prices import Price, usd
+from aisr.lm.rate_limit import RETRIES, Pace
+
+THREADS = 8
+
+
+class LedgerLM(dspy.LM):
+    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, goes at a
+    pace that the server can stand, and keeps no history (pictures would fill the memory).
+
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.asking.ask`).
+    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        ledger: Ledger,
+        price: Price | None,
+        gives_logprobs: bool = False,
+        threads: int = THREADS,
+        num_retries: int = RETRIES,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(model, num_retries=0, **kwargs)
+        self.ledger = ledger
+        self.pace = Pace(threads, num_retries)
+        self.price = price
+        self.gives_logprobs = gives_logprobs
+        self.hidden = redact.environment()
+        self.contact = Contact()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        def send() -> Any:
+            # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
+            with self._counted(kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
+                return self._clean(super(LedgerLM, lm).__call__(*args, **kwargs))
+
+        return self.pace.run(send)
+
+    async def acall(self, *args: Any, **kwargs: Any) -> Any:
+        async def send() -> Any:
+            with self._counted(kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
+                return self._clean(await super(LedgerLM, lm).acall(*args, **kwargs))
+
+        return await self.pace.arun(send)
+
+    @contextmanager
+    def _counted(self, asked: dict[str, Any]) -> Iterator["LedgerLM"]:
+        """This LM, or one that sends nothing. A call that fails was sent as well; what it cost is not known, but
+        providers do not charge for errors."""
+        reason = self.ledger.spent_out()
+        lm = self if reason is None else self._refusing(reason)
+        usage = Usage(dspy.settings.usage_tracker)
+        try:
+            # A history entry would tell the same, at a tenth of what a call costs this process.
+            with dspy.context(usage_tracker=usage, disable_history=True):
+                yield lm
+        except LMError as error:
+            if reason is None:
+                self.ledger.sent(usage.said or {}, 0.0)
+                self.contact.failed(error)
+            raise
+        self.contact.answered()
+        if usage.said is None:
+            self.ledger.from_cache()
+        else:
+            self.ledger.sent(usage.said, usd(self.price, usage.said), _characters(asked.get("messages") or []))
+
+    def _clean(self, outputs: Any) -> Any:
+        """Answers of DSPy's own engines without the keys that a server repeats in them: they go into predictions,
+        demos and instructions. Our engines see to that themselves."""
+        if not isinstance(self.engine, str):
+            return outputs
+        return attributes(redact.throughout(plain(outputs), self.hidden))
+
+    def _refusing(self, reason: str) -> "LedgerLM":
+        refusal = Refusal(self.ledger, reason)
+        lm: LedgerLM = self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
+        return lm
+
+
+def _characters(messages: list[dict[str, Any]]) -> int:
+    """Those of the text of a prompt."""
+    contents = [message.get("content") or "" for message in messages]
+    return sum(
+        len(one) if isinstance(one, str) else sum(len(str(part.get("text") or "")) for part in one) for one in contents
+    )
+
+
+@dataclass(frozen=True)
+class OpenLM:
+    """A language model ready for use, the adapter that suits it, and what a manifest says of it."""
+
+    lm: LedgerLM
+    adapter: dspy.Adapter
+    spec: str
+    endpoint: str | None  # digest of the address, never the address
+    threads: int  # how many calls at a time make sense
+    longest: int = 16_000  # tokens that it may write where it reflects
+    sees: bool | None = None  # whether it takes pictures, where that is known
+    window: int | None = None  # tokens that its context holds, where that is known
+    embeddings: Embeddings = field(default_factory=Embeddings)  # where the texts of its records are embedded
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.lm.ledger
+
+    @property
+    def identity(self) -> str:
+        """What tells its answers from those of another LM: the model, the form asked for, and whether with
+        log-probabilities. Not the address of its server: a model may move, or be served at several."""
+        logprobs = "with" if self.lm.gives_logprobs else "without"
+        model = self.spec if self.endpoint else self.lm.model
+        return f"{model} {type(self.adapter).__name__} {logprobs} log-probabilities"
+
+    def context(self) -> Any:
+        """`with lm.context(): program(...)`."""
+        return dspy.context(
+            lm=self.lm,
+            adapter=self.adapter,
+            trace=None,  # DSPy's would keep the inputs of ten thousand calls; optimizers open their own
+            max_errors=10**9,
+            warn_on_type_mismatch=False,  # records are validated when they are read
+        )
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "spec": self.spec,
+            "model": self.lm.model,
+            "endpoint": self.endpoint,
+            "adapter": type(self.adapter).__name__,
+            "temperature": self.lm.kwargs.get("temperature"),
+            "logprobs": self.lm.gives_logprobs,
+        }
+
+
+class InThread:
+    """The async counterpart of an engine that has none: each request in a thread, so that no event loop waits."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "InThread":
+        return self
+
+    async def complete(self, request: Request) -> Response:
+        response: Response = await asyncio.to_thread(self.engine.complete, request)
+        return response
+
+    async def aclose(self) -> None:
+        """Nothing to close."""

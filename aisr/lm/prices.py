@@ -1,0 +1,76 @@
+"""What an LM call costs, and what else LiteLLM's list says of a model."""
+
+import json
+from functools import lru_cache
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisr.programs.errors import UserError
+
+
+class Price(NamedTuple):
+    """US dollars a million tokens."""
+
+    prompt: float
+    completion: float
+
+    @classmethod
+    def parse(cls, text: str, option: str = "--price") -> "Price":
+        """From "0.15,0.60". Raises UserError for anything but two numbers that are not negative. option: whose value
+        it is."""
+        try:
+            prompt, completion = (float(part) for part in text.split(","))
+        except ValueError:
+            prompt = completion = -1.0
+        if not (prompt >= 0 and completion >= 0):
+            raise UserError(
+                f"{option} {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
+            )
+        return cls(prompt, completion)
+
+
+def listed_price(model: str) -> Price | None:
+    """The price of a model in LiteLLM's list (the one inside the package); None where it is not listed."""
+    about = _listed(model)
+    prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
+    return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+def listed_input_price(model: str) -> Price | None:
+    """The price of what an embedding model reads, which writes nothing; None where it is not listed."""
+    prompt = _listed(model).get("input_cost_per_token")
+    return None if prompt is None else Price(1e6 * prompt, 0.0)
+
+
+def listed_vision(model: str) -> bool | None:
+    """Whether a model takes pictures by LiteLLM's list; None where it is not listed."""
+    about = _listed(model)
+    return bool(about.get("supports_vision")) if about else None
+
+
+def listed_window(model: str) -> int | None:
+    """How many tokens a model reads at most by LiteLLM's list; None where it is not listed."""
+    most = _listed(model).get("max_input_tokens")
+    return int(most) if most else None
+
+
+def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
+    """US dollars of one call, None where price or usage is unknown. Cached prompt tokens count in full."""
+    if price is None or (not usage and price != (0, 0)):
+        return None
+    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    return (prompt * price.prompt + completion * price.completion) / 1e6
+
+
+def _listed(model: str) -> dict[str, Any]:
+    prices = _price_list()
+    return prices.get(model) or prices.get(model.partition("/")[2]) or {}
+
+
+@lru_cache(maxsize=1)
+def _price_list() -> dict[str, dict[str, Any]]:
+    """Read from the file, since importing LiteLLM takes up to ten seconds."""
+    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
+    prices: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
+    return prices

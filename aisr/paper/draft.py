@@ -1,0 +1,102 @@
+"""A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, and where it stands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+
+class Place(NamedTuple):
+    """Where something stands: a file, named from the paper's folder, with a line of it or a page, from 1."""
+
+    file: str
+    line: int | None = None
+    page: int | None = None
+
+    def __str__(self) -> str:
+        """As editors read it: `sections/results.tex:17`, and `paper.pdf, page 3` for pages."""
+        if self.line is not None:
+            return f"{self.file}:{self.line}"
+        return f"{self.file}, page {self.page}" if self.page is not None else self.file
+
+
+class Sentence(NamedTuple):
+    """A sentence as its reader sees it.
+
+    refers: keys of the floats that it refers to; cites: keys of the works that it cites, in order;
+    hidden: the file holds it, but no reader would see it (white on white, tiny, off the page).
+    """
+
+    text: str
+    place: Place
+    refers: tuple[str, ...] = ()
+    cites: tuple[str, ...] = ()
+    hidden: bool = False
+
+
+class Paragraph(NamedTuple):
+    """Sentences in order, below headings from the outermost to the innermost."""
+
+    sentences: tuple[Sentence, ...]
+    headings: tuple[str, ...] = ()
+
+
+class Picture(NamedTuple):
+    """What a figure shows: a file of points, or a drawing (PDF, SVG, EPS). page: of a PDF, from 1; box: the part of it
+    that is shown, left, top, right and bottom in points from the upper left corner; None for all of it."""
+
+    file: Path
+    page: int = 1
+    box: tuple[float, float, float, float] | None = None
+
+    def path(self, folder: Path) -> str:
+        """As records name it: the file from the folder with `/`, and what of it is shown: `paper.pdf#page=3`."""
+        part = f"&box={','.join(f'{side:.0f}' for side in self.box)}" if self.box else ""
+        page = f"#page={self.page}{part}" if part or self.page > 1 else ""
+        return self.file.relative_to(folder).as_posix() + page
+
+
+class Float(NamedTuple):
+    """A figure or table. key: its label, or its name where it has none ("Table 3"); name: as the text calls it;
+    rows: the cells of a table, a row a line, with tabs between cells, or empty; pictures: in order; headings: those
+    that it stands below; notes: what stands below the cells of a table; coded: where it is drawn by code."""
+
+    key: str
+    name: str
+    kind: Literal["figure", "table"]
+    caption: str
+    place: Place
+    rows: str = ""
+    pictures: tuple[Picture, ...] = ()
+    headings: tuple[str, ...] = ()
+    notes: str = ""
+    coded: tuple[Place, ...] = ()
+
+
+class Work(NamedTuple):
+    """A work of the bibliography. key: BibTeX's, or the number in brackets; doi and title are empty where unknown."""
+
+    key: str
+    title: str = ""
+    doi: str = ""
+
+
+class Unread(NamedTuple):
+    """What could not be read, and why."""
+
+    place: Place
+    why: str
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A whole paper. folder: what places and pictures are below; floats and works: by their keys; drawn: of drawings
+    that were made to pictures of points, the file with these by the path that records name the drawing by."""
+
+    folder: Path
+    title: str
+    paragraphs: tuple[Paragraph, ...]
+    floats: Mapping[str, Float]
+    works: Mapping[str, Work]
+    unread: tuple[Unread, ...] = ()
+    drawn: Mapping[str, Path] = field(default_factory=dict)

@@ -1,0 +1,136 @@
+"""The figures of a paper as pictures of points: PDF and SVG are drawn in a process of its own that is held to limits.
+
+What is drawn is kept in a folder by what it was drawn from, so that it is drawn once. What cannot be drawn is listed.
+"""
+
+import base64
+import json
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr.base.digests import of_file, of_text
+from aisr.base.files import write_whole
+from aisr.paper import sandbox
+from aisr.paper.draft import Draft, Float, Picture, Unread
+from aisr.paper.files import PICTURES
+
+CHILD = "aisr.paper.figure_child"
+DRAWN = (".pdf", ".svg")
+EDITION = "1"  # of how figures are drawn: what an earlier one drew is drawn again
+MOST = 400  # pictures of a paper
+NOT_DRAWN = ": not drawn: "
+EPS = "EPS is not drawn; save it as PDF or PNG beside it under the same name"
+
+
+class Limits(NamedTuple):
+    """What drawing may take. bytes: of a file; memory: bytes of address space; seconds: of one core, for the figures
+    that are drawn together; waiting: seconds that these may take beside other work; whole: the same for all figures of
+    a paper; scale: pixels a point at most."""
+
+    bytes: int = 50 * 2**20
+    objects: int = 200_000
+    pixels: int = 1_200_000
+    scale: float = 4.0
+    memory: int = 2**30
+    seconds: float = 20.0
+    waiting: float = 60.0
+    whole: float = 180.0
+
+
+LIMITS = Limits()
+
+
+class Job(NamedTuple):
+    """A picture to be drawn. path: as records name it; kept: where what is drawn is kept."""
+
+    path: str
+    picture: Picture
+    kept: Path
+
+
+def draw(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
+    """The draft with its drawings as pictures of points, which are kept in a folder. Pictures that cannot be drawn are
+    left out of its floats and listed. Files that are pictures of points already stay, unlooked at."""
+    paths: dict[str, tuple[Picture, Float]] = {}
+    for one in draft.floats.values():
+        for picture in one.pictures:
+            paths.setdefault(picture.path(draft.folder), (picture, one))
+    refused: dict[str, str] = {}
+    jobs: list[Job] = []
+    for number, (path, (picture, _)) in enumerate(paths.items()):
+        if picture.file.suffix.lower() in PICTURES:
+            continue
+        why = f"more than {MOST} pictures" if number >= MOST else _unfit(picture, limits)
+        if why:
+            refused[path] = why
+        else:
+            jobs.append(Job(path, picture, folder / f"{_digest(picture)}.png"))
+    refused |= _drawn([job for job in jobs if not job.kept.is_file()], limits)
+    return replace(
+        draft,
+        floats={key: _shown(one, draft.folder, refused) for key, one in draft.floats.items()},
+        unread=(
+            *draft.unread,
+            *(Unread(paths[path][1].place, f"{path}{NOT_DRAWN}{why}") for path, why in refused.items()),
+        ),
+        drawn={job.path: job.kept for job in jobs if job.path not in refused},
+    )
+
+
+def _shown(one: Float, folder: Path, refused: dict[str, str]) -> Float:
+    """The float without the pictures that could not be drawn."""
+    return one._replace(pictures=tuple(picture for picture in one.pictures if picture.path(folder) not in refused))
+
+
+def _unfit(picture: Picture, limits: Limits) -> str | None:
+    """Why a file is not even tried; None where it is."""
+    if picture.file.suffix.lower() not in DRAWN:
+        return EPS
+    try:
+        if not picture.file.is_file():
+            return "not a file"
+        size = picture.file.stat().st_size
+    except OSError as error:
+        return str(error.strerror or error)
+    return f"larger than {limits.bytes >> 20} MiB" if size > limits.bytes else None
+
+
+def _digest(picture: Picture) -> str:
+    return of_text(f"{EDITION} {of_file(picture.file)} {picture.file.suffix.lower()} {picture.page} {picture.box}")
+
+
+def _drawn(jobs: Sequence[Job], limits: Limits) -> dict[str, str]:
+    """Draw pictures, and say of those that could not be why. A figure that ends its process costs that alone."""
+    refused: dict[str, str] = {}
+    left, end = list(jobs), time.monotonic() + limits.whole
+    while left and time.monotonic() < end:
+        answers, why = _answers(left, limits)
+        for job, answer in zip(left, answers, strict=False):
+            if "png" in answer:
+                job.kept.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(job.kept, base64.b64decode(answer["png"]))
+            else:
+                refused[job.path] = answer["refused"]
+        left = left[len(answers) :]
+        if left and not answers:  # the first of a process has all that it may take for itself
+            refused[left.pop(0).path] = why
+    return refused | {job.path: f"the figures of this paper take more than {limits.whole:g} seconds" for job in left}
+
+
+def _answers(jobs: Sequence[Job], limits: Limits) -> tuple[list[dict[str, str]], str]:
+    """What a process said of the pictures that it came to, and why it ended at the next one."""
+    asked = json.dumps([(str(job.picture.file), job.picture.page, job.picture.box) for job in jobs]).encode()
+    try:
+        done = sandbox.run(CHILD, [], limits._asdict(), asked)
+        said, ended = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as error:
+        said, ended = error.stdout or b"", sandbox.OUT_OF_TIME[0]
+    whole = said[: said.rfind(b"\n") + 1].splitlines()  # the last line may be half of one
+    why = "broken, or it takes too much memory"
+    if ended in sandbox.OUT_OF_TIME:
+        why = f"it takes more than {limits.seconds:g} s of a core"
+    return [json.loads(line) for line in whole[: len(jobs)]], why

@@ -1,0 +1,154 @@
+"""The files of a draft's folder: what a paper names is read from below that folder, or below one further up
+that its reader names, and within limits."""
+
+from pathlib import Path
+
+from aisr.paper.draft import Place, Unread
+from aisr.programs.errors import UserError
+
+MAX_BYTES = 2 * 2**20  # of a file; a thesis has half of it
+MAX_TOTAL = 6 * 2**20
+MAX_FILES = 300
+MAX_NOTES = 500
+MAX_NAMED = 2_000  # files that a paper may name
+MAX_NAME = 255  # characters of a path that a paper may name
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+OUT = "leads out of the paper's folder; --root DIR lets files below DIR be read"
+EPS = (".eps", ".ps")
+DRAWINGS = (".pdf", ".svg", *EPS)
+MADE_OF_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".svg", ".jpg")
+CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and ends of lines stay
+
+
+class Files:
+    """What was read from below a folder, and what was refused. `unread` grows while a paper is read.
+
+    base: the folder that names begin at, that of the main file; root: the folder that all is read below, the base where
+    none is given. Raises UserError for a root that is none, or does not hold the base.
+    """
+
+    def __init__(self, base: Path, root: Path | None = None) -> None:
+        self.base = base.resolve()
+        self.folder = (root or base).resolve()
+        if not self.folder.is_dir() or not self.base.is_relative_to(self.folder):
+            raise UserError(f"--root {root}: expected a folder that holds the paper; its main file is in {base}")
+        self._out = f"leads out of --root {root}" if root else OUT
+        self.unread: list[Unread] = []
+        self._read: set[Path] = set()
+        self._bytes = 0
+        self._named = 0
+
+    def refuse(self, place: Place, why: str) -> None:
+        """Note what could not be read; the same reason at the same place once. The last note says that there are
+        more."""
+        if len(self.unread) < MAX_NOTES and (note := Unread(place, why)) not in self.unread[-20:]:
+            last = len(self.unread) == MAX_NOTES - 1
+            self.unread.append(Unread(place, "here and behind, more was not read than is listed") if last else note)
+
+    def name(self, file: Path) -> str:
+        """A file as places name it: from the folder, with `/`."""
+        return file.relative_to(self.folder).as_posix()
+
+    def find(self, name: str, place: Place, endings: tuple[str, ...] = ("",), below: str = "") -> Path | None:
+        """The file that a paper names, with the first ending that there is one with; None, with a note, where there is
+        none below the folder. A link that leads out of the folder counts as none."""
+        shown = ascii(name[:80])
+        self._named += 1
+        if self._named > MAX_NAMED:
+            self.refuse(Place(place.file), f"more than {MAX_NAMED} files are named; the rest is left out")
+            return None
+        if len(name) > MAX_NAME or not name.strip() or not name.isprintable():
+            self.refuse(place, f"{shown}: not the name of a file")
+            return None
+        out = False
+        for ending in endings:
+            try:
+                file = (self.base / below / (name + ending)).resolve()
+                if not file.is_relative_to(self.folder):
+                    out = True
+                elif file.is_file():
+                    return file
+            except (OSError, RuntimeError, ValueError):  # a name too long for the disk, or a circle of links
+                continue
+        self.refuse(place, f"{shown}: {self._out}" if out else f"{shown}: no such file")
+        return None
+
+    def text(self, file: Path, place: Place) -> str | None:
+        """The text of a file; None, with a note, where it is too large or cannot be read. place: what names it."""
+        name = self.name(file)
+        try:
+            size = file.stat().st_size
+            if size > MAX_BYTES or self._bytes + size > MAX_TOTAL or len(self._read) >= MAX_FILES:
+                limits = f"{MAX_BYTES >> 20} MiB a file, {MAX_TOTAL >> 20} MiB and {MAX_FILES} files a paper"
+                self.refuse(place, f"{name}: beyond the limits ({limits})")
+                return None
+            raw = file.read_bytes()
+        except OSError as error:
+            self.refuse(place, f"{name}: {error.strerror or error}")
+            return None
+        self._bytes += size
+        self._read.add(file)
+        return self._decoded(raw, name)
+
+    def again(self, file: Path) -> str:
+        """A file whose text is looked through before or after it is read; empty where it cannot be."""
+        try:
+            return file.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def picture(self, name: str, place: Place, folders: tuple[str, ...] = ("",)) -> Path | None:
+        """The picture or drawing that a paper names. For an EPS that is what was made of it and lies beside it, where
+        there is such a file: LaTeX puts in no other."""
+        endings = ("", *PICTURES, ".pdf", ".svg", ".eps")
+        noted = len(self.unread)
+        for folder in folders:
+            file = self.find(name, place, endings, folder)
+            if file is not None:
+                del self.unread[noted:]
+                if file.suffix.lower() in (*PICTURES, *DRAWINGS):
+                    return self._beside(file) if file.suffix.lower() in EPS else file
+                self.refuse(place, f"{self.name(file)}: neither a picture nor a drawing that is known")
+                return None
+        del self.unread[noted + 1 :]
+        return None
+
+    def _beside(self, file: Path) -> Path:
+        for ending in MADE_OF_EPS:
+            made = file.with_name(file.stem + ending)
+            if made.is_file() and made.resolve().is_relative_to(self.folder):
+                return made.resolve()
+        return file
+
+    def _decoded(self, raw: bytes, name: str) -> str:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = raw.count(b"\n", 0, error.start) + 1
+            self.refuse(Place(name, line), "not UTF-8; the file is read as Latin-1")
+            text = raw.decode("latin-1")
+        cleaned = text.replace("\r\n", "\n").replace("\r", "\n")
+        plain = cleaned.translate(CONTROL)
+        if len(plain) != len(cleaned):
+            self.refuse(Place(name), f"{len(cleaned) - len(plain)} control characters are left out")
+        return plain
+
+
+def main_file(path: Path) -> Path:
+    """The main file of a LaTeX paper: the file itself, or that of a folder. Raises UserError where there is none, or
+    more than one that could be it."""
+    if path.is_file():
+        return path
+    if not path.is_dir():
+        raise UserError(f"{path}: no such file; expected a LaTeX file or the folder of a paper")
+    found = [file for file in sorted(path.glob("*.tex")) if file.is_file() and _begins_document(file)]
+    named = [file for file in found if file.stem in ("main", "paper", "ms")]
+    if len(found) == 1 or len(named) == 1:
+        return (named or found)[0]
+    names = ", ".join(file.name for file in found[:5]) or "none"
+    raise UserError(rf"{path}: expected one .tex file with \documentclass in it, found {names}; name the file itself")
+
+
+def _begins_document(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return rb"\documentclass" in opened.read(MAX_BYTES)

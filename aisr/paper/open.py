@@ -1,0 +1,54 @@
+"""A draft by the form of its file, and the papers that it cites."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from aisr.paper.draft import Draft, Work
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.paper.cited import Cited
+
+# Each is imported when a file of its form is opened: its packages take time to load, and need not be there.
+READERS = {
+    ".tex": "aisr.paper.latex",
+    ".md": "aisr.paper.markdown",
+    ".markdown": "aisr.paper.markdown",
+    ".pdf": "aisr.paper.pdf",
+}
+
+
+def read(file: Path, root: Path | None = None) -> Draft:
+    """The draft in a LaTeX main file or the folder of one, a Markdown file or a PDF. root: the folder that LaTeX and
+    Markdown may put files in from; that of the paper where none is given. Raises UserError for what is none, for what
+    cannot be read as a whole, and where a package is missing."""
+    if file.is_dir():
+        return cast(Draft, _imported(READERS[".tex"]).read(file, root))
+    if not file.is_file():
+        raise UserError(f"{file}: no such file; expected the paper, such as main.tex, paper.md or paper.pdf")
+    reader = READERS.get(file.suffix.lower())
+    if reader is None:
+        raise UserError(f"{file}: neither LaTeX, Markdown nor PDF; its name should end in {', '.join(READERS)}")
+    if file.suffix.lower() == ".pdf":
+        return cast(Draft, _imported(reader).read(file))
+    return cast(Draft, _imported(reader).read(file, root))
+
+
+def read_cited(folder: Path, works: Mapping[str, Work]) -> "Cited":
+    """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder, or a
+    package is missing."""
+    if not folder.is_dir():
+        raise UserError(f"--papers {folder}: no such folder; expected the one with the cited papers")
+    found: Cited = _imported("aisr.paper.cited").read(folder, works)
+    return found
+
+
+def _imported(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"checking a paper needs the package {error.name}; `pip install 'aisr[paper]'` brings it"
+        ) from error

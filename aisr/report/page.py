@@ -1,0 +1,91 @@
+"""Rendering the error browser: data, style and script in one HTML file that loads nothing."""
+
+import hashlib
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from aisr.base.files import write_whole
+from aisr.report.records import MAX_BYTES, Records
+
+FILE = "report.html"
+HERE = Path(__file__).parent
+WEBP = "data:image/webp;base64,"
+Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None
+
+
+def no_picture(path: str) -> None:
+    """For where no pictures are at hand: captions and paths are shown."""
+
+
+def kept(page: Path) -> Thumbnail:
+    """The pictures that a page has which was written before; none where there is no page of ours."""
+    if not page.is_file() or page.stat().st_size > MAX_BYTES:
+        return no_picture
+    text = page.read_text(encoding="utf-8", errors="replace")
+    embedded = text.partition('id="pictures">')[2].partition("</script>")[0]
+    try:
+        pictures = json.loads(embedded) if embedded else {}
+        items = pictures.items() if isinstance(pictures, dict) else ()
+        small = {path: b64decode(str(url).removeprefix(WEBP), validate=True) for path, url in items}
+    except (ValueError, RecursionError):
+        return no_picture
+    return small.get
+
+
+def render(found: Records, thumbnail: Thumbnail = no_picture) -> str:
+    """The page. Its policy admits this script, this style and inlined pictures, and no network."""
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    style, *scripts = (
+        (HERE / name).read_text(encoding="utf-8") for name in ("page.css", "elements.js", "verdicts.js", "page.js")
+    )
+    script = "".join(scripts)
+    content = found.model_dump(mode="json")
+    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
+    return page.render(
+        about=found.about,
+        count=len(found.records),
+        percent=lambda value: f"{100 * value:.1f}",
+        style=Markup(style),
+        style_hash=digest(style),
+        script=Markup(script),
+        script_hash=digest(script),
+        records=Markup(embedded({"about": content["about"], "records": content["records"]})),
+        texts=Markup(embedded(content["texts"])),
+        pictures=Markup(embedded(_pictures(found, thumbnail))),
+    )
+
+
+def write(folder: Path, found: Records, thumbnail: Thumbnail = no_picture) -> Path:
+    """Write the page into a folder; its path."""
+    write_whole(folder / FILE, render(found, thumbnail))
+    return folder / FILE
+
+
+def _pictures(found: Records, thumbnail: Thumbnail) -> dict[str, str]:
+    """Each picture once, by the path that records give."""
+    return inlined({exhibit.picture for one in found.records for exhibit in one.exhibits if exhibit.picture}, thumbnail)
+
+
+def inlined(paths: Collection[str], thumbnail: Thumbnail) -> dict[str, str]:
+    """Small copies of the pictures at these paths, as addresses that hold them; those that there are none of left
+    out."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
+        small = zip(sorted(paths), pool.map(thumbnail, sorted(paths)), strict=True)
+        return {path: f"{WEBP}{b64encode(content).decode()}" for path, content in small if content is not None}
+
+
+def embedded(content: Any) -> str:
+    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def digest(text: str) -> str:
+    """A script or style as the policy of a page admits it."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,183 @@
+"""What the error browser is made of: `records.json`, written beside a compiled program or an evaluation.
+
+It holds task data (sentences, captions, paragraphs), which may not be redistributed: git ignores the
+artifacts, and the MLflow run that logs them is the user's own.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aisr.base.files import checked_json, write_whole
+from aisr.inference.confidence import of_record
+from aisr.inference.replay import Replayed
+from aisr.metrics.scores import value
+from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import explain
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Task
+
+FILE = "records.json"
+FORMAT = 1
+MAX_BYTES = 512 * 2**20
+Chance = Annotated[float, Field(ge=0, le=1)]
+
+
+class NoRecords(UserError):
+    """A folder without a `records.json` of ours."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class About(_Strict):
+    """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
+    paragraphs; score and interval in 0-1."""
+
+    format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
+    task: str
+    labels: list[str]
+    evidence: bool
+    title: str
+    program: str
+    lm: str
+    data: str
+    note: str = ""
+    score: float
+    interval: tuple[float, float]
+
+
+class Statement(_Strict):
+    """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label. Of a task
+    without labels the whole record: gold and answer in words, and whether that is right."""
+
+    text: str
+    gold: list[str] = Field(min_length=1)
+    said: str | None
+    chances: list[Chance] = []
+    right: bool | None = None
+
+
+class Call(_Strict):
+    """A call of the LM: role and text of each message, the text as its place in `Records.texts`; the raw answer, or
+    None where there was none."""
+
+    messages: list[tuple[str, int]]
+    answer: str | None
+
+
+class JudgedRecord(_Strict):
+    """One record with all that there is to see of it. right: paragraph exact match or Joint@3, or whatever else the
+    task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels; confidence: how
+    sure the program is of it, in 0-1 (see `aisr.inference.confidence`)."""
+
+    id: str
+    right: bool
+    score: float | None = None
+    confidence: Chance | None = None
+    failure: str | None
+    statements: list[Statement]
+    exhibits: list[Exhibit]
+    calls: list[Call]
+
+
+class Records(_Strict):
+    """The whole file. texts: the texts of all prompts, each once (instructions and demos repeat in every call)."""
+
+    about: About
+    texts: list[str]
+    records: list[JudgedRecord]
+
+
+def gather(task: Task, about: About, replayed: Sequence[Replayed]) -> Records:
+    """The file for replayed records."""
+    place: dict[str, int] = {}
+    records = []
+    for one in replayed:
+        calls = [
+            Call(
+                messages=[(role, place.setdefault(text, len(place))) for role, text in call.messages],
+                answer=call.answer,
+            )
+            for call in one.calls
+        ]
+        records.append(judged(task, one, calls))
+    return Records(about=about, texts=list(place), records=records)
+
+
+def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
+    """One record of the file, with calls that refer to the file's texts."""
+    scores = task.score([one.example.gold], [one.outcome.answer])
+    right = bool(scores.right()[0])
+    return JudgedRecord(
+        id=one.record.id,
+        right=right,
+        score=None if task.judgements else value(scores),
+        confidence=None if (sure := of_record(task, one.outcome)) is None else round(min(sure, 1.0), 4),
+        failure=one.outcome.failure,
+        statements=_labelled(task.judgements, one) if task.judgements else [_whole(task, one, right)],
+        exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
+        calls=calls,
+    )
+
+
+def _labelled(labelled: Judgements, one: Replayed) -> list[Statement]:
+    allowed = labelled.allowed(one.example.gold)
+    thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
+    return [
+        Statement(
+            text=text,
+            gold=list(types),
+            said=judged.label if judged else None,
+            chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged and judged.known else [],
+        )
+        for text, types, judged in zip(labelled.statements(one.example), allowed, thought, strict=True)
+    ]
+
+
+def _whole(task: Task, one: Replayed, right: bool) -> Statement:
+    answer = one.outcome.answer
+    said = None if answer is None else _in_words(task.line(answer))
+    return Statement(text=task.text(one.record), gold=[_in_words(task.line(one.example.gold))], said=said, right=right)
+
+
+def _in_words(line: dict[str, Any]) -> str:
+    """What a predictions file says of a record, its values alone."""
+    return "; ".join(
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in line.values()
+    )
+
+
+def write(folder: Path, found: Records) -> None:
+    """Write `records.json` into a folder."""
+    write_whole(folder / FILE, found.model_dump_json() + "\n")
+
+
+def read(folder: Path) -> Records:
+    """The `records.json` of a folder. Raises `NoRecords` where there is none, or one that is not ours."""
+    path = folder / FILE
+    if not path.is_file():
+        raise NoRecords(
+            f"{folder}: no {FILE} in there; expected the folder of a compiled program, or the one that "
+            "`aisr evaluate --output` wrote"
+        )
+    if path.stat().st_size > MAX_BYTES:
+        raise NoRecords(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
+    try:
+        text = path.read_bytes()
+        checked_json(text, str(path))
+        found = Records.model_validate_json(text)
+    except ValidationError as error:
+        raise NoRecords(f"{path}: {explain(error)}") from error
+    known = range(len(found.texts))
+    if any(text not in known for one in found.records for call in one.calls for _, text in call.messages):
+        raise NoRecords(
+            f"{path}: a prompt refers to a text that is not there; the file was changed since it was written"
+        )
+    return found

@@ -1,0 +1,23 @@
+"""`--fail-on`: which verdicts make the command fail."""
+
+from collections.abc import Sequence
+
+from aisr.programs.errors import UserError
+from aisr.review.verdicts import HIDDEN, Review, Verdict
+
+
+def chosen(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
+    """The labels of --fail-on, whatever their case. Raises UserError for what is none."""
+    labels = {label.lower(): label for label in [*known, HIDDEN]}
+    unknown = [label for label in wanted if label.lower() not in labels]
+    if unknown:
+        raise UserError(f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join(labels.values())}")
+    return {labels[label.lower()] for label in wanted}
+
+
+def failing(review: Review, labels: set[str], above: float) -> list[Verdict]:
+    """The verdicts with one of the labels whose confidence is at least `above`, in 0-1. One without a known confidence
+    counts: a gate that cannot tell does not open."""
+    return [
+        one for one in review.verdicts if one.label in labels and (one.confidence is None or one.confidence >= above)
+    ]

@@ -1,0 +1,121 @@
+"""A paper with its verdicts as one HTML file that loads nothing: the error browser's look, in the paper's own order."""
+
+from pathlib import Path
+from typing import Any
+
+from aisr.base.files import write_whole
+from aisr.report import page as report_page
+from aisr.report.page import Thumbnail, digest, embedded, inlined, no_picture
+from aisr.review.verdicts import HIDDEN_MEANS, Piece, Review, Verdict
+
+FILE = "paper.html"
+HERE = Path(__file__).parent
+STYLES = (report_page.HERE / "page.css", HERE / "page.css")
+SCRIPTS = (report_page.HERE / "elements.js", HERE / "paper.js")
+
+
+def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
+    """The page. Its policy admits this script, this style and inlined pictures, and no network. thumbnail: the path of
+    a picture below the draft's folder -> a small copy."""
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (STYLES, SCRIPTS))
+    paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
+    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
+    return page.render(
+        title=review.draft.title or "A paper without a title",
+        lm=review.lm,
+        worth=review.worth,
+        more=review.more,
+        left_out=left_out(review),
+        style=Markup(style),
+        style_hash=digest(style),
+        script=Markup(script),
+        script_hash=digest(script),
+        review=Markup(embedded(_content(review))),
+        pictures=Markup(embedded(inlined(paths, thumbnail))),
+    )
+
+
+def write(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) -> Path:
+    """Write the page into a folder; its path. Halves of characters, which a PDF may hold, become question marks."""
+    write_whole(folder / FILE, render(review, thumbnail).encode("utf-8", "replace"))
+    return folder / FILE
+
+
+def left_out(review: Review) -> list[dict[str, Any]]:
+    """What is not among the verdicts and why, in groups: title and items."""
+    works = review.draft.works
+    missing = [
+        f"{key}{_titled(works[key].title) if key in works else ''}: {count} {_plural(count, 'sentence')}"
+        for key, count in review.missing.items()
+    ]
+    paragraphs = sum(review.skipped.values())
+    groups = [
+        ("judging was stopped", [review.stopped] if review.stopped else []),
+        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.why}" for one in review.draft.unread]),
+        (f"cited works without a file: {len(missing)}", missing),
+        (
+            f"paragraphs not checked: {paragraphs}",
+            [f"{why}: {count} {_plural(count, 'paragraph')}" for why, count in review.skipped.items()],
+        ),
+        (f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]),
+    ]
+    return [{"title": title, "items": items} for title, items in groups if items]
+
+
+def _titled(title: str) -> str:
+    return f" ({title})" if title else ""
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _content(review: Review) -> dict[str, Any]:
+    """What the script draws; each piece of evidence and each bundle of them stands in it once."""
+    pieces: dict[Piece, int] = {}
+    bundles: dict[tuple[int, ...], int] = {}
+    verdicts = [_verdict(review, one, pieces, bundles) for one in review.verdicts]
+    return {
+        "labels": {
+            kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
+        },
+        "paragraphs": [
+            {
+                "headings": paragraph.headings,
+                "sentences": [
+                    {"text": one.text, "place": str(one.place), "hidden": one.hidden} for one in paragraph.sentences
+                ],
+            }
+            for paragraph in review.draft.paragraphs
+        ],
+        "verdicts": verdicts,
+        "order": review.by_doubt(),
+        "bundles": list(bundles),
+        "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
+    }
+
+
+def _verdict(
+    review: Review, verdict: Verdict, pieces: dict[Piece, int], bundles: dict[tuple[int, ...], int]
+) -> dict[str, Any]:
+    bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
+    labels = review.labels.get(verdict.kind)
+    meaning = labels.meanings.get(verdict.label or "", "") if labels else HIDDEN_MEANS
+    return {
+        "kind": verdict.kind,
+        "paragraph": verdict.paragraph,
+        "sentence": verdict.sentence,
+        "statement": verdict.statement,
+        "label": verdict.label,
+        "meaning": meaning,
+        "doubtful": verdict.doubtful,
+        "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
+        "failure": verdict.failure,
+        "work": verdict.work,
+        "evidence": bundles.setdefault(bundle, len(bundles)),
+        "marks": verdict.marks,
+        "signs": verdict.signs,
+    }

@@ -1,0 +1,118 @@
+"""Verdicts as SARIF 2.1.0 (OASIS), which code hosts and editors show at the lines that they are about.
+
+Only what a reader should look at becomes a result. The ids of rules stay: `claim-contradiction`, `citation-overstate`,
+`hidden-text`, `claim-not-judged`; suppressions and filters of others rest on them.
+"""
+
+import json
+import re
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import quote
+
+from aisr.base.digests import of_text
+from aisr.paper.draft import Place
+from aisr.review.places import path
+from aisr.review.verdicts import HIDDEN, HIDDEN_MEANS, Review, Verdict
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+UNJUDGED = "not-judged"
+FINGERPRINT = "sentence/v1"
+NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+
+def rule_id(verdict: Verdict) -> str:
+    """The id of the rule that a verdict is a result of."""
+    if verdict.kind == "hidden":
+        return _slug(HIDDEN)
+    return f"{verdict.kind}-{_slug(verdict.label) if verdict.label else UNJUDGED}"
+
+
+def as_sarif(review: Review) -> str:
+    """The whole file."""
+    rules = _rules(review)
+    places = {rule["id"]: number for number, rule in enumerate(rules)}
+    results = [_result(review, one, places) for one in review.verdicts if one.doubtful]
+    driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
+    unread = [
+        {"level": "warning", "message": {"text": f"not read: {one.place}: {one.why}"}} for one in review.draft.unread
+    ]
+    done = {
+        "executionSuccessful": not review.unjudged and review.stopped is None,
+        "toolExecutionNotifications": unread,
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [done],
+        "results": results,
+        "properties": {"lm": review.lm, "worth": list(review.worth)},
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _rules(review: Review) -> list[dict[str, Any]]:
+    """One for each label that finds fault, for what was not judged, and for hidden text; whether met or not, in a fixed
+    order."""
+    rules = []
+    for kind, labels in review.labels.items():
+        rules += [
+            _rule(f"{kind}-{_slug(label)}", label, meaning, "warning")
+            for label, meaning in labels.meanings.items()
+            if label != labels.neutral
+        ]
+        rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no verdict could be had", "note"))
+    return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
+
+
+def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in label.split()),
+        "shortDescription": {"text": f"{label}: {meaning}."},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str, Any]:
+    place, rule = review.place(verdict), rule_id(verdict)
+    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
+    on_page = f"Page {place.page}: " if place.line is None and place.page is not None else ""
+    work = f" [{verdict.work}]" if verdict.work else ""
+    why = f" ({verdict.failure})" if verdict.failure else ""
+    text = f"{on_page}{verdict.label or 'Not judged'}{sure}{work}{why}: {review.sentence(verdict).text}"
+    found: dict[str, Any] = {
+        "ruleId": rule,
+        "ruleIndex": rules[rule],
+        "level": "note" if verdict.label is None else "warning",
+        "message": {"text": text},
+        "locations": [_location(review, place)],
+        "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
+        "properties": {"page": place.page} if place.page is not None else {},
+    }
+    if verdict.confidence is not None:
+        found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
+    floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
+    if floats:
+        found["relatedLocations"] = [
+            {**_location(review, one.place), "id": number, "message": {"text": one.name}}
+            for number, one in enumerate(floats)
+        ]
+    return found
+
+
+def _fingerprint(rule: str, verdict: Verdict) -> str:
+    """The same for the same sentence wherever it stands, so that an edit above it does not make it a new result."""
+    text = f"{rule}\n{verdict.work or ''}\n{verdict.statement}"
+    return of_text(text.encode("utf-8", "replace").decode())
+
+
+def _location(review: Review, place: Place) -> dict[str, Any]:
+    where: dict[str, Any] = {"artifactLocation": {"uri": quote(path(review.draft.folder, place))}}
+    if place.line is not None:
+        where["region"] = {"startLine": place.line}
+    return {"physicalLocation": where}
+
+
+def _slug(label: str) -> str:
+    return NOT_WORD.sub("-", label.lower()).strip("-")

@@ -1,0 +1,139 @@
+"""What is thought of each sentence of a paper, at its place, with the evidence that it is held against."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from aisr.paper.draft import Draft, Place, Sentence
+
+Kind = Literal["claim", "citation", "hidden"]
+HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
+HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
+
+
+class Piece(NamedTuple):
+    """An item of evidence as the model read it. key: "Table 3" or "P3"; lines: its text, and below that the rows of a
+    table, one a line; picture: its file below the draft's folder, unchecked."""
+
+    key: str
+    lines: tuple[str, ...]
+    picture: str | None = None
+
+
+class Mark(NamedTuple):
+    """A line of evidence that stands out: piece and line count from 0; place: of a piece that the program named, its
+    place among these, from 1; 0 for a line that is nearest to the sentence in its words."""
+
+    piece: int
+    line: int
+    place: int = 0
+
+
+class Verdict(NamedTuple):
+    """What is thought of one sentence, or of one citation in it.
+
+    paragraph and sentence: positions in the draft and in the paragraph; statement: what was judged, which of a citation
+    may be a part of the sentence; label: None where it was not judged, for the reason `failure`; confidence: how likely
+    the label is, in 0-1, None where the LM gives no probabilities; work: key of the cited work; signs: words behind the
+    cues, by the cue.
+    """
+
+    kind: Kind
+    paragraph: int
+    sentence: int
+    statement: str
+    label: str | None
+    neutral: bool = False
+    confidence: float | None = None
+    failure: str | None = None
+    work: str | None = None
+    evidence: tuple[Piece, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    signs: Mapping[str, list[str]] = {}
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a reader should look at it: it found fault, or there is no verdict."""
+        return not self.neutral
+
+
+class Labels(NamedTuple):
+    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each."""
+
+    neutral: str
+    meanings: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Review:
+    """A paper and all verdicts on it, in its own order.
+
+    labels: of each kind that was judged; worth: what the verdicts are worth, and more of it; skipped, missing: see
+    `aisr.tasks.paper_checks.Checks`; stopped: the limit that ended the judging early; pictures: the pictures that
+    could not be shown to a model, with the reason.
+    """
+
+    draft: Draft
+    lm: str
+    verdicts: tuple[Verdict, ...]
+    labels: Mapping[Kind, Labels]
+    worth: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+    stopped: str | None = None
+    pictures: Mapping[str, str] = field(default_factory=dict)
+
+    def sentence(self, verdict: Verdict) -> Sentence:
+        """The sentence of the draft that a verdict is about."""
+        return self.draft.paragraphs[verdict.paragraph].sentences[verdict.sentence]
+
+    def place(self, verdict: Verdict) -> Place:
+        """Where that stands."""
+        return self.sentence(verdict).place
+
+    def counts(self) -> dict[str, int]:
+        """How often each label was given, the commonest first; what was not judged under "not judged"."""
+        found: dict[str, int] = {}
+        for one in self.verdicts:
+            found[one.label or NOT_JUDGED] = found.get(one.label or NOT_JUDGED, 0) + 1
+        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    @property
+    def unjudged(self) -> int:
+        """How many verdicts are wanting."""
+        return sum(one.label is None for one in self.verdicts)
+
+    def by_doubt(self) -> list[int]:
+        """Positions of the verdicts, the most doubtful first: faults, the surest first; what was not judged; and what
+        nothing was found wrong with, the least sure first. Equals, and what has no confidence, in the paper's order,
+        the latter behind."""
+        return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
+
+
+NOT_JUDGED = "not judged"
+
+
+def _doubt(verdict: Verdict) -> tuple[int, float]:
+    if verdict.label is None:
+        return 1, 0
+    if verdict.neutral:
+        return 2, 1.0 if verdict.confidence is None else verdict.confidence
+    if verdict.kind == "hidden":
+        return 0, -1
+    return 0, 0 if verdict.confidence is None else -verdict.confidence
+
+
+def hidden(draft: Draft) -> list[Verdict]:
+    """A verdict on each sentence that the file holds and no reader sees."""
+    return [
+        Verdict("hidden", number, position, sentence.text, HIDDEN)
+        for number, paragraph in enumerate(draft.paragraphs)
+        for position, sentence in enumerate(paragraph.sentences)
+        if sentence.hidden
+    ]
+
+
+def in_order(verdicts: list[Verdict]) -> tuple[Verdict, ...]:
+    """Verdicts in the paper's order; those on one sentence as they came."""
+    return tuple(sorted(verdicts, key=lambda one: (one.paragraph, one.sentence)))

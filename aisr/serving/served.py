@@ -1,0 +1,129 @@
+"""A registered program behind MLflow's `predict` ("models from code"): records in, predictions out.
+
+`model` is all that the stored file of a registered version calls (`aisr/tracking/stored_model.py`), with the
+configuration that was registered with it. Both stay as they are: keys may be added, and what an earlier version lacks
+has a default.
+
+`mlflow models serve` answers POST /invocations with `{"inputs": [record, …]}`. The environment says the rest:
+
+AISR_LM          the language model. Default: the one that the program was compiled with, where that is `embedded`; any
+                 other must be named, since records would go to it
+AISR_API_BASE    the address of an OpenAI-compatible server
+AISR_EMBEDDING_API_BASE  where the embedding model of a retriever is, if not there; `provider` for a hosted one
+AISR_IMAGE_ROOT  the folder that the pictures of records are in
+AISR_ARTIFACTS   the artifacts folder, whose response cache is used where DSPY_CACHEDIR does not say; default: the one
+                 that the MLflow store is in
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import mlflow
+
+from aisr.api.errors import BadProgram, BadRecord, LMUnavailable
+from aisr.api.lm import LM, open_lm
+from aisr.api.program import ARTIFACTS, check, example, judged, refusals
+from aisr.api.signature import prediction_form, record_form
+from aisr.artifact.program_file import parse
+from aisr.base.environment import environment
+from aisr.base.files import cache_folder
+from aisr.compat.mlflow import TEMPORARILY_UNAVAILABLE
+from aisr.inference.images import attach_gallery, open_gallery
+from aisr.inference.judge import judge_all
+from aisr.lm.response_cache import tame
+from aisr.tasks.all import TASKS
+from aisr.tracking.store import artifacts_of
+
+EMBEDDED = "embedded"
+
+
+def model(config: Mapping[str, Any]) -> mlflow.pyfunc.PythonModel:
+    """What MLflow serves.
+
+    config: `task` is its name, `digest` that of the program, `lm` the spec of the LM that it was compiled with,
+    `schema` and `logprobs` how that was asked. Raises `BadProgram` for an unknown task.
+    """
+    if config["task"] not in TASKS:
+        raise BadProgram(f"task {config['task']!r} is unknown to this version of aisr; it has {', '.join(TASKS)}")
+    task = TASKS[config["task"]]
+    takes, gives = record_form(task.record), prediction_form(task.prediction)
+
+    class Served(_Served):
+        def predict(self, model_input: list[takes]) -> list[gives]:  # type: ignore[valid-type]
+            return self.judged(model_input)
+
+    return Served(config)
+
+
+class _Served(mlflow.pyfunc.PythonModel):
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.config = config
+
+    def load_context(self, context: Any) -> None:
+        """Open program and LM. Raises `BadProgram` and `LMUnavailable`."""
+        loaded = parse(Path(context.artifacts["program"]).read_text(encoding="utf-8"), "the registered program")
+        if loaded.digest != self.config["digest"]:
+            raise BadProgram(
+                f"the registered program has the digest {loaded.digest}, and {self.config['digest']} was registered: "
+                "the stored file was changed since. Compile it again, or serve another version"
+            )
+        artifacts = _artifacts()
+        if root := os.environ.get("AISR_IMAGE_ROOT"):
+            attach_gallery(loaded.program, open_gallery(Path(root), artifacts or Path(ARTIFACTS)))
+        if artifacts is not None:
+            _use_cache(cache_folder(artifacts))
+        self.loaded, self.lm = loaded, _lm(self.config)
+        check(loaded, self.lm)
+
+    def judged(self, given: list[Any]) -> list[dict[str, Any]]:
+        """The line of each record, see `aisr.Judged.line`. Raises MlflowException for a record of the wrong form (HTTP
+        400) and where the LM would refuse every record (HTTP 503)."""
+        try:
+            examples = [
+                example(self.loaded, {name: getattr(one, name) for name in one.model_fields_set}, k, f"inputs[{k}]: ")
+                for k, one in enumerate(given)
+            ]
+            with refusals():
+                outcomes = judge_all(self.loaded.task, self.loaded.program, examples, self.lm.opened)
+        except BadRecord as error:
+            raise mlflow.MlflowException.invalid_parameter_value(str(error)) from error
+        except LMUnavailable as error:
+            message = f"the language model does not answer: {error}"
+            raise mlflow.MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None
+        return [judged(self.loaded, *pair).line for pair in zip(examples, outcomes, strict=True)]
+
+
+def _lm(config: Mapping[str, Any]) -> LM:
+    """The LM of the environment, or the built-in one where the program was compiled with that; asked in the form that
+    the program was compiled with. Raises `LMUnavailable`."""
+    compiled = config.get("lm")
+    spec = os.environ.get("AISR_LM") or (EMBEDDED if compiled == EMBEDDED else None)
+    if spec is None:
+        raise LMUnavailable(
+            f"the program was compiled with {compiled or 'an unknown LM'}: set AISR_LM to that, or to another on "
+            "purpose, and AISR_API_BASE where a server of your own serves it"
+        )
+    return open_lm(
+        spec,
+        api_base=os.environ.get("AISR_API_BASE") or None,
+        schema=config.get("schema", True),
+        logprobs=config.get("logprobs", True),
+        embedding_api_base=os.environ.get("AISR_EMBEDDING_API_BASE") or None,
+    )
+
+
+def _artifacts() -> Path | None:
+    """The artifacts folder; None where only a server knows it."""
+    named = os.environ.get("AISR_ARTIFACTS")
+    return Path(named) if named else artifacts_of(mlflow.get_tracking_uri())
+
+
+def _use_cache(folder: Path) -> None:
+    """Have DSPy keep answers there, unless it has been told where, or keeps them already."""
+    import dspy
+
+    if "cache" not in vars(dspy):
+        with environment(DSPY_CACHEDIR=str(folder)):
+            tame(dspy.cache)

@@ -1,0 +1,157 @@
+"""Context24, task 1: a claim and a paper; the figures and tables that evidence the claim, best first."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import dspy
+
+from aisr.base.files import write_whole
+from aisr.metrics.context24_figures.relation import HALF, gain
+from aisr.metrics.context24_figures.score import Ranked
+from aisr.programs.judges.context24_figures import context24_figures_judge, without_lm
+from aisr.programs.records.context24_figures import (
+    MOST,
+    Context24FiguresPrediction,
+    Context24FiguresRecord,
+    Ranking,
+    Sought,
+    place_of,
+)
+from aisr.programs.retrieval import knn_demos
+from aisr.programs.retrieval.elements import strategies
+from aisr.programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
+from aisr.programs.retrieval.elements.strategies import Strategy
+from aisr.tasks import nlpcc
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.shared_evidence import evidence_keys, paper_keys
+from aisr.tasks.task import Options, Searched, Task
+
+NAME = "context24-figures"
+
+
+def _problem(record: Context24FiguresRecord, answer: Ranking) -> str | None:
+    known = [element.label for element in record.elements]
+    unknown = [label for label in answer if label not in known]
+    if unknown:
+        return f"{unknown[0]!r} is no element of the paper"
+    if len(set(answer)) < len(answer):
+        return f"{next(label for label in answer if answer.count(label) > 1)!r} stands there more than once"
+    # The organisers' parser makes of nothing a label without letters, which is worth half at the first place.
+    return None if answer else "no element; expected one or more"
+
+
+def _feedback(gold: Sought, answer: Ranking) -> str:
+    """What is wrong, in a few sentences, for an optimizer that reflects."""
+    places = {label: answer.index(label) + 1 if label in answer else None for label in gold.findings}
+    said = [
+        f"{label} evidences the claim and stands {f'in place {place}' if place else 'not among them'}."
+        for label, place in places.items()
+    ]
+    before = [label for label in answer[: len(gold.findings)] if gain(label, gold.findings) < HALF]
+    if not before:
+        return " ".join([*said, "Nothing of no worth stands before it."])
+    return " ".join([*said, f"Before it stand what evidences something else: {', '.join(before)}."])
+
+
+def _exhibits(record: Context24FiguresRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
+    """The elements: those that were named in their order, then the others."""
+    paper = paper_of(record.paragraphs, record.elements)
+    said = dict(zip(paper.labels, _told(record), strict=True))
+    pictures = {element.label: element.img_path for element in record.elements}
+    named = [label for label in answer or () if label in said]
+    return [
+        Exhibit(
+            key=label,
+            text=said[label],
+            picture=pictures[label],
+            shown=label in example.shown,
+            gold=label in (record.findings or ()),
+            chosen=named.index(label) + 1 if label in named else 0,
+        )
+        for label in dict.fromkeys([*named, *said])
+    ]
+
+
+def _told(record: Context24FiguresRecord) -> list[str]:
+    """What is said of each element, as the default strategy has it."""
+    plan = Strategy()
+    return documents(paper_of(record.paragraphs, record.elements), plan.size, plan.reader, plan.captions)
+
+
+def _shares(record: Context24FiguresRecord) -> set[str]:
+    named = {f"paper:{record.citekey}"} if record.citekey else set()
+    captions = evidence_keys((), [element.caption for element in record.elements])
+    pictures = {f"picture:{path}" for path in record.img_paths}
+    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
+
+
+def _searched(record: Context24FiguresRecord) -> Searched:
+    labels = [element.label for element in record.elements]
+    gold = [label for label in record.findings or () if label in labels]
+    return Searched(record.claim, dict(zip(labels, _told(record), strict=True)), gold)
+
+
+def _saved(options: Options) -> Options:
+    """A strategy that says nothing of captions was saved when panels had all of their figure's."""
+    spec = str(options.get("strategy", strategies.DEFAULT))
+    if set(spec.split("/")) & set(CAPTIONS):
+        return options
+    return {**options, "strategy": f"{spec}/{WHOLE}"}
+
+
+def _stratum(gold: Sought) -> str:
+    """Table, figure or panel: what the first gold element is."""
+    place = place_of(gold.findings[0])
+    if place is None:
+        return "other"
+    return "table" if place.figure.kind == "TAB" else "panel" if place.panel else "figure"
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """A CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits the labels
+    at commas and strips nothing, so none stands beside a blank."""
+
+    file: str = "predictions.csv"
+
+    def write(self, lines: Sequence[dict[str, Any]], out: Path) -> None:
+        told = io.StringIO()
+        table = csv.writer(told, lineterminator="\n")
+        table.writerow(["claimid", "predictions"])
+        for line in lines:
+            table.writerow([line["id"], ",".join(dict.fromkeys(label.strip() for label in line["ranking"]))])
+        write_whole(out, told.getvalue())
+
+
+CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
+    name=NAME,
+    record=Context24FiguresRecord,
+    prediction=Context24FiguresPrediction,
+    program=context24_figures_judge,
+    option_types=MappingProxyType(
+        {"strategy": str, "retriever": str, "rephrase": bool, "order": int, **knn_demos.OPTIONS}
+    ),
+    parts=MappingProxyType({"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}),
+    score=Ranked.of,
+    answer=lambda prediction: tuple(prediction.ranking[:MOST]),
+    line=lambda answer: {"ranking": list(answer)},
+    problem=_problem,
+    feedback=_feedback,
+    fallback=without_lm,
+    exhibits=_exhibits,
+    shares=_shares,
+    rests_on=lambda record: ["\n".join(record.paragraphs)],
+    text=lambda record: record.claim,
+    stratum=_stratum,
+    submission=LabelTable(),
+    searched=_searched,
+    converter="aisr.tasks.context24_figures_data {file} --papers fulltexts.json --captions extracted_captions "
+    "--figures figures-tables --out records.jsonl",
+    saved=_saved,
+    floor=lambda example: example.floor,
+)

@@ -1,0 +1,66 @@
+"""The organisers' files as records: `python -m aisr.tasks.context24_text_data CLAIMS --papers PAPERS --out OUT`.
+
+CLAIMS is a JSON list of claims, such as their `task2-train-dev.json`; PAPERS a JSON object that has the full text of
+each paper under its `citekey`, as one string or as a list of paragraphs. A text that is one long line is cut into
+paragraphs of whole sentences.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from aisr.base.files import write_whole
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import explain
+from aisr.programs.records.context24_text import Context24TextRecord
+from aisr.tasks import full_texts
+
+
+def main() -> int:
+    """0 where all claims were written, 2 where something was wrong and nothing was."""
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.tasks.context24_text_data", description="Claims with the full text of their papers."
+    )
+    parser.add_argument("claims", type=Path, help="the organisers' claims, a JSON list")
+    parser.add_argument("--papers", type=Path, required=True, help="JSON object: full text by citekey")
+    parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
+    given = parser.parse_args()
+    try:
+        count = write(given.claims, given.papers, given.out)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"wrote {given.out}: {count} claims")
+    return 0
+
+
+def write(claims: Path, papers: Path, out: Path) -> int:
+    """Write the records, and how many there are. Raises UserError for a file of another form, for a bad claim, and for
+    one whose paper is not there."""
+    listed = full_texts.organisers_json(claims)
+    if not isinstance(listed, list):
+        raise UserError(f"{claims}: expected a JSON list of claims")
+    texts = full_texts.papers(papers)
+    lines = [_record(entry, texts, f"{claims}: entry {place}") for place, entry in enumerate(listed)]
+    write_whole(out, "".join(f"{line}\n" for line in lines))
+    return len(lines)
+
+
+def _record(entry: Any, texts: dict[str, list[str]], source: str) -> str:
+    """A claim with the text of its paper, as a line."""
+    key = entry.get("citekey") if isinstance(entry, dict) else None
+    if not isinstance(key, str) or key not in texts:
+        raise UserError(f"{source}: citekey: no paper {key!r} in --papers; it has {len(texts)}")
+    try:
+        record = Context24TextRecord.model_validate({**entry, "paragraphs": texts[key]})
+    except ValidationError as error:
+        raise UserError(f"{source}: {explain(error)}") from error
+    return json.dumps(record.model_dump(), ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+"""The tasks whose programs judge a whole paper: its paragraphs against their floats, its citations against what they
+cite."""
+
+from aisr.programs.records.track1 import Track1Record
+from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
+
+CLAIMS: Task = TRACK1
+CITATIONS: Task = TRACK2
+
+
+def as_if_faultless(record: Track1Record | Track2Record) -> Track1Record | Track2Record:
+    """The record as one that is labelled, with nothing wrong in it: what judging costs is measured on labelled records,
+    since an answer is as long as its labels."""
+    if isinstance(record, Track2Record):
+        gold = {"label": CITATIONS.labelled.neutral, "evidence_para_ids": list(record.paragraphs)[:1]}
+        return Track2Record.model_validate({**record.model_dump(), **gold})
+    sentences = [{"sentence": one, "types": [CLAIMS.labelled.neutral]} for one in record.sentences]
+    return Track1Record.model_validate({**record.model_dump(), "sentence_label": sentences})

@@ -1,0 +1,109 @@
+"""Track 1: one label a sentence, against an evidence bundle."""
+
+from collections import Counter
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import dspy
+
+from aisr.metrics.track1 import tally_track1
+from aisr.programs import labels
+from aisr.programs.errors import UserError
+from aisr.programs.judges.track1 import Track1Judge
+from aisr.programs.records.track1 import Track1Prediction, Track1Record
+from aisr.programs.retrieval import knn_demos
+from aisr.programs.vision.evidence_bundle import KINDS
+from aisr.tasks import drafts, nlpcc, planted_edits
+from aisr.tasks.exhibit import Exhibit
+from aisr.tasks.judgements import Judgements
+from aisr.tasks.shared_evidence import evidence_keys
+from aisr.tasks.submission import FlatZip
+from aisr.tasks.task import Sources, Task
+
+Gold = Sequence[Sequence[str]]
+
+
+def _answer(prediction: dspy.Prediction) -> list[str]:
+    return [str(label) for label in prediction.sentence_labels]
+
+
+def _problem(record: Track1Record, answer: list[str]) -> str | None:
+    wanted = len(record.sentences)
+    return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
+
+
+def _feedback(gold: Gold, answer: list[str]) -> str:
+    """One sentence for each wrong label, for an optimizer that reflects."""
+    wrong = [
+        f"Sentence {k}: said {label}; right is {' or '.join(types)} ({labels.CLAIM_DEFINITIONS[types[0]]})."
+        for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
+        if label not in types
+    ]
+    return " ".join(wrong) or "Every sentence is labelled right."
+
+
+def _exhibits(record: Track1Record, example: dspy.Example, answer: list[str] | None) -> list[Exhibit]:
+    """The items of an evidence bundle, numbered by kind as the prompt numbers them."""
+    numbers: Counter[str] = Counter()
+    found = []
+    for item in record.evidence_bundle:
+        kind = KINDS[item.type]
+        numbers[kind] += 1
+        words = " ".join(f"{item.text} {item.caption}".split())
+        found.append(Exhibit(key=f"{kind} {numbers[kind]}", text=words, picture=item.img_path))
+    return found
+
+
+def _shares(record: Track1Record) -> set[str]:
+    captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
+    return {
+        nlpcc.claim_key(record.claim_text),
+        *(f"picture:{path}" for path in record.img_paths),
+        *evidence_keys(_texts(record), captions),
+    }
+
+
+def _texts(record: Track1Record) -> list[str]:
+    return [item.text for item in record.evidence_bundle if item.text]
+
+
+def _draft(text: str, sources: Sources) -> Track1Record:
+    if sources.paper or not sources.evidence:
+        raise UserError("a paragraph is judged against its evidence: give --evidence FILE, once or more")
+    return drafts.claim_record(text, sources.evidence)
+
+
+JUDGEMENTS = Judgements(
+    labels=labels.CLAIM_LABELS,
+    neutral=str(labels.ClaimLabel.SUPPORTED),
+    definitions=labels.CLAIM_DEFINITIONS,
+    allowed=lambda gold: gold,
+    statements=lambda example: list(example.sentences),
+    grounds=lambda example: str(example.evidence),
+    plant=planted_edits.plant_claims,
+)
+TRACK1: Task[Track1Record, Gold, list[str]] = Task(
+    name="track1",
+    record=Track1Record,
+    prediction=Track1Prediction,
+    program=Track1Judge,
+    option_types=MappingProxyType(
+        {"unit": str, "evidence": str, "checks": bool, "samples": int, "chances": str, **knn_demos.OPTIONS}
+    ),
+    parts=MappingProxyType({"macro_f1": "macro-F1", "pem": "paragraph exact match"}),
+    score=tally_track1,
+    answer=_answer,
+    line=lambda answer: {"labels": list(answer)},
+    problem=_problem,
+    feedback=_feedback,
+    fallback=lambda record: [JUDGEMENTS.neutral] * len(record.sentences),
+    exhibits=_exhibits,
+    shares=_shares,
+    text=lambda record: record.claim_text,
+    stratum=JUDGEMENTS.fault,
+    submission=FlatZip("track1_pred.jsonl", nlpcc.FILES),
+    judgements=JUDGEMENTS,
+    rests_on=_texts,
+    sentences=lambda record: len(record.sentences),
+    draft=_draft,
+)

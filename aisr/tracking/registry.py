@@ -1,0 +1,255 @@
+"""Champions as versions of a registered model, and the aliases that name them.
+
+A version carries `program.json` and a model file that serves it (a copy of `aisr/tracking/stored_model.py`); our
+own prediction reads the JSON alone and checks it against the digest in the version's tags. The alias `champion` moves
+to a version that did better on the same test split, or that a person promotes; `previous` then names the one before. A
+champion chosen so among many owes some of its test score to the choice: `aisr compare` on held-out records is
+the honest figure.
+"""
+
+import io
+import tempfile
+import warnings
+from contextlib import redirect_stderr, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.manifest import Manifest, OnTest
+from aisr.artifact.manifest import on_test as parse_on_test
+from aisr.artifact.manifest import parse as parse_manifest
+from aisr.artifact.program_file import Loaded, parse
+from aisr.base import redact
+from aisr.base.files import BadArtifact
+from aisr.base.text import percent
+from aisr.programs.errors import UserError
+from aisr.report.records import FILE as RECORDS_FILE
+from aisr.report.records import Records
+from aisr.report.records import read as read_records
+from aisr.tasks.task import Task
+from aisr.tracking import runs
+from aisr.tracking.store import Reader, reading
+
+ALIAS = "champion"
+PREVIOUS = "previous"
+MODEL_SCHEME = "models:/"
+DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
+SCORE_TAG, LOW_TAG, HIGH_TAG, DATA_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
+
+
+class NotPromoted(UserError):
+    """The version is not known to be better than the champion."""
+
+
+class Standing(NamedTuple):
+    """What a version is known by. score and interval (0-1) on the test split with this digest; None without one."""
+
+    version: str
+    score: float | None
+    low: float | None
+    high: float | None
+    data: str | None
+
+    def __str__(self) -> str:
+        if self.score is None or self.low is None or self.high is None:
+            return f"version {self.version}, not scored on a test split"
+        return f"version {self.version} with {percent(self.score)} [{percent(self.low)}, {percent(self.high)}]"
+
+
+def model_name(task: Task) -> str:
+    """The registered model of a task."""
+    return f"aisr-{task.name}"
+
+
+def load(program: str, root: Path) -> Loaded:
+    """The program of an artifact folder, or of `models:/…` in the store below `root`. Raises `BadArtifact` and, for the
+    latter, `NoStore`."""
+    return load_registered(root, program) if program.startswith(MODEL_SCHEME) else artifact_folder.load(Path(program))
+
+
+def load_registered(root: Path, uri: str) -> Loaded:
+    """The program of `models:/NAME@ALIAS` or `models:/NAME/VERSION`. Reads JSON; no stored code runs.
+
+    Raises `BadArtifact` where there is no such version or its file is not the one that was registered, and `NoStore`.
+    """
+    with reading(root) as store, tempfile.TemporaryDirectory() as folder:
+        found = _version(store, uri)
+        stored = store.file_of_version(found, "artifacts/program.json", Path(folder))
+        loaded = parse(stored.read_text(encoding="utf-8"), uri)
+    if loaded.digest != found.tags.get(DIGEST_TAG):
+        raise BadArtifact(
+            f"{uri}: digest {loaded.digest}, but version {found.version} was registered with "
+            f"{found.tags.get(DIGEST_TAG)}; the stored file was changed since"
+        )
+    return loaded
+
+
+def manifest(root: Path, uri: str) -> Manifest:
+    """The manifest of a registered program, from the run that logged it. Raises `BadArtifact` and `NoStore`."""
+    with reading(root) as store, tempfile.TemporaryDirectory() as folder:
+        found = _version(store, uri)
+        return parse_manifest(store.file_of_run(found.run_id, "artifact/manifest.json", Path(folder)))
+
+
+def dev_records(program: str, root: Path) -> Records:
+    """What the compile of a program, of a folder or of `models:/…`, left of its dev records. Raises `NoRecords`,
+    `BadArtifact` and `NoStore`."""
+    if not program.startswith(MODEL_SCHEME):
+        return read_records(Path(program))
+    with reading(root) as store, tempfile.TemporaryDirectory() as folder:
+        found = _version(store, program)
+        fetched = store.file_of_run(found.run_id, f"{runs.FILES[runs.COMPILE]}/{RECORDS_FILE}", Path(folder))
+        return read_records(fetched.parent)
+
+
+def on_test(root: Path, uri: str) -> OnTest | None:
+    """How a registered program did on its test split, from the run that logged it; None where it was not tested.
+    Raises `BadArtifact` and `NoStore`."""
+    with reading(root) as store, tempfile.TemporaryDirectory() as folder:
+        found = _version(store, uri)
+        return parse_on_test(store.file_of_run(found.run_id, "artifact/report.json", Path(folder)))
+
+
+def lm_to_serve(root: Path, uri: str) -> str:
+    """The spec of the LM that a version was compiled with. Raises `BadArtifact`, also for a version that MLflow cannot
+    serve any more, and `NoStore`."""
+    with reading(root) as store:
+        found = _version(store, uri)
+    if LM_TAG not in found.tags:
+        raise BadArtifact(
+            f"{uri}: version {found.version} was registered with a model file that this version of aisr cannot run; "
+            "`aisr predict` reads it all the same. The command that compiled it registers one that can be served"
+        )
+    return str(found.tags[LM_TAG])
+
+
+def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
+    """The registered version of a program: the one that was named, or the newest that is the same program; None where
+    there is none."""
+    client, name = mlflow.MlflowClient(), model_name(loaded.task)
+    same = client.search_model_versions(f"name = '{name}' and tags.`{DIGEST_TAG}` = '{loaded.digest}'")
+    named = program.rpartition("/")[2]
+    return max(same, key=lambda one: (str(one.version) == named, int(one.version)), default=None)
+
+
+def register(mlflow: Any, task: Task, folder: Path, made: Manifest) -> str:
+    """Log the program of an artifact folder as a model of the current run and register it; its version."""
+    versions = made.versions
+    # MLflow advises on type hints and tells of its success on standard error; errors are raised, not printed.
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        model = mlflow.pyfunc.log_model(
+            name="program",
+            python_model=str(Path(__file__).with_name("stored_model.py")),
+            artifacts={"program": str(folder / "program.json")},
+            model_config=_config(task, made),
+            registered_model_name=model_name(task),
+            # aisr brings the others; which versions of them it was compiled with, only we know.
+            pip_requirements=[
+                f"{name}=={versions[name]}" for name in ("aisr", "dspy", "litellm", "mlflow", "pydantic")
+            ],
+        )
+    version = str(model.registered_model_version)
+    client = mlflow.MlflowClient()
+    for tag, value in _tags(folder, made).items():
+        client.set_model_version_tag(model_name(task), version, tag, value)
+    return version
+
+
+def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Standing | None:
+    """Make a version the champion of its model; the champion before it, or None for the first.
+
+    Raises `NotPromoted` where it is not better than the champion on the same test split, unless `anyway`, and
+    `BadArtifact` where there is no such version.
+    """
+    client = mlflow.MlflowClient()
+    try:
+        challenger = _standing(client.get_model_version(name, version))
+        aliases = client.get_registered_model(name).aliases
+    except mlflow.MlflowException as error:
+        raise BadArtifact(f"{MODEL_SCHEME}{name}/{version}: {error.message}") from error
+    champion = _standing(client.get_model_version(name, aliases[ALIAS])) if ALIAS in aliases else None
+    if champion is not None and champion.version == challenger.version:
+        _mark(mlflow, name, version)
+        return champion
+    if champion is not None and not anyway:
+        _check_better(challenger, champion)
+    if champion is not None:
+        client.set_registered_model_alias(name, PREVIOUS, champion.version)
+    client.set_registered_model_alias(name, ALIAS, version)
+    _mark(mlflow, name, version)
+    return champion
+
+
+def _config(task: Task, made: Manifest) -> dict[str, Any]:
+    """What `aisr.serving.model` is told: which program it is, and which LM it was compiled with, asked in what form."""
+    return {
+        "task": task.name,
+        "digest": made.digest,
+        "lm": made.lm.spec,
+        "schema": made.lm.adapter == "JSONAdapter",
+        "logprobs": bool(made.lm.logprobs),
+    }
+
+
+def _mark(mlflow: Any, name: str, version: str) -> None:
+    """Have the tag of the champion's run, and of no other run, say so: whoever scans the list asks which one it is now,
+    not which ones were. A version without a run, or whose run was deleted, has no tag to keep true."""
+    client = mlflow.MlflowClient()
+    run_id = client.get_model_version(name, version).run_id
+    if not run_id:
+        return
+    with suppress(mlflow.MlflowException):
+        run = client.get_run(run_id)
+        for former in client.search_runs([run.info.experiment_id], f"tags.`{runs.CHAMPION_TAG}` = '{runs.YES}'"):
+            client.set_tag(former.info.run_id, runs.CHAMPION_TAG, runs.NO)
+        client.set_tag(run.info.run_id, runs.CHAMPION_TAG, runs.YES)
+
+
+def _version(store: Reader, uri: str) -> Any:
+    from mlflow.exceptions import MlflowException
+
+    name, at, alias = uri.removeprefix(MODEL_SCHEME).partition("@")
+    try:
+        if at:
+            return store.client.get_model_version_by_alias(name, alias)
+        name, _, number = name.partition("/")
+        return store.client.get_model_version(name, number)
+    except MlflowException as error:
+        raise BadArtifact(
+            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of "
+            f"{redact.secrets(store.uri)}"
+        ) from error
+
+
+def _check_better(challenger: Standing, champion: Standing) -> None:
+    if challenger.score is None or champion.score is None:
+        raise NotPromoted(f"{challenger}; the champion is {champion}: which is better is not known")
+    if challenger.data != champion.data:
+        raise NotPromoted(
+            f"{challenger} on the test split {challenger.data}; the champion is {champion} on {champion.data}: "
+            "scores on different records tell nothing. `aisr compare` judges both on one file"
+        )
+    if challenger.score <= champion.score:
+        raise NotPromoted(f"{challenger} on test is no better than the champion, {champion}")
+
+
+def _standing(found: Any) -> Standing:
+    score, low, high = (float(found.tags[tag]) if tag in found.tags else None for tag in (SCORE_TAG, LOW_TAG, HIGH_TAG))
+    return Standing(str(found.version), score, low, high, found.tags.get(DATA_TAG))
+
+
+def _tags(folder: Path, made: Manifest) -> dict[str, str]:
+    tags = {DIGEST_TAG: made.digest, LM_TAG: made.lm.spec, "aisr.artifact": folder.name}
+    test = made.scores.get("test")
+    if test is None:
+        return tags
+    low, high = test.interval
+    scores = {SCORE_TAG: repr(test.score), LOW_TAG: repr(low), HIGH_TAG: repr(high)}
+    return {**tags, **scores, DATA_TAG: _split(made)}
+
+
+def _split(made: Manifest) -> str:
+    """Which test records a score is about: the digest of the file, and how many of them were taken."""
+    about = made.data["test"]
+    return f"{about.digest}/{about.records}"

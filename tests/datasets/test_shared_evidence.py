@@ -1,0 +1,171 @@
+"""Records that rest on the same evidence are one group, whatever form that has; and it is said what is shared."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from aisr.artifact.manifest import manifest
+from aisr.optimize.datasets.leakage import RULE, all_keys, common, groups, leak
+from aisr.optimize.datasets.near_duplicates import NEAR, near_duplicates
+from aisr.optimize.datasets.split import survey
+from aisr.optimize.evidence.rank_fit import looked
+from aisr.optimize.experiment.compile import compile_program
+from aisr.tasks.averitec import AVERITEC
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
+from support.commands import Aisr
+from support.corpora import S, citation, claim, read_rows, write
+from support.plans import SILENT, plan
+from support.scripted import right, scripted
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgklm" for b in "aeiou" for c in "nrst"]
+TEXT = "Magpie reaches 71.3 points on MarlQA, which is more than Oriole has, at half its size."
+TABLE = "| System | Score |\n|---|---|\n| Oriole | 68.1 |\n| Magpie | 71.3 |"
+HTML = "<table><tr><td>Magpie<td>71.3</tr><tr><td>System<td>Score</tr><tr><td>Oriole<td>68.1</tr></table>"
+CAPTION = "Table 3: Scores of both systems on MarlQA, which was made for question answering."
+
+
+def essay(seed: int, words: int = 60) -> str:
+    return " ".join(Random(seed).choices(WORDS, k=words))
+
+
+def grouped(task: Task, *records: dict[str, Any]) -> list[int]:
+    rows = [task.record.model_validate({"id": f"r{k}", **record}) for k, record in enumerate(records)]
+    return groups(all_keys([common(task, row) for row in rows]))
+
+
+def track1(seed: int, *evidence: dict[str, Any]) -> dict[str, Any]:
+    return {**claim([S], text=essay(1000 + seed)), "evidence_bundle": list(evidence)}
+
+
+def text(said: str) -> dict[str, Any]:
+    return {"type": "text", "text": said}
+
+
+def captioned(said: str, picture: str) -> dict[str, Any]:
+    return {"type": "table", "table_caption": [said], "img_path": f"images/{picture}.jpg"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (text(TEXT), text(TEXT), True),
+        (text(TEXT), text(TEXT.upper().replace(",", " ;")), True),
+        (text("Magpie is better."), text("Magpie is better."), False),  # a phrase, as many texts may hold it
+        (text(TABLE), text(HTML), True),
+        (text(TABLE), text(TABLE.replace("71.3", "71.4")), False),
+        (text(f"{CAPTION}\n{TABLE}"), captioned(CAPTION, "1"), True),
+        (captioned(CAPTION, "1"), captioned(CAPTION.replace(":", "."), "2"), True),
+        (captioned("Table 3: Results.", "1"), captioned("Table 3: Results.", "2"), False),
+        (text(essay(1)), text(essay(1).replace(WORDS[3], "other")), True),
+        (text(essay(1)), text(essay(1, 30) + essay(2, 30)), False),
+        (text(essay(1, 500)), text(essay(1, 500) + " and an end"), True),  # one was cut off
+    ],
+)
+def test_paragraphs_on_the_same_evidence_are_one_group(one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
+    first, second = grouped(TRACK1, track1(1, one), track1(2, other))
+    assert (first == second) == same
+
+
+def paper(*paragraphs: str) -> list[dict[str, str]]:
+    return [{f"P{k}": said} for k, said in enumerate(paragraphs, 1)]
+
+
+def fact(seed: int, answer: str, kind: str = "Abstractive") -> dict[str, Any]:
+    said = {"answer": answer, "answer_type": kind, "source_url": f"https://{seed}.example"}
+    asked = [{"question": f"Which {seed}?", "answers": [said]}]
+    return {"claim": essay(2000 + seed, 12), "label": "Supported", "questions": asked}
+
+
+def figures(seed: int, caption: str) -> dict[str, Any]:
+    return {"claim": essay(3000 + seed, 12), "paragraphs": [], "elements": [{"label": "FIG 1", "caption": caption}]}
+
+
+def cited(seed: int, *paragraphs: str) -> dict[str, Any]:
+    return citation(None, text=essay(4000 + seed, 12), cited_paper_full_text=paper(*paragraphs))
+
+
+@pytest.mark.parametrize(
+    ("task", "one", "other", "same"),
+    [
+        (TRACK2, cited(1, essay(5), essay(6)), cited(2, f"{essay(5)} {essay(6)}"), True),  # parted otherwise
+        (TRACK2, cited(1, essay(5), essay(6)), cited(2, essay(5), essay(6), "References"), True),  # read otherwise
+        (TRACK2, cited(1, essay(5)), cited(2, essay(6)), False),
+        (AVERITEC, fact(1, TEXT), fact(2, TEXT), True),
+        (AVERITEC, fact(1, "Yes, it did."), fact(2, "Yes, it did."), False),
+        (AVERITEC, fact(1, TEXT, "Unanswerable"), fact(2, TEXT, "Unanswerable"), False),
+        (CONTEXT24_FIGURES, figures(1, CAPTION), figures(2, CAPTION), True),
+        (CONTEXT24_FIGURES, figures(1, "Figure 1."), figures(2, "Figure 1."), False),
+    ],
+)
+def test_so_it_is_for_every_task(task: Task, one: dict[str, Any], other: dict[str, Any], same: bool) -> None:
+    first, second = grouped(task, one, other)
+    assert (first == second) == same
+
+
+def test_the_ranker_is_tried_on_groups_that_share_no_paper_read_twice() -> None:
+    records = [cited(k, essay(k % 2), *(["References"] if k > 1 else [])) for k in range(4)]
+    given = [TRACK2.record.model_validate({"id": f"r{k}", **row}) for k, row in enumerate(records)]
+    gold = [row.model_copy(update={"label": "Supported", "evidence_para_ids": ["P1"]}) for row in given]
+    assert looked(TRACK2, gold).group == [0, 1, 0, 1]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.lists(st.sampled_from(WORDS[:12]), min_size=3, max_size=8), min_size=2, max_size=25))
+def test_the_groups_are_those_of_comparing_each_with_each(drawn: list[list[str]]) -> None:
+    texts = [" ".join(words) for words in drawn]
+    unique = sorted(set(texts))
+    rows = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+").fit_transform(unique)
+    close = (rows @ rows.T).toarray() >= NEAR
+    every = groups([{str(sorted((i, j))) for j in range(len(unique)) if close[i, j]} for i in range(len(unique))])
+    assert partition(near_duplicates(texts)) == partition([every[unique.index(said)] for said in texts])
+
+
+def partition(group: Sequence[int]) -> set[frozenset[int]]:
+    return {frozenset(k for k, other in enumerate(group) if other == one) for one in group}
+
+
+@pytest.mark.parametrize("said", ["The same claim of every record.", "Claim {} of so many that differ in one word."])
+def test_a_file_of_one_claim_costs_a_few_keys_a_record(tmp_path: Path, said: str) -> None:
+    """Not one for each other record: 6,000 such records once took 11 GB."""
+    rows = [claim([S], text=said.format(k % 2000)) for k in range(4000)]
+    found = survey(TRACK1, write(tmp_path / "all.jsonl", rows))
+    assert len(found.keys) == 4000
+    assert sum(map(len, found.keys)) <= 3 * 4000
+    assert len(set(groups(found.keys))) in (1, 2000)
+
+
+def test_what_is_shared_is_said_by_kind(aisr: Aisr, tmp_path: Path) -> None:
+    rows = [track1(k, text(essay(k // 2, 20)), *([captioned(CAPTION, str(k))] * (k < 3))) for k in range(40)]
+    file = write(tmp_path / "all.jsonl", rows)
+    said = "40 records in 19 groups; what they share with another: 40 of 40 records (3 a caption, 40 an evidence text)"
+    assert said in aisr("check", file, "--task", "track1").out
+    finished = aisr("split", file, "--task", "track1", "--out", tmp_path / "out").out
+    assert said in finished
+    assert "this one: 0 of 1" in finished
+    sides = [survey(TRACK1, tmp_path / "out" / f"{name}.jsonl").keys for name in ("train", "dev")]
+    assert leak([*sides[0], *sides[1]], range(len(sides[0]))).any_kind == 0
+
+
+def test_an_artifact_says_what_counted_as_shared_and_what_dev_shares(tmp_path: Path) -> None:
+    given, lm, said = plan(tmp_path / "data"), scripted(right), list[str]()
+    rows = read_rows(given.data["dev"])
+    rows[0]["evidence_bundle"] = [text(TEXT)]
+    write(given.data["dev"], rows)
+    write(given.data["train"], [*read_rows(given.data["train"]), track1(1, text(TEXT))])
+    made = compile_program(given, lm, lm, tmp_path / "out", replace(SILENT, stage=said.append))
+    apart = manifest(made.folder).apart
+    assert apart is not None
+    assert apart.rule == RULE
+    assert (apart.splits["dev"].by_kind["evidence text"], apart.splits["dev"].sharing) == (1, 1)
+    assert apart.splits["test"].sharing == 0
+    assert any("dev shares with train: 1 of 8 records (1 an evidence text)" in stage for stage in said)

@@ -1,0 +1,192 @@
+"""Figures are seen: drawings become pictures of points, those of a PDF are cut out of its pages, the rest is listed."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from aisr.paper import pdf
+from aisr.paper.draft import Draft
+from aisr.paper.drawing import LIMITS, Limits, draw
+from aisr.paper.figures import with_figures
+from aisr.paper.latex import read
+from aisr.tasks.paper_checks import checks
+from support.pdfs import MIB, column, first_free, forms_in_forms, picture, text, write
+
+RED = "1 0 0 rg 0 0 306 792 re f\n"
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="9" height="6">{}</svg>'
+PATCH = '<rect width="9" height="6" fill="#00f"/>'
+
+
+def figure(*names: str, caption: str = "A plot.") -> str:
+    shown = "".join(rf"\includegraphics{name if name[0] == '[' else '{' + name + '}'}" for name in names)
+    return rf"\begin{{figure}}{shown}\caption{{{caption}}}\end{{figure}}"
+
+
+def drawn(folder: Path, *floats: str, limits: Limits = LIMITS) -> Draft:
+    (folder / "main.tex").write_text("See Figure 1. It falls by 3 points.\n\n" + "\n".join(floats), "utf-8")
+    return draw(read(folder / "main.tex"), folder / "kept", limits)
+
+
+def notes(draft: Draft) -> list[str]:
+    return [f"{one.place}: {one.why}" for one in draft.unread]
+
+
+def colour(draft: Draft, path: str, at: float = 0.25) -> tuple[int, ...]:
+    with Image.open(draft.drawn[path]) as shown:
+        found = shown.convert("RGB").getpixel((int(at * shown.width), shown.height // 2))
+    assert isinstance(found, tuple)
+    return found
+
+
+def test_a_pdf_is_drawn_as_its_reader_sees_it(tmp_path: Path) -> None:
+    write(tmp_path / "plot.pdf", RED)
+    draft = drawn(tmp_path, figure("plot"))
+    assert draft.unread == ()
+    assert colour(draft, "plot.pdf") == (255, 0, 0)
+    assert colour(draft, "plot.pdf", 0.75) == (255, 255, 255)
+    with Image.open(draft.drawn["plot.pdf"]) as shown:
+        assert 900_000 < shown.width * shown.height < 1_300_000
+
+
+def test_the_page_that_a_paper_names_is_drawn(tmp_path: Path) -> None:
+    write(tmp_path / "plot.pdf", "", RED)
+    draft = drawn(tmp_path, figure("[width=3cm,page=2]{plot.pdf}"), figure("[page=3]{plot.pdf}"))
+    assert colour(draft, "plot.pdf#page=2") == (255, 0, 0)
+    assert notes(draft) == ["main.tex:4: plot.pdf#page=3: not drawn: no page 3 in it"]
+
+
+def test_what_was_drawn_is_not_drawn_again_until_it_changes(tmp_path: Path) -> None:
+    write(tmp_path / "plot.pdf", RED)
+    kept = drawn(tmp_path, figure("plot")).drawn["plot.pdf"]
+    Image.new("RGB", (8, 8), "green").save(kept)
+    assert colour(drawn(tmp_path, figure("plot")), "plot.pdf") == (0, 128, 0)
+    write(tmp_path / "plot.pdf", "", RED)
+    assert colour(drawn(tmp_path, figure("plot")), "plot.pdf") == (255, 255, 255)
+
+
+def test_an_svg_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("resvg_py")
+    script = '<script>alert(1)</script><text x="1" y="5">Wind</text>'
+    (tmp_path / "plot.svg").write_text(SVG.format(PATCH + script), "utf-8")
+    draft = drawn(tmp_path, figure("plot"))
+    assert draft.unread == ()
+    assert colour(draft, "plot.svg", 0.9) == (0, 0, 255)
+
+
+@pytest.mark.parametrize(
+    ("inside", "why"),
+    [
+        ('<image x:href="secret.png" width="9" height="6"/>', "it names another file"),
+        ('<image href="file:///etc/hostname" width="9" height="6"/>', "it names another file"),
+        ('<feImage x:href="http://example.org/a.png"/>', "it names another file"),
+        ('<image href="data:image/svg+xml;base64,AAAA"/>', "it names another file"),
+        ("<g>" * 300 + "</g>" * 300, "elements within more than"),
+        ("<g>", "no SVG that can be read"),
+    ],
+)
+def test_an_svg_that_reaches_out_is_listed(tmp_path: Path, inside: str, why: str) -> None:
+    pytest.importorskip("resvg_py")
+    Image.new("RGB", (4, 4)).save(tmp_path / "secret.png")
+    (tmp_path / "plot.svg").write_text(SVG.format(inside), "utf-8")
+    draft = drawn(tmp_path, figure("plot"))
+    assert draft.drawn == {}
+    assert why in notes(draft)[0]
+
+
+def test_an_eps_is_shown_by_what_was_made_of_it(tmp_path: Path) -> None:
+    for name in ("a.eps", "b.eps"):
+        (tmp_path / name).write_text("%!PS", "utf-8")
+    write(tmp_path / "a-eps-converted-to.pdf", RED)
+    draft = drawn(tmp_path, figure("a.eps"), figure("b"))
+    assert list(draft.drawn) == ["a-eps-converted-to.pdf"]
+    assert notes(draft) == [
+        "main.tex:4: b.eps: not drawn: EPS is not drawn; save it as PDF or PNG beside it under the same name"
+    ]
+
+
+def test_parts_have_their_letters_and_a_figure_all_its_pictures(tmp_path: Path) -> None:
+    for name in "abcd":
+        write(tmp_path / f"{name}.pdf", RED)
+    part = r"\begin{minipage}{3cm}\vskip -0.6em\includegraphics{%s}\subcaption{%s}\end{minipage}"
+    whole = rf"\begin{{figure}}{part % ('a', 'Bog.')}{part % ('b', 'Heath.')}\caption{{Both.}}\end{{figure}}"
+    draft = drawn(tmp_path, whole, figure("c", "d"))
+    assert {one.name: (one.caption, [shown.file.stem for shown in one.pictures]) for one in draft.floats.values()} == {
+        "Figure 1": ("Both.", []),
+        "Figure 1a": ("Bog.", ["a"]),
+        "Figure 1b": ("Heath.", ["b"]),
+        "Figure 2": ("A plot.", ["c", "d"]),
+    }
+    bundle = checks(draft, {}).claims[0].record.model_dump()["evidence_bundle"]
+    assert [(one["image_caption"], one["img_path"]) for one in bundle] == [
+        (["Figure 1: Both."], None),
+        (["Figure 1a: Bog."], "a.pdf"),
+        (["Figure 1b: Heath."], "b.pdf"),
+    ]
+
+
+def test_a_figure_that_ends_its_process_costs_that_alone(tmp_path: Path) -> None:
+    write(tmp_path / "good.pdf", RED)
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\n" + b"\xff" * 999)
+    write(tmp_path / "last.pdf", RED)
+    forms = forms_in_forms(9, 12, first_free([b""]))
+    write(tmp_path / "deep.pdf", f"/X{first_free([b''])} Do", more=forms)
+    limits = LIMITS._replace(seconds=1.0, memory=600 * MIB)
+    names = ("good", "broken", "deep", "last")
+    draft = drawn(tmp_path, *map(figure, names), limits=limits)
+    assert list(draft.drawn) == ["good.pdf", "last.pdf"]
+    assert notes(draft) == [
+        "main.tex:4: broken.pdf: not drawn: no PDF that opens, or one with a password",
+        "main.tex:5: deep.pdf: not drawn: it takes more than 1 s of a core",
+    ]
+
+
+def test_a_sheet_as_large_as_a_house_is_not_drawn(tmp_path: Path) -> None:
+    write(tmp_path / "plot.pdf", RED, boxes="/UserUnit 1 /CropBox [0 0 612 792]")
+    raw = (tmp_path / "plot.pdf").read_bytes().replace(b"[0 0 612 792]", b"[0 0 90000 90000]")
+    (tmp_path / "plot.pdf").write_bytes(raw)
+    assert "not drawn: a page of" in notes(drawn(tmp_path, figure("plot")))[0]
+
+
+PAGE = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2")
+PAGE += column(72, 690, ["Wrens sing at night, as Figure 1 shows, and there are no others that do so at all."])
+PLOT = picture(100, 500, 200, 120) + text(150, 480, "(a) Bog, at night and in the rain, all wrens.", size=8)
+
+
+@pytest.fixture
+def set_paper(tmp_path: Path) -> Path:
+    """A page with a figure between its text."""
+    below = column(72, 400, ["It is quiet in the day, and there are none that sing then, as far as we could hear."])
+    return write(tmp_path / "main.pdf", PAGE + PLOT + text(72, 450, "Figure 1: Wrens by night.", size=9) + below)
+
+
+def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) -> None:
+    draft = draw(pdf.read(set_paper), set_paper.parent / "kept")
+    (shown,) = draft.floats["Figure 1"].pictures
+    assert shown.page == 1
+    assert shown.box is not None
+    left, top, right, bottom = shown.box
+    assert 90 <= left <= 100 <= 300 <= right <= 340
+    assert 160 <= top <= 172
+    assert 310 <= bottom <= 345  # with the words below its part, without the caption
+    assert colour(draft, shown.path(draft.folder))[0] == 128
+
+
+def test_a_caption_without_a_drawing_is_listed(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.pdf", PAGE + text(72, 450, "Figure 1: Wrens by night.", size=9))
+    draft = pdf.read(file)
+    assert draft.floats["Figure 1"].pictures == ()
+    assert "a.pdf, page 1: the drawing of Figure 1: nothing drawn stands beside its caption" in notes(draft)
+
+
+@pytest.mark.parametrize(("caption", "taken"), [("Wrens by night.", True), ("Owls in the snow of May.", False)])
+def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(
+    set_paper: Path, caption: str, taken: bool
+) -> None:
+    folder = set_paper.parent
+    code = rf"\begin{{figure}}\begin{{tikzpicture}}\draw (0,0);\end{{tikzpicture}}\caption{{{caption}}}\end{{figure}}"
+    (folder / "main.tex").write_text(f"See Figure 1.\n\n{code}", "utf-8")
+    draft = with_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
+    assert len(draft.drawn) == taken
+    assert [one.startswith("main.pdf#page=1&box=") for one in draft.drawn] == [True] * taken
+    assert [one.split(": ")[1] for one in notes(draft)] == [] if taken else ["a drawing by code (tikzpicture), which"]

@@ -1,0 +1,176 @@
+"""Tables of LaTeX papers as they are written: with notes, over pages, of AASTeX, without a float; and their numbers."""
+
+from pathlib import Path
+
+import pytest
+
+from aisr.paper.draft import Draft, Float
+from aisr.paper.latex import read
+from aisr.programs.errors import UserError
+
+TABULAR = r"\begin{tabular}{lr}Site & F1 \\ \hline Bog & 61.0 \\ \end{tabular}"
+NOTES = r"\begin{tablenotes}\item[a] Once.\end{tablenotes}"
+ROWS = "Site\tF1\nBog\t61.0"
+
+
+def paper(folder: Path, body: str, preamble: str = r"\documentclass{article}") -> Draft:
+    (folder / "main.tex").write_text(f"{preamble}\n\\begin{{document}}\n{body}\n\\end{{document}}\n", "utf-8")
+    return read(folder / "main.tex")
+
+
+def table(caption: str, tabular: str = TABULAR, kind: str = "table") -> str:
+    return rf"\begin{{{kind}}}\caption{{{caption}}}{tabular}\end{{{kind}}}"
+
+
+def only(draft: Draft) -> Float:
+    (one,) = draft.floats.values()
+    return one
+
+
+DELUXE = r"""\begin{floattable}\begin{deluxetable*}{lcc}[t]
+\tabletypesize{\small}\tablewidth{0pt}
+\tablecaption{F1 at night.\label{tab:night}}
+\tablehead{\colhead{Site} & \multicolumn{2}{c}{\colhead{F1}} \\
+\colhead{} & \colhead{Wren} & \colhead{Lark\tablenotemark{a}}}
+\startdata
+Bog & 61.0 & \nodata \\
+\cutinhead{Heath}
+Dry & 70.2 & 66.1
+\enddata
+\tablecomments{Nights without wind.}
+\tablenotetext{a}{Trained once.}
+\end{deluxetable*}\end{floattable}"""
+
+
+def test_a_table_of_aastex(tmp_path: Path) -> None:
+    draft = paper(tmp_path, r"See Table~\ref{tab:night}." + DELUXE)
+    found = only(draft)
+    assert (found.key, found.name, found.caption) == ("tab:night", "Table 1", "F1 at night.")
+    assert found.rows == "Site\tF1\tF1\n\tWren\tLark^a\nBog\t61.0\t…\nHeath\nDry\t70.2\t66.1"
+    assert found.notes == "Nights without wind. a: Trained once."
+    assert draft.unread == ()
+    assert draft.paragraphs[0].sentences[0].refers == ("tab:night",)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        table(
+            "F1.",
+            rf"\begin{{threeparttable}}{TABULAR}{NOTES}\end{{threeparttable}}",
+        ),
+        table(
+            "F1.",
+            TABULAR.replace("{tabular}{lr}", r"{tabularx}{\textwidth}{lX}").replace("tabular}", "tabularx}")
+            + " a Once.",
+        ),
+        table("F1.", TABULAR + r"\footnotesize a Once.", "sidewaystable"),
+        table("F1.", rf"\resizebox{{\textwidth}}{{!}}{{%\n{TABULAR}}} a Once.".replace("\\n", "\n")),
+        table("F1.", TABULAR.replace("tabular", "tblr").replace("{lr}", "{colspec={lr}}") + "a Once."),
+    ],
+)
+def test_notes_stand_apart_from_the_caption(tmp_path: Path, body: str) -> None:
+    found = only(paper(tmp_path, "Words." + body))
+    assert (found.name, found.caption, found.rows, found.notes) == ("Table 1", "F1.", ROWS, "a Once.")
+
+
+def test_what_a_long_table_repeats_on_each_page_is_read_once(tmp_path: Path) -> None:
+    body = r"""Words.
+\begin{longtable}{lr}
+\caption{F1 at all sites.}\label{t}\\ \toprule Site & F1 \\ \midrule \endfirsthead
+\caption[]{(continued)}\\ \toprule Site & F1 \\ \midrule \endhead
+\midrule \multicolumn{2}{r}{Continued overleaf} \\ \endfoot
+\bottomrule \endlastfoot
+Bog & 61.0 \\
+Heath & 70.2 \\
+\end{longtable}
+\begin{longtable}{lr}\caption{Again.}\\ Site & F1 \\ \endhead Bog & 61.0 \end{longtable}"""
+    draft = paper(tmp_path, body)
+    assert [(one.name, one.caption, one.rows) for one in draft.floats.values()] == [
+        ("Table 1", "F1 at all sites.", f"{ROWS}\nHeath\t70.2"),
+        ("Table 2", "Again.", ROWS),
+    ]
+
+
+def test_a_table_between_two_sentences_belongs_to_the_one_before(tmp_path: Path) -> None:
+    body = "First one.\n\nThese are the scores:\n\\begin{center}" + TABULAR + r"\end{center} They fall."
+    beside = r"\begin{tabular}{cc}Ida Holm & Tom Reyes\end{tabular}"
+    draft = paper(tmp_path, beside + body)
+    found = only(draft)
+    assert (found.name, found.rows) == ("Table without a number (main.tex:6)", ROWS)
+    said = {one.text: one.refers for each in draft.paragraphs for one in each.sentences}
+    assert said == {"First one.": (), "These are the scores:": (found.key,), "They fall.": ()}
+
+
+A, B, C = table("A."), table("B."), table("C.")
+IEEE = r"\documentclass[conference]{IEEEtran}"
+BOOK = r"\documentclass{book}"
+
+
+@pytest.mark.parametrize(
+    ("preamble", "body", "names"),
+    [
+        ("", A + r"\setcounter{table}{4}" + B + r"\addtocounter{table}{1}" + C, ["1", "5", "7"]),
+        (IEEE, A + B + r"\setcounter{table}{3}" + C, ["I", "II", "IV"]),
+        (r"\numberwithin{table}{section}", rf"\section{{X}}{A}\section{{Y}}{B}{C}", ["1.1", "2.1", "2.2"]),
+        (BOOK, rf"\chapter{{X}}{A}\chapter{{Y}}{B}\section{{Z}}{C}", ["1.1", "2.1", "2.2"]),
+        ("", A + r"\appendix\renewcommand{\thetable}{S\arabic{table}}\setcounter{table}{0}" + B, ["1", "S1"]),
+        (r"\renewcommand\thetable{\thesection.\Roman{table}}", rf"\section{{X}}{A}", ["1.I"]),
+        ("", A + B.replace(r"\caption", r"\ContinuedFloat\label{x}\caption") + C, ["1", "1", "2"]),
+        ("", A + table("B.", kind="sidewaystable") + DELUXE + C, ["1", "2", "3", "4"]),
+    ],
+)
+def test_tables_are_numbered_as_latex_counts(tmp_path: Path, preamble: str, body: str, names: list[str]) -> None:
+    start = preamble if "documentclass" in preamble else "\\documentclass{article}\n" + preamble
+    draft = paper(tmp_path, f"Words. {body}", start)
+    assert [one.name for one in draft.floats.values()] == [f"Table {name}" for name in names]
+    assert [one.rows for one in draft.floats.values() if one.caption != "F1 at night."] == [ROWS] * (
+        len(names) - ("deluxetable" in body)
+    )
+
+
+def test_a_reference_that_a_paper_defines_by_another_one_is_followed(tmp_path: Path) -> None:
+    body = r"See (\eqref{a}).\begin{equation}x\label{eq:a}\end{equation}"
+    draft = paper(tmp_path, body, r"\documentclass{article}\renewcommand{\eqref}[1]{\ref{eq:#1}}")
+    assert draft.paragraphs[0].sentences[0].text.startswith("See (1).")
+    assert draft.unread == ()
+
+
+@pytest.fixture
+def generated(tmp_path: Path) -> Path:
+    """A paper whose table stands beside its folder, and a secret that stands outside of both."""
+    (tmp_path / "study" / "paper").mkdir(parents=True)
+    (tmp_path / "study" / "results").mkdir()
+    (tmp_path / "study" / "results" / "t.tex").write_text(TABULAR, "utf-8")
+    (tmp_path / "secret.tex").write_text("Secret.", "utf-8")
+    (tmp_path / "study" / "results" / "link.tex").symlink_to(tmp_path / "secret.tex")
+    body = (
+        r"Words. \input{../../secret}\input{../results/link}\begin{table}\caption{F1.}\input{../results/t}\end{table}"
+    )
+    (tmp_path / "study" / "paper" / "main.tex").write_text(body, "utf-8")
+    return tmp_path / "study"
+
+
+def test_a_root_lets_files_beside_the_folder_be_read_and_nothing_outside(generated: Path) -> None:
+    draft = read(generated / "paper" / "main.tex", generated)
+    assert only(draft).rows == ROWS
+    assert [one.text for each in draft.paragraphs for one in each.sentences] == ["Words."]
+    assert str(draft.paragraphs[0].sentences[0].place) == "paper/main.tex:1"
+    assert [(str(one.place), one.why) for one in draft.unread] == [
+        ("paper/main.tex:1", f"'../../secret': leads out of --root {generated}"),
+        ("paper/main.tex:1", f"'../results/link': leads out of --root {generated}"),
+    ]
+
+
+def test_without_a_root_the_refusal_names_it(generated: Path) -> None:
+    draft = read(generated / "paper" / "main.tex")
+    assert only(draft).rows == ""
+    assert {one.why.split(": ")[1] for one in draft.unread} == {
+        "leads out of the paper's folder; --root DIR lets files below DIR be read"
+    }
+
+
+@pytest.mark.parametrize("root", ["paper/sub", "results", "nothing"])
+def test_a_root_that_does_not_hold_the_paper_is_refused(generated: Path, root: str) -> None:
+    with pytest.raises(UserError, match=r"--root .*: expected a folder that holds the paper"):
+        read(generated / "paper" / "main.tex", generated / root)

@@ -1,0 +1,174 @@
+"""Whoever can write to the folders where things are kept gets nothing run by that, nor another's text believed to be of
+the right form; and no part of the house keeps things in any other way."""
+
+import ast
+import json
+import pickle
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import dspy
+import pytest
+from dspy.clients.cache import Cache
+from pydantic import TypeAdapter
+
+from aisr.lm.embeddings import Embeddings
+from aisr.programs.errors import UserError
+from aisr.programs.reading.text_store import TextStore
+from aisr.programs.vision import ocr
+from aisr.tasks import averitec_data
+from support.drawn import picture
+from support.loopback import Asked, Loopback
+from support.paths import ROOT
+from support.trap import Trap
+
+RAW, PICKLE = 1, 4  # what diskcache calls the form of a value
+HOUSE = ("programs", "metrics", "optimize", "aisr", "tools", "benchmarks")
+RUNS_CODE = {"pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib", "jsonpickle"}
+CACHES = ("Cache", "FanoutCache", "Deque", "Index")  # of diskcache
+STORES = {"programs/reading/text_store.py": "TextDisk", "aisr/lm/response_cache.py": "AnswerDisk"}
+
+
+def planted(folder: Path, mode: int, value: object) -> None:
+    """Every row below a folder made one of a form and value."""
+    met = 0
+    for file in folder.rglob("cache.db"):
+        with closing(sqlite3.connect(file)) as rows, rows:
+            met += rows.execute("UPDATE Cache SET mode = ?, value = ?", (mode, value)).rowcount
+    assert met
+
+
+def read_picture(folder: Path) -> list[str]:
+    return ocr.Reader(folder / "kept")(str(folder / "a.png"))
+
+
+def converted(folder: Path) -> list[str]:
+    out = folder / "out.jsonl"
+    out.unlink(missing_ok=True)
+    averitec_data.write(folder / "claims.json", folder / "pages", out)
+    return [json.loads(line)["documents"][0]["text"] for line in out.read_text().splitlines()]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A folder with a picture, a claim and its pages; what was found of them is kept."""
+    picture(tmp_path / "a.png")
+    (tmp_path / "claims.json").write_text(json.dumps([{"claim": "Roofs are green."}]))
+    (tmp_path / "pages").mkdir()
+    page = {"url": "https://roofs.example/", "url2text": ["Roofs are green, the register of roofs says."]}
+    (tmp_path / "pages" / "0.json").write_text(json.dumps(page))
+    return tmp_path
+
+
+@pytest.mark.parametrize("found", [read_picture, converted])
+@pytest.mark.parametrize("planting", ["a pickle", "another form", "no JSON"])
+def test_a_planted_row_is_not_run_and_not_believed(
+    planting: str, found: Callable[[Path], list[str]], kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ocr, "pieces", lambda file: [ocr.Piece("read", 0, 0, 1)])
+    first = found(kept)
+    assert first
+    mark = kept / "mark"
+    said = {"a pickle": (PICKLE, pickle.dumps(Trap(mark))), "another form": (RAW, '{"0": 1}'), "no JSON": (RAW, "[")}
+    planted(kept, *said[planting])
+    assert found(kept) == first
+    assert not mark.exists()
+    monkeypatch.setattr(ocr, "pieces", lambda file: pytest.fail("read again, though it was kept"))
+    monkeypatch.setattr(averitec_data, "reduced", lambda *given: pytest.fail("read again, though it was kept"))
+    assert found(kept) == first
+
+
+def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "cache.db").write_bytes(b"no database, " * 400)
+    with pytest.raises(UserError, match="remove it"):
+        TextStore(tmp_path, TypeAdapter(list[str]))
+
+
+def test_a_value_that_cannot_be_kept_is_found_all_the_same(tmp_path: Path) -> None:
+    with TextStore(tmp_path, TypeAdapter(list[str])) as store:
+        with closing(sqlite3.connect(tmp_path / "cache.db")) as rows, rows:
+            rows.execute("DROP TABLE Cache")
+        assert store.once("a", lambda: ["found"]) == ["found"]
+
+
+@pytest.fixture
+def untamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Opens DSPy's cache as DSPy does, in the test's own folder."""
+
+    def again() -> None:
+        if isinstance(dspy.cache, Cache) and dspy.cache.disk_cache_dir == str(tmp_path / "cache"):
+            dspy.cache.disk_cache.close()
+        monkeypatch.setattr(dspy, "cache", Cache(True, True, str(tmp_path / "cache")))
+
+    again()
+    yield again
+    dspy.cache.disk_cache.close()
+
+
+def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
+    untamed: Callable[[], None], loopback: Loopback, tmp_path: Path
+) -> None:
+    def reply(asked: Asked) -> tuple[int, str]:
+        return 200, json.dumps({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})
+
+    loopback.reply = reply
+    first = Embeddings(address=loopback.url).of("openai/embedder")(["a text"])
+    untamed()
+    mark = tmp_path / "mark"
+    planted(tmp_path / "cache", PICKLE, pickle.dumps(Trap(mark)))
+    assert (Embeddings(address=loopback.url).of("openai/embedder")(["a text"]) == first).all()
+    assert not mark.exists()
+    assert len(loopback.asked) == 2
+
+
+FILES = sorted(path for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
+
+
+def unsafe(node: ast.AST, disk: str | None) -> str | None:
+    """What a part of a module does that can run what is read; None where it does nothing of the kind. disk: what the
+    caches of this module are told to read with, None where it may have none."""
+    modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+    modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+    if RUNS_CODE.intersection(module.partition(".")[0] for module in modules):
+        return "imports what runs code as it reads"
+    if any(module.partition(".")[0] == "diskcache" for module in modules):
+        harmless = isinstance(node, ast.ImportFrom) and {one.name for one in node.names} <= {"UNKNOWN"}
+        if disk is None and not harmless:
+            return "keeps things in another way than aisr.programs.reading.text_store"
+    if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
+        return "allows pickles"
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CACHES:
+        given = [one.value.id for one in node.keywords if one.arg == "disk" and isinstance(one.value, ast.Name)]
+        return None if given == [disk] else "opens a cache whose disk is not text alone"
+    return None
+
+
+def is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_nothing_is_unpickled_anywhere(file: Path) -> None:
+    disk = STORES.get(str(file.relative_to(ROOT)))
+    found = [(node, unsafe(node, disk)) for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    assert [f"{file}:{getattr(node, 'lineno', '')} {said}" for node, said in found if said] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import diskcache",
+        "import diskcache.core as d",
+        "from diskcache import Cache",
+        "from diskcache.core import Cache",
+        "import cloudpickle.cloudpickle",
+        "from pickle import loads",
+        "numpy.load(file, allow_pickle=True)",
+        "FanoutCache(folder)",
+        "Cache(folder, disk=JSONDisk)",
+    ],
+)
+def test_what_could_be_is_found(code: str) -> None:
+    assert any(unsafe(node, None) for node in ast.walk(ast.parse(code)))
