@@ -4,15 +4,15 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from optimize.artifact.program_file import Loaded
-from optimize.artifact.prompt_page import changed_lines, fenced
-from programs.decision.layer import Decision
-from programs.errors import UserError
-from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, by_name, named_by
-from programs.judges.learnt import learnt_by
-from programs.retrieval.evidence_list import told
-from programs.retrieval.knn_demos import wording
+from aisr.artifact.program_file import Loaded
+from aisr.artifact.prompt_page import changed_lines, fenced
+from aisr.programs.decision.layer import Decision
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
+from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.retrieval.evidence_list import told
+from aisr.programs.retrieval.knn_demos import wording
 
 SHOWN = 100  # characters of a demo
 

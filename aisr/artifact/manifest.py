@@ -111,7 +111,7 @@ class Budget(_Part):
 
 
 class Named(_Part):
-    """How evidence is named (see `optimize.evidence.naming_fit.NamingFitted`). kept: whether otherwise than by the
+    """How evidence is named (see `aisr.optimize.evidence.naming_fit.NamingFitted`). kept: whether otherwise than by the
     model's first two and the ranker's best; way: whose ids are taken; fill: how many go with each label; hit: Hit@3 of
     each way, by label-blind counts on the claims with gold evidence; gain: in the share of records whose label and
     evidence are right, cross-validated; why: what kept it from being fitted."""
@@ -123,6 +123,23 @@ class Named(_Part):
     hit: dict[str, float] = {}
     gain: Gain | None = None
     why: str | None = None
+
+
+class Sharing(_Part):
+    """How many records of a split share something with train, of how many, and by what (see
+    `aisr.optimize.datasets.leakage`)."""
+
+    sharing: int
+    records: int
+    by_kind: dict[str, int] = {}
+
+
+class Apart(_Part):
+    """What counted as shared between two records, for the folds of what was fitted and for what follows; what the other
+    splits share with train by it. A file without it is from when only claims, pictures and papers counted."""
+
+    rule: str
+    splits: dict[str, Sharing] = {}
 
 
 class Manifest(_Part):

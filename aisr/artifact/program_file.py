@@ -20,19 +20,19 @@ from typing import Any, NamedTuple
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from optimize.base import digests
-from optimize.base.files import BadArtifact, checked_json
-from optimize.tasks.all import TASKS
-from optimize.tasks.task import Task
-from programs.decision.layer import CUES, LM, WORDING, Decision
-from programs.errors import UserError
-from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, by_name, name_by, named_by, ranked
-from programs.judges.learnt import learning, learnt_by
-from programs.reading.lines import explain
-from programs.retrieval.evidence_list import BY_RANKS, EvidencePolicy
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.vision.content_parts import is_harmless
+from aisr.base import digests
+from aisr.base.files import BadArtifact, checked_json
+from aisr.programs.decision.layer import CUES, LM, WORDING, Decision
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, by_name, name_by, named_by, ranked
+from aisr.programs.judges.learnt import learning, learnt_by
+from aisr.programs.reading.lines import explain
+from aisr.programs.retrieval.evidence_list import BY_RANKS, EvidencePolicy
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.vision.content_parts import is_harmless
+from aisr.tasks.all import TASKS
+from aisr.tasks.task import Task
 
 FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

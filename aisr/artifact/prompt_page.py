@@ -6,16 +6,16 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from optimize.tasks.task import Task
-from programs.decision.cues import CUES
-from programs.decision.layer import Decision
-from programs.judges.contract import Program
-from programs.judges.ensemble import Ensemble, by_name, named_by
-from programs.judges.learnt import learnt_by
-from programs.retrieval.evidence_list import told
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.text.sentences import sentences
-from programs.text.tokens import length, tokens
+from aisr.programs.decision.cues import CUES
+from aisr.programs.decision.layer import Decision
+from aisr.programs.judges.contract import Program
+from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
+from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.retrieval.evidence_list import told
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.text.sentences import sentences
+from aisr.programs.text.tokens import length, tokens
+from aisr.tasks.task import Task
 
 MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110

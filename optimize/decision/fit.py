@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from metrics.confidence import Interval
-from optimize.datasets.apart import grouped
-from optimize.datasets.examples import Labelled
-from optimize.decision.folds import FOLDS, Judged, gather
-from optimize.decision.trial import Choosing, as_they_are, cross_validated
-from optimize.evidence.naming_fit import Naming, NamingFitted, fit_naming
-from optimize.tasks.judgements import Judgements
-from programs.decision.layer import CUES, WORDING, Decision, as_it_is
-from programs.errors import UserError
+from aisr.metrics.confidence import Interval
+from aisr.optimize.datasets.apart import grouped
+from aisr.optimize.datasets.examples import Labelled
+from aisr.optimize.decision.folds import FOLDS, Judged, gather
+from aisr.optimize.decision.trial import Choosing, as_they_are, cross_validated
+from aisr.optimize.evidence.naming_fit import Naming, NamingFitted, fit_naming
+from aisr.programs.decision.layer import CUES, WORDING, Decision, as_it_is
+from aisr.programs.errors import UserError
+from aisr.tasks.judgements import Judgements
 
 SHARES = (0.5, 1.0)  # of the way from the model as it is to the fit
 # Ways to decide, from the least to the most. The first two do without the LM and are there to be compared with.

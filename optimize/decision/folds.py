@@ -7,15 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.judgements import Gold
-from optimize.datasets.examples import Labelled, examples
-from optimize.datasets.split import fold_of
-from optimize.decision.priors import Counted, count, fit_cues, fit_wording
-from optimize.inference.judge import Outcome
-from optimize.tasks.judgements import Judgements
-from programs.decision.cues import CueWeights, measure
-from programs.decision.layer import CUES, WORDING, Opinions, logs
-from programs.decision.text_prior import Wording
+from aisr.inference.judge import Outcome
+from aisr.metrics.judgements import Gold
+from aisr.optimize.datasets.examples import Labelled, examples
+from aisr.optimize.datasets.split import fold_of
+from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
+from aisr.programs.decision.cues import CueWeights, measure
+from aisr.programs.decision.layer import CUES, WORDING, Opinions, logs
+from aisr.programs.decision.text_prior import Wording
+from aisr.tasks.judgements import Judgements
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed
@@ -81,7 +81,7 @@ def gather(
 ) -> Material:
     """The arrays of judged records. planted: made records; the priors learn from them, outside the folds of the records
     that they were made from. group: of each record, judged and planted (see
-    `optimize.datasets.apart.grouped`); found: see `Material`, where that is not told by the answers themselves."""
+    `aisr.optimize.datasets.apart.grouped`); found: see `Material`, where that is not told by the answers themselves."""
     rows = [*(found.row for found in judged), *planted]
     texts = _texts(labelled, rows, _folds(labelled, rows, group, len(judged), seed))
     real = examples(rows[: len(judged)])

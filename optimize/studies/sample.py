@@ -20,24 +20,24 @@ from aisr.commands.options import ARTIFACTS
 # Before DSPy is imported: the cache that the commands use.
 os.environ.setdefault("DSPY_CACHEDIR", str(ARTIFACTS.resolve() / ".cache"))
 
-from metrics.confidence import difference_interval
-from optimize.artifact.folder import load
-from optimize.artifact.manifest import manifest
-from optimize.base.text import percent, with_interval
-from optimize.cli.display import note, table
-from optimize.datasets.examples import examples, labelled, with_planted
-from optimize.decision.collect import opinions
-from optimize.decision.fit import fit
-from optimize.inference.evaluate import measure
-from optimize.lm.client import OpenLM
-from optimize.lm.open import open_lm
-from optimize.search.champion import choose
-from optimize.search.objective import Objective
-from optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
-from optimize.tasks.all import TASKS
-from optimize.tasks.task import Task
-from programs.decision.layer import LM
-from programs.judges.ensemble import name_by
+from aisr.artifact.folder import load
+from aisr.artifact.manifest import manifest
+from aisr.base.text import percent, with_interval
+from aisr.commands.display import note, table
+from aisr.inference.evaluate import measure
+from aisr.lm.client import OpenLM
+from aisr.lm.open import open_lm
+from aisr.metrics.confidence import difference_interval
+from aisr.optimize.datasets.examples import examples, labelled, with_planted
+from aisr.optimize.decision.collect import opinions
+from aisr.optimize.decision.fit import fit
+from aisr.optimize.search.champion import choose
+from aisr.optimize.search.objective import Objective
+from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.programs.decision.layer import LM
+from aisr.programs.judges.ensemble import name_by
+from aisr.tasks.all import TASKS
+from aisr.tasks.task import Task
 
 NAME = "sample"
 SAMPLE = Path("data/sample")

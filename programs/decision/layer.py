@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from programs.asking.label_probabilities import Judgement
-from programs.decision.cues import CueWeights
-from programs.decision.text_prior import Wording, softmax
-from programs.decision.weight import Weight
-from programs.errors import UserError
-from programs.retrieval.evidence_list import EvidencePolicy
+from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.decision.cues import CueWeights
+from aisr.programs.decision.text_prior import Wording, softmax
+from aisr.programs.decision.weight import Weight
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
 
 FLOOR = 1e-4  # the least probability that counts: below it, a distribution only says "no"
 LM, WORDING, CUES = "LM", "wording", "cues"  # the names of experts

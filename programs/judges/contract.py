@@ -5,13 +5,13 @@ from typing import Any, Protocol, Self
 
 import dspy
 
-from programs.decision.layer import Decision
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_list import EvidencePolicy
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.knn_demos import Nearness
-from programs.retrieval.retrievers import Matcher
-from programs.vision.images import Gallery
+from aisr.programs.decision.layer import Decision
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.knn_demos import Nearness
+from aisr.programs.retrieval.retrievers import Matcher
+from aisr.programs.vision.images import Gallery
 
 
 class Program(Protocol):

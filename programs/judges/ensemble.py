@@ -12,9 +12,9 @@ from typing import Any, cast
 
 import dspy
 
-from programs.decision.layer import CUES, LM, WORDING, Decision, pooled
-from programs.errors import UserError
-from programs.judges.contract import (
+from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, pooled
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import (
     ChoosingProgram,
     JudgeProgram,
     LabelProgram,
@@ -22,10 +22,10 @@ from programs.judges.contract import (
     Program,
     SearchingProgram,
 )
-from programs.records.base import Record
-from programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
-from programs.retrieval.knn_demos import wording
-from programs.text.overlap import quotes
+from aisr.programs.records.base import Record
+from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
+from aisr.programs.retrieval.knn_demos import wording
+from aisr.programs.text.overlap import quotes
 
 
 class Ensemble(dspy.Module):

@@ -6,29 +6,29 @@ from typing import Any
 import dspy
 import numpy as np
 
-from programs.asking import stated
-from programs.asking.ask import UnusableAnswer, asking_often, check_samples, leave_in_trace, unknown_names
-from programs.asking.label_probabilities import STATING, check_chances, judgements_of
-from programs.asking.steps import Steps, arun, run
-from programs.decision.layer import LM, Decision, decide
-from programs.errors import NotEmbedded
-from programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
-from programs.records.track2 import Track2Record
-from programs.retrieval import passages as paper_passages
-from programs.retrieval.bm25 import bm25
-from programs.retrieval.embeddings import Embed
-from programs.retrieval.evidence_list import DEFAULT as TWO_HEADS
-from programs.retrieval.evidence_list import DEPTH, EvidencePolicy, complete, log_odds
-from programs.retrieval.evidence_ranker import EvidenceRanker
-from programs.retrieval.knn_demos import Nearness, nearest
-from programs.retrieval.lesson import lesson
-from programs.retrieval.passages import Passages
-from programs.retrieval.quotes import closest, paragraphs_shown, quoted
-from programs.retrieval.rerank import Reranker, check_depth
-from programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
-from programs.text.sanitize import item, plain
-from programs.text.table import item_with_rows
-from programs.text.tokens import tokens
+from aisr.programs.asking import stated
+from aisr.programs.asking.ask import UnusableAnswer, asking_often, check_samples, leave_in_trace, unknown_names
+from aisr.programs.asking.label_probabilities import STATING, check_chances, judgements_of
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.errors import NotEmbedded
+from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval import passages as paper_passages
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_list import DEFAULT as TWO_HEADS
+from aisr.programs.retrieval.evidence_list import DEPTH, EvidencePolicy, complete, log_odds
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.programs.retrieval.lesson import lesson
+from aisr.programs.retrieval.passages import Passages
+from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
+from aisr.programs.retrieval.rerank import Reranker, check_depth
+from aisr.programs.retrieval.retrievers import DEFAULT, Matcher, embedder, embedding_model, matcher
+from aisr.programs.text.sanitize import item, plain
+from aisr.programs.text.table import item_with_rows
+from aisr.programs.text.tokens import tokens
 
 
 class JudgeCitation(dspy.Signature):
@@ -234,8 +234,9 @@ class Track2Judge(dspy.Module):
         odds: Sequence[float] = (),
     ) -> dspy.Prediction:
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id) and the `quotable`
-        paragraphs, all that were shown; `judgements`, of the one claim (see `programs.asking.label_probabilities`),
-        `named`, the ids that the model gave, `ranking` and `odds`. Raises `UnusableAnswer`."""
+        paragraphs, all that were shown; `judgements`, of the one claim (see
+        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, `ranking` and `odds`. Raises
+        `UnusableAnswer`."""
         return run(self._steps(passages, claim, shown, ranking, paper, failure, odds))
 
     async def aforward(

@@ -9,27 +9,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.base.files import BadArtifact
-from optimize.cli.session import warn_of_another_lm
-from optimize.datasets.apart import grouped
-from optimize.datasets.examples import Labelled, row_of
-from optimize.decision import rule as rule_fit
-from optimize.decision.collect import opinions
-from optimize.decision.fit import ALONE, BOTH, WEIGHTS, fit
-from optimize.decision.folds import Judged, Material, gather
-from optimize.decision.priors import count, fit_cues, fit_wording
-from optimize.inference.judge import Outcome, judge_all
-from optimize.lm.open import open_lm
-from optimize.tasks.task import Task
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.asking.label_probabilities import Judgement, from_votes
-from programs.decision.cues import CUES
-from programs.decision.layer import LM, Decision, Rule, as_it_is, decide, pooled
-from programs.judges.ensemble import name_by, named_by
-from programs.labels import CLAIM_LABELS
-from programs.retrieval.evidence_list import EvidencePolicy, complete
+from aisr.artifact.program_file import parse, program_text
+from aisr.base.files import BadArtifact
+from aisr.commands.session import warn_of_another_lm
+from aisr.inference.judge import Outcome, judge_all
+from aisr.lm.open import open_lm
+from aisr.optimize.datasets.apart import grouped
+from aisr.optimize.datasets.examples import Labelled, row_of
+from aisr.optimize.decision import rule as rule_fit
+from aisr.optimize.decision.collect import opinions
+from aisr.optimize.decision.fit import ALONE, BOTH, WEIGHTS, fit
+from aisr.optimize.decision.folds import Judged, Material, gather
+from aisr.optimize.decision.priors import count, fit_cues, fit_wording
+from aisr.programs.asking.label_probabilities import Judgement, from_votes
+from aisr.programs.decision.cues import CUES
+from aisr.programs.decision.layer import LM, Decision, Rule, as_it_is, decide, pooled
+from aisr.programs.judges.ensemble import name_by, named_by
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 from support import scripted
 from support.scripted import TRACKS
 

@@ -7,13 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from optimize.artifact.program_file import parse, program_text
-from optimize.base.files import BadArtifact
-from optimize.evidence.naming_fit import FITTED, USUAL, Naming, fit_naming, found_under
-from optimize.tasks.track1 import TRACK1
-from optimize.tasks.track2 import TRACK2
-from programs.judges.ensemble import name_by, named_by
-from programs.retrieval.evidence_list import BY_RANKS, DEFAULT, EvidencePolicy, Heads, complete, log_odds
+from aisr.artifact.program_file import parse, program_text
+from aisr.base.files import BadArtifact
+from aisr.optimize.evidence.naming_fit import FITTED, USUAL, Naming, fit_naming, found_under
+from aisr.programs.judges.ensemble import name_by, named_by
+from aisr.programs.retrieval.evidence_list import BY_RANKS, DEFAULT, EvidencePolicy, Heads, complete, log_odds
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
 
 
 def case(gold: Sequence[str], named: Sequence[str], ranking: Sequence[str], label: str = "Supported") -> Naming:
