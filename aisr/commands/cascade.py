@@ -10,11 +10,14 @@ from aisr.commands.session import load, opened_beside, warn_of_another_lm
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from aisr.artifact.program_file import Loaded
     from aisr.inference.cascade import Stage
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
     from aisr.programs.judges.contract import Program
+    from aisr.programs.records.base import Record
     from aisr.report.foretold import Foretold
     from aisr.report.records import Records
     from aisr.tasks.task import Task
@@ -134,16 +137,26 @@ def behind(program: "Program", lm: "OpenLM") -> "Program":
 
 
 def foretold(
-    program: str, records: int, lm: "OpenLM", second: Opened | None, second_program: str | None, artifacts: Path
+    program: str,
+    loaded: "Loaded",
+    records: "Iterable[Record]",
+    count: int,
+    lm: "OpenLM",
+    second: Opened | None,
+    second_program: str | None,
+    artifacts: Path,
 ) -> "Foretold":
-    """What predicting so many records would come to. Raises UserError where a program left no dev records."""
-    from aisr.report.foretold import Behind, foretell
+    """What predicting so many records would come to; they are looked at where a retriever would embed them. Raises
+    UserError where a program left no dev records."""
+    from aisr.report.foretold import Behind, embedding, foretell
 
     dev = _dev(program, artifacts)
+    programs = [loaded.program, *([second.stage.program] if second else [])]
+    embedded = embedding(programs, records, lm.embeddings)
     if second is None:
-        return foretell(dev, records, lm.lm.price)
+        return foretell(dev, count, lm.lm.price, None, embedded)
     behind = dev if second_program is None else _dev(second_program, artifacts)
-    return foretell(dev, records, lm.lm.price, Behind(behind, second.stage.lm.lm.price, second.below))
+    return foretell(dev, count, lm.lm.price, Behind(behind, second.stage.lm.lm.price, second.below), embedded)
 
 
 def _dev(program: str, artifacts: Path) -> "Records":

@@ -156,9 +156,13 @@ def say_budgets(offered: Mapping[str, Any]) -> None:
 
 def _spending(part: Any) -> str:
     price = "price unknown (--price gives it)" if part.usd is None else f"{part.usd:.2f} USD"
+    embedded = ""
+    if part.embedded:
+        price = price.replace("(--price gives", "(--price and --embedding-price give")
+        embedded = f" ({part.embedded:,} of them to embed)"
     return (
-        f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt and {part.completion_tokens:,} completion tokens, "
-        f"{price}"
+        f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt{embedded} and {part.completion_tokens:,} completion "
+        f"tokens, {price}"
     )
 
 

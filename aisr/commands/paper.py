@@ -226,11 +226,11 @@ def _estimated(judges: "Sequence[Judge]", found: "Checks", lm: "OpenLM") -> obje
     """What judging all checks would come to; nothing is sent."""
     from aisr.inference.embeddings import attach_embeddings
     from aisr.lm.embeddings import UnsentEmbeddings
-    from aisr.optimize.search.cost_estimate import of_judging, total
+    from aisr.optimize.search.cost_estimate import of_judging, total, with_embeddings
     from aisr.tasks.paper_tasks import as_if_faultless
 
-    parts = []
+    parts, unsent = [], UnsentEmbeddings()
     for judge, checks in zip(judges, (found.claims, found.citations), strict=True):
-        program = attach_embeddings(judge.program, UnsentEmbeddings())
+        program = attach_embeddings(judge.program.deepcopy(), unsent)
         parts.append(of_judging(program, [program.prepare(as_if_faultless(one.record)) for one in checks], lm))
-    return total(parts)
+    return with_embeddings(total(parts), unsent, lm.embeddings)

@@ -37,8 +37,11 @@ from aisr.commands.task_options import ContextTokens, EmbeddingApiBase, ImageRoo
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from aisr.inference.replay import Replayed
     from aisr.optimize.experiment.evaluation import Evaluation
+    from aisr.programs.records.base import Record
     from aisr.programs.vision.images import Gallery
 
 
@@ -252,10 +255,13 @@ def predict(
     if estimate:
         from aisr.programs.reading.lines import read
 
-        records = sum(share.has(place) for place, _ in enumerate(read(data, chosen.record, chosen.name)))
-        display.say_foretold(
-            second_option.foretold(program, records, opened, second, second_program, artifacts), records
-        )
+        def wanted() -> "Iterator[Record]":
+            everything = enumerate(read(data, chosen.record, chosen.name))
+            return (record for place, record in everything if share.has(place))
+
+        count = sum(1 for _ in wanted())
+        told = second_option.foretold(program, loaded, wanted(), count, opened, second, second_program, artifacts)
+        display.say_foretold(told, count)
         return
     stages = [Stage(loaded.program, opened), *([second.stage] if second else [])]
     gallery = find_gallery(image_root, data, artifacts)

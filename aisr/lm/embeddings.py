@@ -3,7 +3,9 @@ response cache, and sent to no other server than was said."""
 
 import base64
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -54,6 +56,8 @@ class Embedder:
         self.price = price
         self.pace = Pace(threads, RETRIES)
         self.timeout = timeout
+        self._lock = threading.Lock()
+        self._coming: dict[str, Future[Any]] = {}  # texts that are being asked for
         trim_keys()
         tame(dspy.cache)
         self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
@@ -64,20 +68,49 @@ class Embedder:
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The embeddings, a row a text."""
         found = {text: self._kept(text) for text in texts}
-        missing = [text for text, row in found.items() if row is None]
-        if missing and not self.sends:
-            raise NotEmbedded(f"the response cache no longer holds the embeddings by {self.model}")
-        for begin in range(0, len(missing), BATCH):
-            batch = missing[begin : begin + BATCH]
-            for text, row in zip(batch, self._asked(batch), strict=True):
-                found[text] = row
-                dspy.cache.put(self._key(text), base64.b64encode(row.tobytes()).decode("ascii"))
+        missing, coming = self._claimed([text for text, row in found.items() if row is None])
+        try:
+            if missing and not self.sends:
+                raise NotEmbedded(f"the response cache no longer holds the embeddings by {self.model}")
+            for begin in range(0, len(missing), BATCH):
+                batch = missing[begin : begin + BATCH]
+                for text, row in zip(batch, self._asked(batch), strict=True):
+                    found[text] = row
+                    dspy.cache.put(self._key(text), base64.b64encode(row.tobytes()).decode("ascii"))
+        finally:
+            self._done(missing, found)
+        found |= {text: waited.result() for text, waited in coming.items() if waited.exception() is None}
+        if lost := [text for text in coming if found[text] is None]:  # another text may have been to blame
+            found |= dict(zip(lost, self(lost), strict=True))
         if not missing:
             self.ledger.from_cache()
         rows = [found[text] for text in texts]
         if len({len(row) for row in rows}) > 1:
             raise NotEmbedded(f"{self.model} gave embeddings of several lengths")
         return np.array(rows)
+
+    def _claimed(self, texts: Sequence[str]) -> tuple[list[str], dict[str, Future[Any]]]:
+        """Of texts that are not kept those that are to be asked for here, and those that another thread asks for just
+        now: claims of one paper are often judged at once."""
+        with self._lock:
+            coming = {text: self._coming[text] for text in texts if text in self._coming}
+            own = [text for text in texts if text not in coming]
+            for text in own:
+                self._coming[text] = Future()
+                if (row := self._kept(text)) is not None:  # kept since it was looked for
+                    coming[text] = self._coming.pop(text)
+                    coming[text].set_result(row)
+            return [text for text in own if text not in coming], coming
+
+    def _done(self, texts: Sequence[str], found: Mapping[str, Any]) -> None:
+        """Tell who waits for texts what became of them."""
+        with self._lock:
+            for text in texts:
+                waited = self._coming.pop(text)
+                if found[text] is None:
+                    waited.set_exception(NotEmbedded(f"not embedded by {self.model}"))
+                else:
+                    waited.set_result(found[text])
 
     def _key(self, text: str) -> dict[str, Any]:
         return {"embedding": self.name, "text": text}
@@ -188,6 +221,10 @@ class Embeddings:
         silent.sends = False
         return silent
 
+    def price_of(self, model: str) -> Price | None:
+        """The price of a model's tokens; None where it is not known."""
+        return listed_input_price(model) if self.price is None else Price(self.price, 0.0)
+
     def of(self, model: str) -> Embed:
         """What embeds with a model. Raises UserError where the server cannot serve it or its price has to be known."""
         if model not in self._opened:
@@ -200,8 +237,7 @@ class Embeddings:
                 f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name it "
                 "openai/MODEL; or give --embedding-api-base, an address or `provider`"
             )
-        price = None if self.price is None else Price(self.price, 0.0)
-        price = price or listed_input_price(model)
+        price = self.price_of(model)
         if self.ledger.limits.usd is not None and price is None:
             raise UserError(
                 f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
@@ -211,21 +247,37 @@ class Embeddings:
 
 @dataclass
 class Unsent:
-    """What a model would be asked to embed: requests, and the sizes of their texts in bytes. To it all texts look
-    alike."""
+    """What a model would be asked to embed, as sizes of texts in bytes. To it all texts look alike.
+
+    requests, sizes: where each text is asked for once, as the response cache has it; all_requests, all_sizes: where
+    that keeps nothing.
+    """
 
     requests: int = 0
     sizes: list[int] = field(default_factory=list)
+    all_requests: int = 0
+    all_sizes: list[int] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
 
     __hash__ = object.__hash__  # aisr.programs.retrieval.embeddings remembers texts by what embedded them
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Unsent":
+        return self
+
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = set(texts) - self._known
+        given = set(texts)
+        new = given - self._known
         self._known |= new
-        self.requests += -(-len(new) // BATCH)
-        self.sizes += [len(text.encode()) for text in new]
+        self.requests += requests(len(new))
+        self.sizes += [len(text.encode("utf-8", "replace")) for text in new]
+        self.all_requests += requests(len(given))
+        self.all_sizes += [len(text.encode("utf-8", "replace")) for text in given]
         return np.zeros((len(texts), 1), dtype=np.float32)
+
+
+def requests(texts: int) -> int:
+    """How many requests so many texts take."""
+    return -(-texts // BATCH)
 
 
 class UnsentEmbeddings:

@@ -41,8 +41,10 @@ def keep_apart(program: Program, rows: Sequence[Labelled]) -> Program:
 
 
 def as_before(old: Program, new: Program) -> Program:
-    """The new program, which keeps apart what the old one does: that is saved with neither."""
+    """The new program, which keeps apart what the old one does, and sees and asks where that does: none of this is
+    saved with either."""
     for before, after in zip(members(old), members(new), strict=True):
+        vars(after).update({name: vars(before)[name] for name in ("gallery", "embed") if name in vars(before)})
         if hasattr(before, "near"):
             cast(ChoosingProgram, after).near = cast(ChoosingProgram, before).near
     return new

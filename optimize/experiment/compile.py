@@ -29,17 +29,17 @@ from aisr.optimize.datasets.examples import Labelled, Prepares, examples, labell
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import Fitted, fit
 from aisr.optimize.experiment.ensemble import beside_members, ensemble
-from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
+from aisr.optimize.experiment.evidence import Evidence, fit_evidence, guessed_budgets, learn
 from aisr.optimize.experiment.manifest import manifest, report
 from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.optimize.search.champion import Choice, Tested, check_price, choose
-from aisr.optimize.search.cost_estimate import Bounds, bounds, total
+from aisr.optimize.search.cost_estimate import Bounds, bounds, total, with_embeddings
 from aisr.optimize.search.nearest import races
 from aisr.optimize.search.objective import Objective, objective
 from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import Ensemble, members, models, name_by, seen_by, single
+from aisr.programs.judges.ensemble import Ensemble, members, models, name_by, ranked, seen_by, single
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
@@ -359,13 +359,46 @@ def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
 
 def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Settings]) -> list[Bounds]:
     """The same with each of several settings in the place of the plan's."""
-    student, evidence, silent = _student(plan, UnsentEmbeddings()), Evidence(), lambda stage: None
+    unsent = UnsentEmbeddings()
+    student = _student(plan, unsent)
     train = list(_records(plan, "train"))
-    if not getattr(student, "embedding_model", None):  # nothing may be sent, and without vectors nothing is fitted
-        evidence = fit_evidence(plan, student, train, lm.window, silent)
-    learn(student, train, silent)
-    _, rows = _affordable(plan, student, evidence, lm, teacher, silent)
-    return [_foretold(replace(plan, settings=settings), student, rows, lm, teacher) for settings in offered]
+    if unsent.models and ranked(student):
+        return _without_vectors(plan, student, unsent, train, lm, teacher, offered)
+    evidence = fit_evidence(plan, student, train, lm.window, _silent)
+    learn(student, train, _silent)
+    _, rows = _affordable(plan, student, evidence, lm, teacher, _silent)
+    found = [_foretold(replace(plan, settings=settings), student, rows, lm, teacher) for settings in offered]
+    return [with_embeddings(one, unsent, lm.embeddings) for one in found]
+
+
+def _silent(stage: str) -> None:
+    """Nobody is told."""
+
+
+def _without_vectors(
+    plan: Plan,
+    student: Program,
+    unsent: UnsentEmbeddings,
+    train: Sequence[Record],
+    lm: OpenLM,
+    teacher: OpenLM,
+    offered: Sequence[Settings],
+) -> list[Bounds]:
+    """The same for a student that has to ask for the vectors which its evidence is fitted on. The fit is gone through
+    with vectors that are all alike, for the texts that it asks for; what it finds means nothing."""
+    fit_evidence(plan, student.deepcopy(), train, lm.window, _silent)
+    learn(student, train, _silent)
+    searching, found = ranked(student), []
+    assert searching
+    for tokens in guessed_budgets(plan, train, lm.window) or (None,):
+        if tokens is not None:
+            searching.context_tokens = tokens
+        rows = {name: _read(plan, name, student) for name in plan.data}
+        found.append([_foretold(replace(plan, settings=one), student, rows, lm, teacher) for one in offered])
+    return [
+        with_embeddings(Bounds(usual.usual, wide.most), unsent, lm.embeddings)
+        for usual, wide in zip(found[0], found[-1], strict=True)
+    ]
 
 
 def _foretold(

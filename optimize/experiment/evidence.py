@@ -3,12 +3,15 @@ what a program learns by itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import ceil
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from aisr.optimize.datasets.examples import Prepares
 from aisr.optimize.evidence.budget_fit import STEP, BudgetFitted, fit_budget
-from aisr.optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked
+from aisr.optimize.evidence.rank_fit import FOLDS, Paper, TooFew, fit_ranker, looked
 from aisr.optimize.evidence.unseen import Unseen
 from aisr.optimize.experiment.plan import Plan
 from aisr.programs.errors import NotEmbedded
@@ -17,7 +20,7 @@ from aisr.programs.judges.ensemble import ranked
 from aisr.programs.judges.learnt import learning
 from aisr.programs.records.base import Record
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.retrieval.passages import LEAST, rank
+from aisr.programs.retrieval.passages import LEAST, rank, whole
 
 ROOM = 2000  # tokens of a model's context that are kept for the instruction, the claim and the answer
 
@@ -82,6 +85,20 @@ def fit_evidence(
     searching.context_tokens = budget.tokens
     say(_said(budget, ", all that the model's context leaves room for" if budget.tokens == most else ""))
     return Evidence(fitted.report, budget.report, unseen, refitted)
+
+
+def guessed_budgets(plan: Plan, train: Sequence[Record], window: int | None) -> tuple[int, int] | None:
+    """Tokens of a paper that a student may come to show whose retriever cannot be asked: usually as many as where bm25
+    ranks, and at most as many as hold the papers whole, for the share of claims that the plan wants to be held. None
+    where no budget is fitted."""
+    given = looked(plan.task, train)
+    if plan.hold is None or "context_tokens" not in plan.task.option_types or len(set(given.group)) < FOLDS:
+        return None
+    most = None if window is None else window - plan.settings.demo_tokens - ROOM
+    usual = fit_budget(given.claims, [rank(one.claim, one.paragraphs) for one in given.claims], plan.hold, most)
+    papers = np.quantile([whole(one.paragraphs) for one in given.claims], plan.hold, method="inverted_cdf")
+    wanted = STEP * ceil(papers / STEP)
+    return usual.tokens, wanted if most is None else max(STEP, min(wanted, most))
 
 
 def _said(budget: BudgetFitted, why: str) -> str:

@@ -1,7 +1,7 @@
 """What a compile would come to, before anything is spent: calls, tokens and price, from real prompt renderings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from heapq import nlargest
 from math import ceil
@@ -9,8 +9,10 @@ from math import ceil
 import dspy
 
 from aisr.lm.client import OpenLM
+from aisr.lm.embeddings import Embeddings, UnsentEmbeddings
 from aisr.optimize.search import nearest
 from aisr.optimize.search.demos import affordable
+from aisr.optimize.search.embedding_cost import Embedded, prepared
 from aisr.optimize.search.optimizers import Settings
 from aisr.optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
 from aisr.optimize.search.record_cost import Cost, costs
@@ -22,12 +24,14 @@ from aisr.programs.text.tokens import length
 
 @dataclass(frozen=True)
 class Estimate:
-    """LM calls, tokens in them, and US dollars (None where a price is unknown)."""
+    """LM calls, tokens in them, and US dollars (None where a price is unknown), with those of the retriever's embedding
+    model; embedded: how many of the prompt tokens are read by that."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     usd: float | None
+    embedded: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,23 @@ def total(parts: Sequence[Bounds]) -> Bounds:
     return Bounds(_sum([part.usual for part in parts]), _sum([part.most for part in parts]))
 
 
+def with_embeddings(found: Bounds, unsent: UnsentEmbeddings, priced: Embeddings) -> Bounds:
+    """The same with what preparing the records embeds."""
+    usual, most = (_embedding(prepared(unsent, priced, most)) for most in (False, True))
+    return Bounds(_sum([found.usual, usual]), _sum([found.most, most]))
+
+
+def _embedding(found: Embedded) -> Estimate:
+    return Estimate(found.requests, found.tokens, 0, found.usd, found.tokens)
+
+
 def of_judging(program: Program, examples: Sequence[dspy.Example], lm: OpenLM) -> Bounds:
     """What judging labelled examples once with a compiled program would come to."""
     parts = []
     for name, model in models(program).items():
         seen = [seen_by(name, example) for example in examples]
         both = (sum(costs(model, seen, lm, [], 0, most), Cost()) for most in (False, True))
-        parts.append(Bounds(*(_priced(cost, lm) for cost in both)))
+        parts.append(Bounds(*(_priced(cost, lm, _model(model)) for cost in both)))
     return total(parts)
 
 
@@ -110,14 +124,14 @@ def _spent(
     if given:
         for name in optimizers:
             by_teacher += proposals(name, settings, sizes, given)
-    return _sum([_priced(by_lm, lm), _priced(by_teacher, teacher)])
+    return _sum([_priced(by_lm, lm, _model(program)), _priced(by_teacher, teacher, _model(program), lm.embeddings)])
 
 
 def _of(step: Step, judged: Sequence[Cost]) -> Cost:
     """What a step costs: of a part of a split, at most."""
     if step.records is None or step.records >= len(judged):
         return sum(judged, Cost()) * step.times
-    parts = ([cost.calls for cost in judged], [cost.prompt for cost in judged], [cost.completion for cost in judged])
+    parts = zip(*map(astuple, judged), strict=True)
     return Cost(*(sum(nlargest(step.records, part)) for part in parts)) * step.times
 
 
@@ -152,19 +166,31 @@ def _as_long(rows: Sequence[dspy.Example], fields: Sequence[str], count: int, mo
     return in_order[first : first + count]
 
 
-def _priced(cost: Cost, lm: OpenLM) -> Estimate:
-    price = lm.lm.price
-    if not cost.calls:
-        return Estimate(0, 0, 0, 0.0)
-    usd = None if price is None else (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6
-    return Estimate(ceil(cost.calls), ceil(cost.prompt), ceil(cost.completion), usd)
+def _model(program: JudgeProgram) -> str | None:
+    """The model that a program's retriever embeds with, where it has one that is to be asked."""
+    return getattr(program, "embedding_model", None)
+
+
+def _priced(cost: Cost, lm: OpenLM, model: str | None, embeddings: Embeddings | None = None) -> Estimate:
+    """model: what embeds; embeddings: where, if it is not where the LM's are."""
+    asked = Estimate(0, 0, 0, 0.0)
+    if cost.calls:
+        price = lm.lm.price
+        usd = None if price is None else (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6
+        asked = Estimate(ceil(cost.calls), ceil(cost.prompt), ceil(cost.completion), usd)
+    if not cost.requests or model is None:
+        return asked
+    of_text = (embeddings or lm.embeddings).price_of(model)
+    usd = None if of_text is None else cost.embedded * of_text.prompt / 1e6
+    return _sum([asked, _embedding(Embedded(ceil(cost.requests), ceil(cost.embedded), usd))])
 
 
 def _sum(parts: Sequence[Estimate]) -> Estimate:
     """Several estimates together; the price is unknown where one is."""
     prices = [part.usd for part in parts]
     usd = None if None in prices else sum(price for price in prices if price is not None)
-    calls, prompt, completion = (
-        sum(column) for column in zip(*((p.calls, p.prompt_tokens, p.completion_tokens) for p in parts), strict=True)
+    calls, prompt, completion, embedded = (
+        sum(column)
+        for column in zip(*((p.calls, p.prompt_tokens, p.completion_tokens, p.embedded) for p in parts), strict=True)
     )
-    return Estimate(calls, prompt, completion, usd)
+    return Estimate(calls, prompt, completion, usd, embedded)

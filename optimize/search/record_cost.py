@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from statistics import fmean
 from typing import Any
 
 import dspy
 
 from aisr.lm.client import OpenLM
+from aisr.optimize.search.embedding_cost import TWICE, as_judged
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
@@ -21,17 +22,20 @@ PICTURE_TOKENS = SHOWN_PIXELS // 750
 
 @dataclass(frozen=True)
 class Cost:
-    """LM calls, and the tokens in all of them together."""
+    """LM calls, and the tokens in all of them together; requests to the retriever's embedding model, and tokens in
+    them, of texts that are not known before the record is judged."""
 
     calls: float = 0
     prompt: float = 0
     completion: float = 0
+    requests: float = 0
+    embedded: float = 0
 
     def __add__(self, other: "Cost") -> "Cost":
-        return Cost(self.calls + other.calls, self.prompt + other.prompt, self.completion + other.completion)
+        return Cost(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
 
     def __mul__(self, times: float) -> "Cost":
-        return Cost(self.calls * times, self.prompt * times, self.completion * times)
+        return Cost(*(one * times for one in astuple(self)))
 
 
 def costs(
@@ -74,7 +78,8 @@ class _Questions:
     def of(self, example: dspy.Example) -> Cost:
         before = self.program.rows_before(example)
         pictures = PICTURE_TOKENS if "pictures" in example else 0
-        cost = Cost()
+        sent, embedded = as_judged(self.program, example)
+        cost = Cost(requests=sent, embedded=embedded) * (TWICE if self.most else 1)
         for predictor, row in before:
             # Demos of it are traces of it: as many as the judging predictor has, each about as long as this question.
             more = self.written + self.demos * length(row, predictor.signature.fields)

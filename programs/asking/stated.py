@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-FIELD = "how_sure"
+from aisr.programs import questions
+
+FIELD = questions.SURE
 FORM = (
     "how likely that label is in percent, then the likeliest other label and its percent, such as "
     '"{example}". Be honest: of all that you call 70, seven in ten should be right'

@@ -233,6 +233,11 @@ class AveritecJudge(dspy.Module):
         row = example.copy(questions=usual, pairs=[answer] * self.pairs)
         return [*([(self.ask, row)] if self.questions else []), (self.find, row)]
 
+    def embeds(self, example: dspy.Example) -> list[list[str]]:
+        """What the retriever's model is asked to embed as an example is judged, a list a request: each question, of the
+        usual length."""
+        return [[f"What is known about the claim that {example.claim}"]] * self.questions
+
     def longer_by(self, example: dspy.Example) -> int:
         """Tokens by which the judging prompt of an example may be longer than its demo row, beside what the answers
         before it add: none."""

@@ -5,7 +5,7 @@ are typed steps that are compiled; with neither the program asks no LM at all.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 
@@ -13,6 +13,7 @@ from aisr.programs.asking.ask import UnusableAnswer, asking, unknown_names
 from aisr.programs.asking.steps import Steps, arun, run
 from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.questions import Each
 from aisr.programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from aisr.programs.retrieval.elements import strategies
 from aisr.programs.retrieval.elements.paper import PARTS, PLAIN, WHOLE, Paper, documents, paper_of
@@ -45,7 +46,7 @@ class RankElements(dspy.Signature):
         "where it cites it"
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
-    ranking: list[str] = dspy.OutputField(
+    ranking: Annotated[list[str], Each("Does [{}] evidence the claim?", ranked=True)] = dspy.OutputField(
         desc=f"up to {MOST} of the labels shown above, the best evidence first, such as FIG 2A"
     )
 
@@ -187,6 +188,12 @@ class Context24FiguresJudge(dspy.Module):
             (self.describe, dspy.Example(element=label, text=text[:READ], description=text[:LONGEST_DESCRIPTION]))
             for label, text in told.items()
         ]
+
+    def embeds(self, example: dspy.Example) -> list[list[str]]:
+        """What the retriever's model is asked to embed as an example is judged, a list a request: the descriptions that
+        are written first, of the usual length, and the claim."""
+        described = [row.description for predictor, row in self.rows_before(example)]
+        return [described, [example.claim]] if described else []
 
     def longer_by(self, example: dspy.Example) -> int:
         """Tokens by which the ranking prompt of an example may be longer than its demo row: none."""

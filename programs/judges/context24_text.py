@@ -1,13 +1,14 @@
 """Context24's second task: the passages of a paper that say how a claim was found out, by retrieval, an LM, or both."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 
 from aisr.programs.asking.ask import asking, unknown_names
 from aisr.programs.asking.steps import Steps, arun, run
 from aisr.programs.errors import UserError
+from aisr.programs.questions import Each
 from aisr.programs.records.context24_text import Context24TextRecord, Grounding, Snippet
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.expressions import CommonExpressions, mine
@@ -45,7 +46,9 @@ class ChooseSentences(dspy.Signature):
 
     passages: str = dspy.InputField(desc="sentences of the paper in their order, each after its [id]")
     claim: str = dspy.InputField(desc="the claim to ground")
-    chosen: list[str] = dspy.OutputField(desc="ids of the sentences that ground it, the most telling first: S12")
+    chosen: Annotated[list[str], Each("Does sentence [{}] ground the claim?")] = dspy.OutputField(
+        desc="ids of the sentences that ground it, the most telling first: S12"
+    )
 
 
 class QuotePaper(dspy.Signature):

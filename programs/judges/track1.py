@@ -1,7 +1,7 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import dspy
 
@@ -13,6 +13,7 @@ from aisr.programs.decision.layer import LM, Decision, decide
 from aisr.programs.decision.sentence_checks import SHORT, SentenceCheck, by_rule
 from aisr.programs.errors import UserError
 from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
+from aisr.programs.questions import Each
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.retrieval.knn_demos import Nearness, nearest
 from aisr.programs.text.clean import clean
@@ -43,7 +44,7 @@ class LabelParagraph(dspy.Signature):
 
     evidence: str = dspy.InputField(desc="what the paragraph must be faithful to: texts, and captions of pictures")
     sentences: list[str] = dspy.InputField(desc="the sentences of the paragraph, in order")
-    sentence_labels: list[ClaimLiteral] = dspy.OutputField(
+    sentence_labels: Annotated[list[ClaimLiteral], Each("Which label fits sentence {}?")] = dspy.OutputField(
         desc=f"exactly one label for each sentence, in order. {definitions(CLAIM_DEFINITIONS)}"
     )
 

@@ -1,7 +1,7 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import dspy
 import numpy as np
@@ -13,6 +13,7 @@ from aisr.programs.asking.steps import Steps, arun, run
 from aisr.programs.decision.layer import LM, Decision, decide
 from aisr.programs.errors import NotEmbedded
 from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
+from aisr.programs.questions import Each
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.bm25 import bm25
@@ -47,7 +48,7 @@ class JudgeCitation(dspy.Signature):
     passages: str = dspy.InputField(desc="paragraphs of the cited paper in document order, each after its [id]")
     claim: str = dspy.InputField(desc="the claim that cites the paper")
     label: CitationLiteral = dspy.OutputField(desc=definitions(CITATION_DEFINITIONS))
-    evidence_ids: list[str] = dspy.OutputField(
+    evidence_ids: Annotated[list[str], Each("Does paragraph [{}] decide the claim?")] = dspy.OutputField(
         desc="ids of up to 3 paragraphs shown above that decided, best first, such as P12; empty if none"
     )
 

@@ -14,10 +14,12 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.paper.open import READERS
-from aisr.tasks.paper_tasks import CLAIMS
+from aisr.programs.text.tokens import tokens
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows
+from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback
 from tools.sample_key import FOLDER, answer, faults, letters
 
@@ -178,6 +180,20 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert not (quick / "review").exists()
     assert check(aisr, keyed).code == 0
     assert told.out.startswith(f"about {len(keyed.asked)} LM calls, ")
+
+
+def test_an_estimate_tells_of_what_a_retriever_embeds(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
+    dense = program_text(CITATIONS, CITATIONS.build({"retriever": "dense:openai/embedder"}))
+    artifact_folder.save(quick / "dense", {"program.json": dense})
+    told = check(aisr, keyed, "--cite-program", "dense", "--estimate", "--price", "1,1", "--embedding-price", 1e6)
+    assert told.code == 0, told.err
+    assert keyed.asked == []
+    keyed.reply = lambda asked: (200, embedded(asked)) if is_embedding(asked) else answer(asked.question)
+    assert check(aisr, keyed, "--cite-program", "dense").code == 0
+    read = sum(map(tokens, texts(keyed)))
+    assert f"about {len(keyed.asked)} LM calls, " in told.out
+    assert f"({read:,} of them to embed)" in told.out
+    assert re.search(rf"tokens, {read}\.\d\d USD", told.out)  # a dollar a token
 
 
 def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(

@@ -2,6 +2,7 @@
 failed record."""
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,24 +16,15 @@ from aisr.base import digests
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
+from aisr.programs.text.tokens import tokens
+from support.corpora import beginning
+from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, Reply, judged, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
 FEW = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 2, "--demos", 2, "--candidates", 2)
 HYBRID = ("--retriever", "hybrid:openai/embedder")
-
-
-def embedded(asked: Asked, width: int = 3) -> str:
-    """Embeddings by the letters of each text."""
-    rows = [[float(text.count(letter)) + 1.0 for letter in "aeiou"[:width]] for text in asked.body["input"]]
-    data = [{"object": "embedding", "index": k, "embedding": row} for k, row in enumerate(rows)]
-    usage = {"prompt_tokens": 50 * len(rows), "total_tokens": 50 * len(rows)}
-    return json.dumps({"object": "list", "model": asked.body["model"], "data": data, "usage": usage})
-
-
-def is_embedding(asked: Asked) -> bool:
-    return asked.path.endswith("/embeddings")
 
 
 def both(asked: Asked) -> Reply:
@@ -42,11 +34,6 @@ def both(asked: Asked) -> Reply:
 
 def refused(asked: Asked) -> tuple[int, str]:
     return 400, json.dumps({"error": {"message": "such a text is not taken", "type": "invalid_request_error"}})
-
-
-def texts(server: Loopback) -> list[str]:
-    """The texts that a server was asked to embed."""
-    return [text for asked in server.asked if is_embedding(asked) for text in asked.body["input"]]
 
 
 @pytest.fixture
@@ -73,6 +60,41 @@ def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkey
     assert [asked.authorization for asked in server.asked] == ["Bearer sk-planted"]
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_text_that_is_being_asked_for_is_waited_for(
+    lost: bool, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claims of one paper are judged at once; where the first request is lost, the second record asks itself."""
+    embedder: Any = Embeddings(address=server.url).of("openai/embedder")
+    looked, kept, got = threading.Event(), embedder._kept, list[Any]()
+    second = threading.Thread(target=lambda: got.append(embedder(["a text"])))
+
+    def seen(text: str) -> Any:
+        row = kept(text)
+        if threading.current_thread() is second:
+            looked.set()
+        return row
+
+    def reply(asked: Asked) -> Reply:
+        if len(server.asked) == 1:
+            second.start()
+            assert looked.wait(20)
+            if lost:
+                return refused(asked)
+        return both(asked)
+
+    monkeypatch.setattr(embedder, "_kept", seen)
+    server.reply = reply
+    if lost:
+        with pytest.raises(NotEmbedded):
+            embedder(["a text"])
+    else:
+        got.append(embedder(["a text"]))
+    second.join(20)
+    assert len(got) == (1 if lost else 2)
+    assert len(server.asked) == (2 if lost else 1)
+
+
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     aisr: Aisr, artifacts: Path, server: Loopback
 ) -> None:
@@ -87,6 +109,26 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     again = compile_(aisr, artifacts, server)
     assert again.code == 0, again.err
     assert len([one for one in server.asked if is_embedding(one)]) == len(asked)
+
+
+def test_the_estimate_of_a_prediction_tells_of_them(
+    aisr: Aisr, artifacts: Path, server: Loopback, tmp_path: Path
+) -> None:
+    """To another server, which no text of the compile went to."""
+    assert compile_(aisr, artifacts, server).code == 0
+    data = beginning(SAMPLE / "track2" / "test.jsonl", 5, tmp_path / "five.jsonl")
+    with serve() as other:
+        other.reply = both
+        lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts, "--price", "0,0"]
+        at = ["--task", "track2", "--program", artifacts / "track2" / "dense", "--data", data, "--out", tmp_path / "o"]
+        at += [*lm, "--embedding-api-base", other.url, "--embedding-price", 1e6]
+        told = aisr("predict", *at, "--estimate")
+        assert told.code == 0, told.err
+        assert other.asked == []
+        assert aisr("predict", *at).code == 0
+        read = sum(map(tokens, texts(other)))
+        assert f"({read:,} of them to embed)" in " ".join(told.out.split())
+        assert f" {read}.00 USD" in " ".join(told.out.split())  # a dollar a token
 
 
 def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, artifacts: Path, server: Loopback) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from aisr.lm.client import OpenLM
+from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
 from aisr.optimize.experiment.compile import compile_program, estimated
@@ -19,6 +20,7 @@ from aisr.optimize.search.optimizers import OPTIMIZERS, Settings
 from aisr.optimize.search.searches import SEARCHES
 from aisr.programs.text.tokens import tokens
 from aisr.tasks.all import TASKS
+from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
 from support.plans import SILENT
@@ -53,22 +55,27 @@ def drawn(schema: dict[str, Any], draw: random.Random, root: dict[str, Any], pro
     if schema["type"] == "array":
         if name.endswith("_ids"):
             return re.findall(r"^\[(\w+)\] ", prompt, re.MULTILINE)[: draw.randint(0, 3)]
+        if name == "ranking":
+            return re.findall(r"^\[([^\]]+)\] ", field(prompt, "elements") or "", re.MULTILINE)[:1]
         count = len(json.loads(field(prompt, "sentences") or "[]")) if name.startswith("sentence_") else 1
         return [drawn(schema["items"], draw, root, prompt) for _ in range(count)]
     if schema["type"] == "object":
         return {name: drawn(part, draw, root, prompt, name) for name, part in schema.get("properties", {}).items()}
-    return "as it stands there"
+    ids = re.findall(r"^\[([\w.]+)\] ", prompt, re.MULTILINE)
+    return ids[0] if name == "source" else f"as it stands there, {draw.random()}"
 
 
 class Erratic:
     """Answers at random, now and then with what cannot be read, and never with log-probabilities."""
+
+    refuses = 1 / 4
 
     def __init__(self) -> None:
         self.draw = random.Random(0)
 
     def __call__(self, asked: Asked) -> str:
         form = asked.body.get("response_format", {}).get("json_schema", {}).get("schema")
-        if self.draw.random() < 1 / 4:
+        if self.draw.random() < self.refuses:
             return "I would rather not say."
         if form is None:  # DSPy asks for free text without a schema
             names = re.findall(r"`(\w+)`", asked.question.rpartition("Respond with a JSON object")[2])
@@ -104,7 +111,51 @@ def compiled(given: Plan, lm: OpenLM, teacher: OpenLM, root: Path) -> Bounds:
 
 def prompt_tokens(server: Loopback) -> int:
     """Of all that a server was asked, by the rule that the estimate counts by."""
-    return sum(tokens(str(message["content"])) for asked in server.asked for message in asked.body["messages"])
+    return sum(
+        tokens(str(message["content"])) for asked in server.asked for message in asked.body.get("messages", ())
+    ) + sum(map(tokens, texts(server)))
+
+
+class Embedding(Erratic):
+    """Answers at random, but so that it can be read; and embeds, by the letters of each text."""
+
+    refuses = 0
+
+    def __call__(self, asked: Asked) -> Any:
+        if not is_embedding(asked):
+            return super().__call__(asked)
+        return 200, embedded(asked)
+
+
+EMBEDDING: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
+    ("track2", {"retriever": "dense:openai/emb"}, {}, 8),
+    ("track2", {"retriever": "hybrid:openai/emb"}, {"hold": 0.95}, 20),  # enough to fit ranker and budget on
+    ("averitec", {"retriever": "dense:openai/emb", "questions": 3}, {}, 4),
+    ("context24-figures", {"retriever": "dense:openai/emb", "rephrase": True, "order": 4}, {}, 4),
+]
+
+
+@pytest.mark.parametrize(("task", "options", "changes", "train"), EMBEDDING, ids=str)
+def test_an_estimate_tells_of_the_embeddings(
+    task: str, options: dict[str, Any], changes: dict[str, Any], train: int, loopback: Loopback, tmp_path: Path
+) -> None:
+    loopback.reply = Embedding()
+    lm = opened(loopback)
+    lm = replace(lm, embeddings=Embeddings(lm.ledger, loopback.url, 2.0))
+    given = plan(task, ["labeled"], options, decide=False, **changes)
+    given = replace(given, limits={**LIMITS, "train": train, "dev": 3})
+    foretold = compiled(given, lm, lm, tmp_path)
+    usual, most = foretold.usual, foretold.most
+    assert len(loopback.asked) <= most.calls
+    assert prompt_tokens(loopback) <= most.prompt_tokens
+    read = sum(map(tokens, texts(loopback)))
+    assert 0 < read <= most.embedded
+    if task == "track2":  # elsewhere it depends on what the LM writes
+        assert usual.embedded == read
+    assert usual.embedded < usual.prompt_tokens
+    lm.embeddings.price = 1e6  # a dollar a token
+    dear = estimated(given, lm, lm).most
+    assert dear.usd == pytest.approx(dear.embedded, rel=1e-2)
 
 
 @pytest.mark.parametrize(("task", "optimizers", "options"), CASES, ids=str)
