@@ -25,6 +25,7 @@ FLOORS = [
     ["aisr.base"],
     ["aisr.lm"],
     ["aisr.paper"],
+    ["aisr.arithmetic"],
     ["aisr.tasks"],
     ["aisr.artifact"],
     ["aisr.inference"],
