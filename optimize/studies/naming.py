@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("answers", type=Path)
     parser.add_argument("records", type=Path)
-    parser.add_argument("--task", default="track2")
+    parser.add_argument("--task", required=True)
     options = parser.parse_args(argv)
     task = chosen_task(options.task)
     records = list(read(options.records, task.record, task.name))
