@@ -35,7 +35,7 @@ from aisr.optimize.search.objective import Objective, objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import Ensemble, members, seen_by, single
+from aisr.programs.judges.ensemble import Ensemble, members, name_by, seen_by, single
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
     if fitted:
         champion.decision = fitted.decision
+        if fitted.naming:
+            name_by(champion, fitted.naming.policy)
         champion = _again(plan, champion)
     test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
     text = program_text(plan.task, champion)
