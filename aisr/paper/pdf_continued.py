@@ -15,6 +15,7 @@ GOES_ON = re.compile(r"\bcont(?:inued|inues|['’]d|\.)", re.IGNORECASE)
 ABOVE = 3  # rows above the first one of a table on its next page: a running head, "Table 3, continued"
 FEWEST = 2  # rows of a table that a page goes on with
 NEAR = 2.6  # of the size, between the baselines of two rows
+MOST_LAST = 3  # tables of a page that may be its last, one a column
 OUT = 3.0  # points that a word may stand out of its table
 
 
@@ -30,9 +31,11 @@ def continued(pages: Sequence[Page], seen: Mapping[int, Regions]) -> Parts:
     """The tables of a paper with what of them stands on following pages."""
     found, more = dict(seen), dict[tuple[int, Box], list[tuple[int, Box]]]()
     by_number = {page.number: page for page in pages}
+    within_others: set[tuple[int, Box]] = set()
     for page in pages:
-        for table in found[page.number].tables:
-            if any(table == part and number == page.number for parts in more.values() for number, part in parts):
+        lowest = sorted(found[page.number].tables, key=lambda table: -table.bottom)[:MOST_LAST]
+        for table in lowest:
+            if (page.number, table) in within_others:
                 continue
             last = _down(page, table)
             if last is None:
@@ -50,6 +53,7 @@ def continued(pages: Sequence[Page], seen: Mapping[int, Regions]) -> Parts:
             if parts:
                 found[page.number] = _with(found[page.number], table, last)
                 more[page.number, last] = parts
+                within_others.update(parts)
                 for number, box in parts:
                     found[number] = _with(found[number], None, box)
     return Parts(found, more)
