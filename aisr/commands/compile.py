@@ -23,7 +23,7 @@ from aisr.commands.options import (
     Traces,
     chosen_task,
 )
-from aisr.commands.session import chances_for, command_line, load, opened_beside, opened_lm, prepare
+from aisr.commands.session import command_line, load, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
     AugmentDensity,
     Checks,
@@ -159,6 +159,7 @@ def compile_(
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import display
+    from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.experiment.compile import compile_program, estimates
