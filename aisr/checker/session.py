@@ -22,12 +22,11 @@ from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words
 from aisr.programs.errors import UserError
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
 from aisr.review import places
 from aisr.review.judging import Judge, reviewed
 from aisr.review.recomputed import added
 from aisr.review.verdicts import Review, Verdict
+from aisr.tasks import drafts
 from aisr.tasks.paper_checks import Check, Checks, checks
 from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
 
@@ -143,14 +142,7 @@ def claim(said: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:
     if not any(texts) or not any(one.strip() for one in evidence):
         raise UserError("give at least one sentence, and at least one piece of evidence")
     _bounded([*texts, *evidence], len(texts))
-    record = Track1Record.model_validate(
-        {
-            "id": "sentences",
-            "claim_text": " ".join(texts),
-            "evidence_bundle": [{"type": "text", "text": one} for one in evidence if one.strip()],
-            "sentence_label": [{"sentence": one} for one in texts],
-        }
-    )
+    record = drafts.sentences_record(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
     return _alone(texts), Checks((Check(record, 0, tuple(range(len(texts)))),), (), {}, {})
 
 
@@ -160,8 +152,7 @@ def citation(said: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks]:
     if not text or not found:
         raise UserError("give a claim, and a paper that has some text")
     _bounded([text, *found], 1)
-    numbered = [{f"P{number}": one} for number, one in enumerate(found, start=1)]
-    record = Track2Record.model_validate({"id": "claim", "claim_text": text, "cited_paper_full_text": numbered})
+    record = drafts.paragraphs_record(text, found)
     return _alone([text]), Checks((), (Check(record, 0, (0,)),), {}, {})
 
 

@@ -161,10 +161,10 @@ def test_no_file_outside_of_the_folders_is_read(named: str, session: Callable[..
     talk(made, talking)
 
 
-@pytest.mark.parametrize(
-    "hostile", [INJECTIONS[name] for name in ("order", "forged JSON answer", "closing fence")], ids=range(3)
-)
-def test_what_a_paper_says_is_a_quotation_and_nowhere_else(hostile: str, session: Callable[..., Session]) -> None:
+@pytest.mark.parametrize("name", ["order", "forged JSON answer", "closing fence"])
+def test_what_a_paper_says_is_a_quotation_and_nowhere_else(name: str, session: Callable[..., Session]) -> None:
+    hostile = INJECTIONS[name]
+
     async def talking(client: Client) -> None:
         checked = await asked(client, "check_sentences", sentences=[hostile], evidence=[hostile])
         why = await asked(client, "explain", id=checked["verdicts"][0]["id"])
@@ -243,7 +243,7 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aisr.commands", *words, "--artifacts", str(tmp_path), "--max-calls", "3"],
+        args=["-m", "aisr.commands", *words, "--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"],
         env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
     )
 
