@@ -142,7 +142,8 @@ def _decision(decision: Decision) -> str:
     weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
     rows = [["readiness to say it", *decision.says.offsets]]
     if decision.cues is not None:
-        rows += [[f"cue: {name}", *decision.cues.coefficients[name]] for name in CUES]
+        known = decision.cues.coefficients
+        rows += [[f"cue: {name}", *known[name]] for name in CUES if name in known]
     lines = [
         "| | " + " | ".join(decision.labels) + " |",
         "|---" * (1 + len(decision.labels)) + "|",

@@ -12,7 +12,7 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_interval
 from aisr.metrics.racing import nested, rungs, survivors
-from aisr.optimize.search.optimizers import Candidate
+from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program

@@ -7,7 +7,8 @@ import pytest
 from aisr.artifact.program_file import parse, program_text
 from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
-from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.optimize.search.compilation import Candidate, Compilation, Settings
+from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.retrieval.knn_demos import DOUBTED, SOURCE, TWINS, Nearness, nearest
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1

@@ -8,9 +8,10 @@ import dspy
 import pytest
 
 from aisr.inference.judge import judge_all
+from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.demos import covering, plausible_first
 from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.judges.ensemble import single
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.records.track2 import Track2Record

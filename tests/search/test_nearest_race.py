@@ -15,11 +15,12 @@ from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.decision.collect import opinions
-from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.estimate import estimated
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
 from aisr.optimize.search.champion import Contender, choose, worth
-from aisr.optimize.search.optimizers import Candidate, Settings
+from aisr.optimize.search.compilation import Candidate, Settings
 from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.records.track1 import Track1Record
 from aisr.report import write as write_report
