@@ -18,6 +18,7 @@ FLOORS = [
     ["aisr.programs.asking"],
     ["aisr.programs.retrieval", "aisr.programs.vision"],
     ["aisr.programs.decision"],
+    ["aisr.programs.signatures"],
     ["aisr.programs.judges"],
     ["aisr.metrics"],
     ["aisr.metrics.studies"],
