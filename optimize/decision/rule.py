@@ -3,8 +3,9 @@ the ranking score itself.
 
 Two steps, because the first is smooth and can be fitted on little data, and only the second, one number a label, climbs
 the jagged score. How far an offset may go depends on how many statements have its label alone: where a label is gold
-only beside others, saying it more readily is right without anybody having said so. What is left of the jags goes by averaging rules that were fitted on different parts of the data
-(Breiman 1996, "Bagging predictors"): a rule is linear, so the mean of several is one again.
+only beside others, saying it more readily is right although nobody would have said it. What is left of the jags goes by
+averaging rules that were fitted on different parts of the data (Breiman 1996, "Bagging predictors"): a rule is linear,
+so the mean of several is one again.
 """
 
 from collections.abc import Sequence
@@ -73,9 +74,9 @@ def averaged(rules: Sequence[Rule]) -> Rule:
 
 
 def _trust(gold: Gold) -> NDArray[np.float64]:
-    """How far each label's offset is believed, 0-1, shape (labels,): by the statements that have no other gold label."""
+    """How far each label's offset is believed, 0-1, shape (labels,): by statements without another gold label."""
     alone = gold.allowed[gold.allowed.sum(axis=1) == 1].sum(axis=0)
-    return np.minimum(alone / np.clip(gold.allowed.sum(axis=0), 1, ENOUGH), 1.0)
+    return np.asarray(np.minimum(alone / np.clip(gold.allowed.sum(axis=0), 1, ENOUGH), 1.0))
 
 
 def _likeliest(opinions: Opinions, gold: Gold, start: Rule, trust: NDArray[np.float64]) -> Rule:
@@ -98,7 +99,9 @@ def _likeliest(opinions: Opinions, gold: Gold, start: Rule, trust: NDArray[np.fl
         return float(value), gradient + PENALTY * away
 
     best = minimize(loss, origin, jac=True, method="L-BFGS-B").x
-    return Rule(weights=dict(zip(names, _rounded(best[:experts]), strict=True)), offsets=_rounded(trust * best[experts:]))
+    return Rule(
+        weights=dict(zip(names, _rounded(best[:experts]), strict=True)), offsets=_rounded(trust * best[experts:])
+    )
 
 
 def _climb(
