@@ -2,8 +2,8 @@
 
 `python -m aisr.optimize.studies.recorded_layer ANSWERS RECORDS --task TASK`
 
-ANSWERS has a line a record: `id`, the labels (`label`, or `sentence_labels`) and `stated`, what the LM stated of each, a
-probability by label. RECORDS is a labelled file that holds them. No LM is asked.
+ANSWERS has a line a record: `id`, the labels (`label`, or `sentence_labels`) and `stated`, what the LM stated of each,
+a probability by label. RECORDS is a labelled file that holds them. No LM is asked.
 """
 
 import argparse
