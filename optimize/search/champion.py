@@ -12,6 +12,8 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_interval
 from aisr.metrics.racing import nested, rungs, survivors
+from aisr.metrics.scores import value
+from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.optimizers import Candidate
 from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.errors import UserError
@@ -60,6 +62,12 @@ class Choice:
     contenders: list[Contender]
     unscored: list[str]
     too_dear: list[str] = field(default_factory=list)
+
+    @property
+    def smoothed(self) -> dict[str, int]:
+        """The labels with so few gold statements in dev that race and choice counted them less, and how many."""
+        scores = self.champion.dev.scores
+        return scores.hardly_there if isinstance(scores, Tally) else {}
 
 
 def choose(
@@ -118,9 +126,10 @@ def choose(
 
 
 def worth(contender: Contender) -> float:
-    """The score on dev, in 0-1, less `POINT` for every doubling of the price: a program that costs three times as much
-    has to be 1.6 points better. Where prices are unknown, or nothing costs anything, the score alone."""
-    score = contender.dev.score.score
+    """The score on dev, in 0-1, as it is steadied for choosing (see `aisr.metrics.tally.steadied`), less `POINT` for
+    every doubling of the price: a program that costs three times as much has to be 1.6 points better. Where prices are
+    unknown, or nothing costs anything, the score alone."""
+    score = value(steadied(contender.dev.scores))
     return score - POINT * log2(contender.usd) if contender.usd else score
 
 
