@@ -180,8 +180,9 @@ def say_champion(made: Any) -> None:
         few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
     best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    if best.dev.score.score > champion.dev.score.score and best.usd and champion.usd and not made.choice.smoothed:
-        dearer = f"{best.usd / champion.usd:.1f} times the price"
+    if best.dev.score.score > champion.dev.score.score and not made.choice.smoothed:
+        priced = best.usd and champion.usd
+        dearer = f"{best.usd / champion.usd:.1f} times the price" if priced else "its many demos"
         note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
     say_failures(champion.dev.failures)
     baseline = made.choice.contenders[0].name
