@@ -130,7 +130,7 @@ def compile_(
     quotes: Quotes = False,
     questions: Questions = None,
     pairs: Pairs = None,
-    fill: Fill = False,
+    fill: Fill = None,
     strategy: Strategy = None,
     sentences: Sentences = None,
     neighbours: Neighbours = None,
@@ -204,25 +204,25 @@ def compile_(
     given = {
         "unit": unit,
         "evidence": form_of_evidence(evidence, opened) if evidence else None,
-        "checks": checks,
+        "checks": checks or None,
         "context_tokens": shown_tokens(context_tokens),
         "retriever": retriever,
         "rerank": rerank,
-        "quotes": quotes,
+        "quotes": quotes or None,
         "questions": questions,
         "pairs": pairs,
         "fill": fill,
         "strategy": strategy,
         "sentences": sentences,
         "neighbours": neighbours,
-        "expressions": expressions,
-        "several": several,
-        "rephrase": rephrase,
+        "expressions": expressions or None,
+        "several": several or None,
+        "rephrase": rephrase or None,
         "order": order,
         "samples": samples,
         "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
     }
-    options = {key: value for key, value in given.items() if value is not None and value is not False}
+    options = {key: value for key, value in given.items() if value is not None}
     if members and options:
         raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
     plan = Plan(
