@@ -37,7 +37,7 @@ from aisr.commands.search_options import (
     TeacherLM,
     TeacherPrice,
 )
-from aisr.commands.session import chances_for, command_line, ensemble_members, opened_beside, opened_lm, prepare
+from aisr.commands.session import command_line, ensemble_members, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
     AugmentDensity,
     Checks,
@@ -115,7 +115,7 @@ def compile_(
     quotes: Quotes = False,
     questions: Questions = None,
     pairs: Pairs = None,
-    fill: Fill = False,
+    fill: Fill = None,
     strategy: Strategy = None,
     sentences: Sentences = None,
     neighbours: Neighbours = None,
@@ -141,6 +141,7 @@ def compile_(
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import display
+    from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.evidence.budget_fit import HOLD
@@ -188,25 +189,25 @@ def compile_(
     given = {
         "unit": unit,
         "evidence": form_of_evidence(evidence, opened) if evidence else None,
-        "checks": checks,
+        "checks": checks or None,
         "context_tokens": shown_tokens(context_tokens),
         "retriever": retriever,
         "rerank": rerank,
-        "quotes": quotes,
+        "quotes": quotes or None,
         "questions": questions,
         "pairs": pairs,
         "fill": fill,
         "strategy": strategy,
         "sentences": sentences,
         "neighbours": neighbours,
-        "expressions": expressions,
-        "several": several,
-        "rephrase": rephrase,
+        "expressions": expressions or None,
+        "several": several or None,
+        "rephrase": rephrase or None,
         "order": order,
         "samples": samples,
         "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
     }
-    options = {key: value for key, value in given.items() if value is not None and value is not False}
+    options = {key: value for key, value in given.items() if value is not None}
     if members and options:
         raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
     plan = Plan(

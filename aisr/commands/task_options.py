@@ -96,7 +96,7 @@ Order = Annotated[
     int | None,
     typer.Option(
         min=0,
-        max=10,
+        max=20,
         help="context24-figures: how many of the best figures the LM puts in order; 0: no LM. Default: 10.",
     ),
 ]
@@ -114,7 +114,12 @@ Pairs = Annotated[
     int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
 ]
 Fill = Annotated[
-    bool, typer.Option("--fill", help="averitec: fill the evidence up to ten pairs with the passages that come next.")
+    bool | None,
+    typer.Option(
+        "--fill/--no-fill",
+        help="averitec: fill the evidence up to ten pairs with the passages that come next. Default: it is filled.",
+        show_default=False,
+    ),
 ]
 Sentences = Annotated[
     int | None, typer.Option(min=1, max=30, help="context24-text: most sentences to take. Default: 5.")
