@@ -87,7 +87,7 @@ def apart(instructions: str, labels: Sequence[str]) -> Instruction:
 def described(text: str, labels: Sequence[str]) -> dict[str, str]:
     """The descriptions of labels in a text that gives them as "Label = description" or "- Label: description"."""
     names = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
-    places = list(re.finditer(rf"(?:^|(?<=; )|(?<=\. )|\n)[-* ]*\**({names})\** ?[:=] ", text))
+    places = list(re.finditer(rf"(?:^|(?<=; )|(?<=\. )|\n)[-* ]*+({names})\** ?[:=] ", text))
     ends = [place.start() for place in places[1:]] + [len(text)]
     pairs = zip(places, ends, strict=True)
     found = {place[1]: text[place.end() : end].strip(" ;\n") for place, end in pairs}

@@ -29,7 +29,7 @@ BEFORE = [
         r"\b(?:(?P<better>improv\w+|outperform\w*|surpass\w*|beat(?:s|en|ing)?|ahead|leads?)"
         r"|(?P<more>exceed\w*|increas\w+|rais\w+|higher|rises?|rose|grow\w*|boost\w*)"
         r"|(?P<less>decreas\w+|reduc\w+|lower\w*|drop\w*|falls?|fell|declin\w+)"
-        r"|(?P<worse>degrad\w+|hurts?|behind|trail\w*|lags?))" + TO_BY
+        rf"|(?P<worse>degrad\w+|hurts?|behind|trail\w*|lags?)){TO_BY}"
     ),
     re.compile(
         r"\b(?:(?P<better>gains?|improvements?|advantage|lead|boost)|(?P<more>increase|rise)|(?P<less>drop|decrease|"

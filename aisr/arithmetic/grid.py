@@ -16,8 +16,8 @@ TOTAL = re.compile(
     r"(?:all|(?:grand |sub-?|overall )?total|sum|overall|combined)(?: sites| data| sets)?", re.IGNORECASE
 )
 MEAN = re.compile(r"(?:(?:overall |macro[- ]?)?(?:average|mean|avg)\.?)(?: score)?", re.IGNORECASE)
-MARKS = re.compile(r"[†‡§¶*↑↓⇑⇓]|\[@[^\]]*\]|\([^()]*\d{4}[a-z]?\)|\^\S+")
-ASIDE = re.compile(r"\s*\(([^()]*)\)")
+MARKS = re.compile(r"[†‡§¶*↑↓⇑⇓]|\[@[^\[\]]*+\]|\([^()]*\d{4}[a-z]?\)|\^\S+")
+ASIDE = re.compile(r"(?:(?<!\s)\s++)?\(([^()]*+)\)")
 LEADING = re.compile(r"^[\s–—−+\-•·.]+")
 DASHES = re.compile(r"[‐‑‒–—−]")
 

@@ -15,7 +15,7 @@ yes no other others name id no. size set value values result results score score
 base small large best test train dev year source setting time change parameters
 """
 VAGUE = frozenset(VAGUE_WORDS.split())
-ABBREVIATED = re.compile(r"([A-Za-z][\w-]*(?: [a-z][\w-]*)?) \(([A-Z][\w@-]{0,6})\)")
+ABBREVIATED = re.compile(r"(?<![\w-])([A-Za-z][\w-]*+(?: [a-z][\w-]*+)?) \(([A-Z][\w@-]{0,6})\)")
 LONGEST_LABEL = 60
 
 

@@ -11,9 +11,10 @@ IN_TEXT = re.compile(
     rf"(?<![\w.,/])(?P<sign>[+{SIGNS}]\s?)?(?<!\d[-–])(?P<digits>{DIGITS})(?P<percent>\s?%)?"
     r"(?P<scale>\s?(?:thousand|million|billion)\b|[kKM](?!\w))?(?![\w^]|[.,]\d|\s?[:/]\s?\d)"
 )
+DECIMAL = r"(?:\d++(?:\.\d++)?|\.\d++)"
 IN_CELL = re.compile(
     rf"[<>≈~*†‡§¶]?\s*(?P<sign>[+{SIGNS}]\s?)?\$?(?P<digits>{DIGITS})\s?(?P<percent>%)?\s?(?P<scale>[kKMB]|million|billion)?"
-    rf"(?:\s?(?:±|\+/?-)\s?\d*\.?\d+%?)?(?:\s?\([±+{SIGNS}]?\s?\d*\.?\d+\s?%?\))?"
+    rf"(?:\s?(?:±|\+/?-)\s?{DECIMAL}%?)?(?:\s?\([±+{SIGNS}]?\s?{DECIMAL}\s?%?\))?"
     r"[\s*†‡§¶↑↓a-d]{0,4}"
 )
 SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}

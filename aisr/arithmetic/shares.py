@@ -106,7 +106,7 @@ def _of_samples(text: str, told: list[tuple[int, int]]) -> Iterator[Fact]:
 
 def _sums(text: str) -> Iterator[Fact]:
     for found in SUM.finditer(text):
-        parts = [_whole(one) for one in re.findall(COUNT, found["parts"])]
+        parts = [_whole(one) for one in re.findall(rf"{COUNT}", found["parts"])]
         yield _sum(found[0], parts, _whole(found["whole"]))
     for found in PARTS.finditer(text):
         pieces = list(PART.finditer(found["parts"]))

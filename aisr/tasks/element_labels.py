@@ -5,13 +5,13 @@ import re
 from aisr.programs.records.context24_figures import LABEL, LONGEST, UNFIT, place_of, tidy
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
-APART = re.compile(r"\s*[,;&]\s*|\sand\s", re.IGNORECASE)
+APART = re.compile(r"(?:(?<!\s)\s++)?[,;&]\s*+|\sand\s", re.IGNORECASE)
 PANEL = re.compile(r"[A-Za-z]")
 SPELLED = re.compile(
-    r"(?P<supplement>(?:SUPP(?:L(?:EMENT(?:ARY|AL)?)?)?|EXTENDED DATA)\.?)?\s*"
+    r"(?P<supplement>(?:SUPP(?:L(?:EMENT(?:ARY|AL)?)?)?|EXTENDED DATA)\.?)?\s{0,2}"
     r"(?:(?P<kind>FIG(?:URE)?S?|TAB(?:LE)?S?)\b\.?|(?P<glued>FIG|TAB)(?=S?\d))"
 )
-GAP = re.compile(r"(?<=\d) (?=\(?[A-Z]\)?$)|[()]|(?<=[A-Z] S) (?=\d)|[.:]+$")
+GAP = re.compile(r"(?<=\d) (?=\(?[A-Z]\)?$)|[()]|(?<=[A-Z] S) (?=\d)|(?<![.:])[.:]++$")
 
 
 def cleaned(typed: str) -> list[str]:

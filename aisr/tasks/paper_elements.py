@@ -17,7 +17,7 @@ from aisr.tasks.full_texts import organisers_json
 
 PICTURES = (".png", ".jpg", ".jpeg")
 CAPTION = "CAPTION"  # in the name of a picture of a caption, and not of a figure
-QUOTED = re.compile(r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\"""")  # a text as Python prints it
+PYTHON_TEXT = re.compile(r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\"""")  # a text as Python prints it
 MISSING = re.compile(r"\[MISSING_PAGE_\w+(?::\d+)?\]")  # what the reader of captions writes where it saw nothing
 INVENTED = re.compile(r"\s*(?:#|\*\s|\*\*(?!\(|fig|tab|supp)|\\begin)", re.IGNORECASE)  # a list, a heading: no caption
 HEAD = re.compile(r"\b(?:fig(?:ure)?s?|tab(?:le)?s?|scheme|box|panel)\b", re.IGNORECASE)
@@ -103,7 +103,7 @@ def readable(read: str) -> str:
 
 def _unquoted(text: str) -> str:
     """What a text says that Python printed with quotes around it; any other text as it is."""
-    if QUOTED.fullmatch(text):
+    if PYTHON_TEXT.fullmatch(text):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of escapes that mean nothing
