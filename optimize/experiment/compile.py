@@ -40,6 +40,7 @@ from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, co
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import Ensemble, members, models, ranked, seen_by, single
+from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
@@ -64,7 +65,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
     began = time.monotonic()
-    student = _student(plan, lm.embeddings)
+    student = _student(plan, lm, lm.embeddings)
     check_sees(student, lm)
     watcher.stage("reading the records")
     evidence, rows = _prepared(plan, student, lm, teacher, watcher.stage)
@@ -201,8 +202,10 @@ def _baseline(
     return made
 
 
-def _student(plan: Plan, embeddings: Embeds) -> Program:
+def _student(plan: Plan, lm: OpenLM, embeddings: Embeds) -> Program:
     student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
+    if lm.decides and not plan.members:
+        describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
 
 
@@ -358,7 +361,7 @@ def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
 def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Settings]) -> list[Bounds]:
     """The same with each of several settings in the place of the plan's."""
     unsent = UnsentEmbeddings()
-    student = _student(plan, unsent)
+    student = _student(plan, lm, unsent)
     train = list(_records(plan, "train"))
     if unsent.models and ranked(student):
         return _without_vectors(plan, student, unsent, train, lm, teacher, offered)
