@@ -7,11 +7,12 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.paper.bibliography import citation
+from aisr.paper.bibliography import by_author_year, citation
+from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Float, Paragraph, Work
 from aisr.paper.files import Files, main_file
 from aisr.paper.latex_body import Body
-from aisr.paper.latex_floats import Citation, Item, Parts, Reference, Table, finished, grid, key_of, words
+from aisr.paper.latex_floats import Citation, Item, Parts, Reference, Table, finished, grid, key_of, marked, words
 from aisr.paper.latex_names import TABULARS, TEXTUAL
 from aisr.paper.latex_run import Target
 from aisr.paper.passages import Piece, paragraph
@@ -64,11 +65,17 @@ class _Paper:
         for parts in captioned:
             for one in (parts, *parts.within):
                 self._add(one)
-        named = by_name(self.floats)
+        named, works_named = by_name(self.floats), by_author_year(body.works)
+
+        def cited(text: str) -> tuple[str, ...]:
+            """What is cited in words, not by a command."""
+            found = (works_named.find(one) for mark in marks(text) for one in mark.people)
+            return tuple(key for key in found if key)
+
         found = [
             _unseen(said) if hidden and said is not None else said
             for items, headings, hidden in body.blocks
-            for said in (paragraph(self.pieces(items), headings, named),)
+            for said in (paragraph(self.pieces(items), headings, named, cited),)
         ]
         paragraphs = tuple(one for one in found if one is not None)
         title = words(self.pieces(body.title))
@@ -112,7 +119,7 @@ class _Paper:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for said in parts.captions for item in (*said, Piece(" ", parts.place))]
         rows = [
-            [(words(self.pieces(cell.items)), cell.columns, cell.rows) for cell in row]
+            [(marked(words(self.pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
             for table in parts.tables
             for row in table.rows
         ]

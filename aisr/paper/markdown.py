@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.paper.bibliography import DOI, YEAR, Cited, bibtex
+from aisr.paper.bibliography import DOI, YEAR, Cited, bibtex, by_author_year
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
 from aisr.paper.files import Files
-from aisr.paper.latex_floats import grid
+from aisr.paper.latex_floats import grid, marked, unmarked
 from aisr.paper.latex_text import formula
 from aisr.paper.passages import Piece, flat, paragraph
 from aisr.paper.references import by_name
@@ -132,7 +132,9 @@ class _Reader:
             if token.type == "inline" and above == "heading_open" and before is not None:
                 self._heading(int(before.tag[1:]), flat(self._pieces(token, line)).text)
             elif token.type == "inline" and above in ("th_open", "td_open"):
-                table[-1].append((flat(self._pieces(token, line)).text, 1, 1))
+                said = flat(self._pieces(token, line)).text
+                bold = any(child.type == "strong_open" for child in token.children or ())
+                table[-1].append((marked(said, bold), 1, 1))
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -206,8 +208,9 @@ class _Reader:
             key = label if label and label not in found else name
             if label:
                 self.labels[label] = name
+            rows, bold = unmarked(block.rows)
             found.setdefault(
-                key, Float(key, name, block.kind, caption, block.place, block.rows, pictures, block.headings)
+                key, Float(key, name, block.kind, caption, block.place, rows, pictures, block.headings, bold=bold)
             )
         self.blocks = [one for number, one in enumerate(self.blocks) if one.kind == "text" and number not in captions]
         return found
@@ -245,15 +248,16 @@ class _Reader:
 
     def _citing(self) -> Callable[[str], tuple[str, ...]]:
         """What tells the works that a sentence cites. A number or name that is no work of the paper is no citation."""
-        by_year = {
-            f"{one.authors.split()[0].lower()} {one.year}": key for key, one in self.works.items() if one.authors
-        }
+        named = by_author_year(self.works)
 
         def cited(text: str) -> tuple[str, ...]:
-            found = []
+            found: list[str] = []
             for mark in marks(text):
                 keyed = "@" in text[mark.start : mark.end]
-                found += [key for one in mark.works if (key := one if keyed or one in self.works else by_year.get(one))]
+                if mark.people:
+                    found += [key for one in mark.people if (key := named.find(one))]
+                else:
+                    found += [one for one in mark.works if keyed or one in self.works]
             return tuple(found)
 
         return cited

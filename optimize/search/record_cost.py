@@ -10,6 +10,7 @@ import dspy
 
 from aisr.lm.client import OpenLM
 from aisr.optimize.search.embedding_cost import TWICE, as_judged
+from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
@@ -131,7 +132,9 @@ def usd_per_1000(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -
 def demos_shown(program: JudgeProgram) -> list[Any]:
     """The demos that stand in a judging prompt; where they are chosen for each record, so many of the usual length."""
     fields = program.judging.signature.fields
-    complete = [demo for demo in program.judging.demos if all(name in demo for name in fields)]
+    inputs = program.judging.signature.input_fields
+    given = [demo for demo in program.judging.demos if all(name in demo for name in inputs)]
+    complete = [demo for demo in given if stated.complete(demo, fields)]
     count = program.options.get("nearest") or 0
     if not count or len(complete) <= count:
         return complete
@@ -149,7 +152,9 @@ def _demo_tokens(lm: OpenLM, signature: Any, demos: Sequence[Any]) -> int:
 
 
 def _answer(signature: Any, row: dspy.Example) -> str:
-    return json.dumps({name: row[name] for name in signature.output_fields})
+    outputs = signature.output_fields
+    usual = {stated.FIELD: stated.in_form(row, outputs, [stated.USUAL])}
+    return json.dumps({name: row[name] if name in row else usual[name] for name in outputs})
 
 
 def _questions(signature: Any, row: dspy.Example) -> str:
