@@ -108,17 +108,13 @@ def _questions(signature: Any) -> list[str]:
         return []
     each = dict.fromkeys(signature.output_fields, 1)
     ids = dict.fromkeys(signature.output_fields, ("ID",))
-    parts = [
-        "### Questions\n\nWhat a decision model is asked: of a list, one for each item or for each id that is shown."
-    ]
+    parts = ["### Questions\n\nWhat a decision model is asked: one for each item of a list, or each id that is shown."]
     if before := preamble(signature):
         parts.append(f"Before what is judged\n\n{fenced(before)}")
     for question in questions_of(signature, each, ids):
         title = f"`{question.field}`: " + ("yes or no" if question.options is None else "a choice")
-        said = [
-            question.instructions,
-            *(f"- {name}: {text}" if text else f"- {name}" for name, text in (question.options or {}).items()),
-        ]
+        options = [f"- {name}: {text}" if text else f"- {name}" for name, text in (question.options or {}).items()]
+        said = [question.instructions, *options]
         parts.append(f"{title}\n\n{fenced(chr(10).join(said))}")
     return parts
 

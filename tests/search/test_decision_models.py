@@ -27,7 +27,7 @@ def compiled(aisr: Aisr, artifacts: Path, server: Loopback, *words: object, lm: 
 
 def described(asked: Asked) -> str:
     """How a request describes Contradiction."""
-    return re.findall(r"^- Contradiction: (.*)$", asked.body["input"], re.MULTILINE)[0]
+    return str(re.findall(r"^- Contradiction: (.*)$", asked.body["input"], re.MULTILINE)[0])
 
 
 def test_it_is_compiled_saved_shown_and_predicted_with(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
