@@ -39,12 +39,8 @@ from aisr.optimize.search.objective import Objective, objective
 from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram, Program
-<<<<<<< HEAD
-from aisr.programs.judges.ensemble import Ensemble, members, models, ranked, seen_by, single
-from aisr.programs.questions import describe_options
-=======
 from aisr.programs.judges.ensemble import Ensemble, members, models, name_by, ranked, seen_by, single
->>>>>>> main
+from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
