@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisr.arithmetic.hints import by_sentence, hint
+from aisr.arithmetic.recompute import recomputed
 from aisr.base.digests import of_text
 from aisr.paper.citations import marks
 from aisr.paper.cited_claims import claims
@@ -74,13 +76,16 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     taken: Counter[str] = Counter()
     against_floats: list[Check] = []
     against_works: list[Check] = []
+    facts = by_sentence(recomputed(draft))
     for number, paragraph in enumerate(draft.paragraphs):
         shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
         keys = bundle(draft, paragraph)
         reason = _reason([one for _, one in shown], keys)
         if reason is None:
-            record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, taken)
-            against_floats.append(Check(record, number, tuple(place for place, _ in shown)))
+            places = tuple(place for place, _ in shown)
+            told = hint(facts.get(number, {}), places)
+            record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, told, taken)
+            against_floats.append(Check(record, number, places))
         else:
             skipped[reason] += 1
         for place, sentence in shown:
@@ -139,8 +144,12 @@ def _claims_something(sentence: Sentence) -> bool:
     return CLAIM.search(POINTER.sub(" ", text)) is not None
 
 
-def _claim_record(draft: Draft, file: str, said: list[str], keys: tuple[str, ...], taken: Counter[str]) -> Track1Record:
+def _claim_record(
+    draft: Draft, file: str, said: list[str], keys: tuple[str, ...], told: str, taken: Counter[str]
+) -> Track1Record:
+    """A paragraph with its floats and, where something was recomputed, that as one more item of evidence."""
     items = [item for key in keys for item in _items(draft.folder, draft.floats[key])]
+    items += [{"type": "text", "text": told}] if told else []
     return Track1Record.model_validate(
         {
             "id": _id(file, [*said, *map(str, items)], taken),
