@@ -13,7 +13,7 @@ from statistics import fmean
 os.environ.setdefault("OPENAI_API_KEY", "unused: nothing is sent")
 
 from aisr.commands.display import table
-from aisr.commands.session import chances_for
+from aisr.inference.chances import chances_for
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.lm.prices import listed_price
