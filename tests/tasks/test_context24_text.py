@@ -55,7 +55,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
 
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
-    mine = [*words, "--expressions", "--sentences", 4]
+    mine = [*words, "--strategy", "select", "--expressions", "--sentences", 4]
     estimated = aisr("compile", *at, *mine, "--estimate", "--price", "0.15,0.6", *lm)
     assert estimated.code == 0, estimated.err
     assert re.search(r"LM calls, .* prompt .*USD", estimated.out)
