@@ -107,7 +107,7 @@ def compile_(
     checks: Checks = False,
     image_root: ImageRoot = None,
     context_tokens: ShownTokens = "auto",
-    evidence_share: EvidenceShare = 0.95,
+    evidence_share: EvidenceShare = None,
     retriever: Retriever = None,
     embedding_api_base: EmbeddingApiBase = None,
     embedding_price: EmbeddingPrice = None,
@@ -144,6 +144,7 @@ def compile_(
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
+    from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
@@ -219,7 +220,8 @@ def compile_(
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
         planted=augment,
         density=augment_density,
-        hold=evidence_share if context_tokens == "auto" else None,
+        hold=(evidence_share or HOLD) if context_tokens == "auto" else None,
+        priced=evidence_share is None,
         decide=decide,
         members=members,
         command=command_line(),

@@ -42,11 +42,17 @@ ShownTokens = Annotated[
     typer.Option(
         "--context-tokens",
         help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
-        "--evidence-share of train's claims, as far as the model's context reaches.",
+        "most of train's claims (--evidence-share), as far as the model's context reaches.",
     ),
 ]
 EvidenceShare = Annotated[
-    float, typer.Option(min=0.01, max=1, help="track2: share of claims that are to see gold evidence, for `auto`.")
+    float | None,
+    typer.Option(
+        min=0.01,
+        max=1,
+        help="track2: share of claims that are to see gold evidence, for `auto`. Default: up to 0.95, as long as twice "
+        "the tokens show it to 5 % more of them.",
+    ),
 ]
 ContextTokens = Annotated[
     int | None,
