@@ -187,7 +187,7 @@ def _config(task: Task, made: Manifest) -> dict[str, Any]:
         "task": task.name,
         "digest": made.digest,
         "lm": made.lm.spec,
-        "schema": made.lm.adapter == "JSONAdapter",
+        "schema": made.lm.adapter != "ChatAdapter",
         "logprobs": bool(made.lm.logprobs),
     }
 
