@@ -4,7 +4,7 @@ Keys come from the environment only and are written nowhere.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +19,7 @@ from aisr.lm.budget import Contact, Ledger, Refusal, Usage
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.prices import Price, usd
 from aisr.lm.rate_limit import RETRIES, Pace
+from aisr.lm.response_cache import listen, not_to_be_used
 
 THREADS = 8
 
@@ -93,6 +94,14 @@ class LedgerLM(dspy.LM):
         if not isinstance(self.engine, str):
             return outputs
         return attributes(redact.throughout(plain(outputs), self.hidden))
+
+    def listen(self) -> list[str]:
+        """See `aisr.lm.response_cache.listen`."""
+        return listen()
+
+    def not_to_be_used(self, keys: Iterable[str]) -> None:
+        """See `aisr.lm.response_cache.not_to_be_used`."""
+        not_to_be_used(dspy.cache, keys)
 
     def _refusing(self, reason: str) -> "LedgerLM":
         refusal = Refusal(self.ledger, reason)

@@ -24,7 +24,7 @@ from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
 from aisr.lm.gguf_file import model_file, with_eyes
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
-from aisr.lm.response_cache import tame
+from aisr.lm.response_cache import ask_again, tame
 from aisr.programs.errors import UserError
 
 EMBEDDED = "embedded"
@@ -65,11 +65,12 @@ def open_lm(
     embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
     that the model string names).
     Whoever opens one has DSPy's response cache tamed (`aisr/lm/response_cache.py`) and its connections bounded
-    (`aisr/compat/transport.py`).
+    (`aisr/compat/transport.py`), and what could not be used of earlier answers asked for again.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     trim_keys()
     tame(dspy.cache)
+    ask_again(dspy.cache)
     bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
