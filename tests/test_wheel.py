@@ -1,0 +1,110 @@
+"""The wheel as a user has it: in an environment of its own, used from a project whose own files have common names."""
+
+import json
+import os
+import shutil
+import site
+import subprocess
+import sys
+import urllib.request
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from support import processes
+from support.corpora import read_rows
+from support.loopback import Loopback
+from support.paths import ROOT, SAMPLE
+from support.servers import answering, free_port
+
+ENTRY = "import sys; from aisr.commands.__main__ import main; sys.exit(main())"  # what pip writes into bin/aisr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture
+def python(wheel: Path, tmp_path: Path) -> Path:
+    """The interpreter of a new environment that has the wheel, and what it requires from the present one."""
+    venv.create(tmp_path / "venv", with_pip=False)
+    interpreter = tmp_path / "venv" / "bin" / "python"
+    place = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = Path(
+        subprocess.run([interpreter, "-c", place], check=True, capture_output=True, text=True).stdout.strip()
+    )
+    with zipfile.ZipFile(wheel) as files:
+        files.extractall(packages)
+    (packages / "required.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
+    for name in ("aisr", "uvicorn"):
+        command = ENTRY if name == "aisr" else "import sys; from uvicorn import main; sys.exit(main())"
+        script = interpreter.with_name(name)
+        script.write_text(f"#!{interpreter}\n{command}\n", encoding="utf-8")
+        script.chmod(0o755)
+    return interpreter
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A user's own project, whose files no library may import."""
+    folder = tmp_path / "project"
+    own = "raise ImportError('this file is the user\\'s own')\n"
+    for name in ("metrics.py", "optimize.py", "programs/__init__.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(own, encoding="utf-8")
+    shutil.copytree(SAMPLE / "paper", folder / "paper")
+    return folder
+
+
+def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        held = {name for name in files.namelist() if ".dist-info/" not in name}
+    assert {name.partition("/")[0] for name in held} == {"aisr"}
+    tracked = subprocess.run(
+        ["git", "ls-files", "aisr", "programs", "metrics", "optimize"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout.split()  # fmt: skip
+    files_of_it = {name for name in tracked if not (ROOT / name).is_symlink()}
+    assert held == {name if name.startswith("aisr/") else f"aisr/{name}" for name in files_of_it}
+
+
+@pytest.mark.slow
+def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves(
+    python: Path, project: Path, loopback: Loopback, tmp_path: Path
+) -> None:
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
+    lm = ["--lm", "openai/local", "--api-base", loopback.url]
+    data = ["--task", "track2", "--data", SAMPLE / "track2"]
+    few = ["--limit-train", 8, "--limit-dev", 4, "--limit-test", 3]
+    champion = ["--program", "models:/aisr-track2@champion"]
+    one = tmp_path / "one.jsonl"
+    one.write_text((SAMPLE / "track2" / "test.jsonl").read_text(encoding="utf-8").splitlines()[0], encoding="utf-8")
+    ran = subprocess.run(
+        [python, *processes.several([
+            ["compile", *data, *few, "--optimizer", "labeled", "--name", "mine", *lm],
+            ["predict", "--task", "track2", *champion, "--data", one, "--out", "out.jsonl", *lm],
+            ["check-paper", "paper/main.tex", "--papers", "paper/papers", "--out", "review", "--max-calls", 3, *lm],
+        ])[1:]],
+        cwd=project, env=env, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    codes = json.loads(ran.stdout.splitlines()[-1])
+    assert codes[:2] == [0, 0], ran.stderr
+    assert (project / "review" / "paper.html").exists(), ran.stderr  # it stops at its limit, and says so
+    (row,) = read_rows(project / "out.jsonl")
+    port = free_port()
+    serve = [str(python.with_name("aisr")), "serve", "models:/aisr-track2@champion", "--port", str(port), *map(str, lm)]
+    with answering(serve, port, "/health", env, project, tmp_path / "log"):
+        record = json.dumps({"inputs": read_rows(one)}).encode()
+        asked = urllib.request.Request(
+            f"http://127.0.0.1:{port}/invocations", record, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            (served,) = json.loads(answer.read())["predictions"]
+    assert {name: served[name] for name in row} == row
