@@ -67,6 +67,7 @@ def open_lm(
     import dspy
 
     from aisr.lm import open as opening
+    from aisr.lm import unavailable
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.client import THREADS
     from aisr.lm.embeddings import Embeddings
@@ -88,6 +89,6 @@ def open_lm(
             timeout=timeout,
             embeddings=Embeddings(ledger, where, embedding_price, threads or THREADS, timeout),
         )
-    except opening.LMUnavailable as error:
+    except unavailable.LMUnavailable as error:
         raise LMUnavailable(in_python(error)) from error
     return LM(opened)

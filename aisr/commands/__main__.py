@@ -17,10 +17,12 @@ from aisr.commands import registry as registry_commands
 from aisr.commands import report as report_commands
 from aisr.commands import retrieval as retrieval_commands
 from aisr.commands import serve as serve_commands
+from aisr.commands.help import Command, Compiling, Group, takes_files
 from aisr.commands.options import REFUSED
 from aisr.programs.errors import UserError
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,  # with panels, help takes half a second on a slow machine
     pretty_exceptions_enable=False,
@@ -48,7 +50,8 @@ for _command in (
     program_commands.ui,
     doctor_commands.doctor,
 ):
-    app.command(_command.__name__.strip("_").replace("_", "-"))(_command)
+    _class = Compiling if _command is compile_commands.compile_ else Command
+    app.command(_command.__name__.strip("_").replace("_", "-"), cls=_class)(takes_files(_command))
 
 
 def _version(wanted: bool) -> None:

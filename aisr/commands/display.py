@@ -15,7 +15,6 @@ from rich.text import Text
 from aisr.base import redact
 from aisr.base.redact import printable
 from aisr.base.text import percent
-from aisr.programs.asking.label_probabilities import SOURCES
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
@@ -240,6 +239,8 @@ def say_ablation(parts: Mapping[str, str], found: Any) -> None:
 
 def say_confidence(held: Mapping[str, Any]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
+    from aisr.programs.asking.label_probabilities import SOURCES  # loads DSPy
+
     for source, one in held.items():
         found = one.report()
         surest = ", ".join(

@@ -5,11 +5,15 @@ import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aisr.base.files import cache_folder
 from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Root
 from aisr.commands.session import opened_lm, prepare
 from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
 
 NEEDED = ("aisr", "dspy", "litellm", "mlflow", "pydantic", "scikit-learn")
 OPTIONAL = {"xllamacpp": "models in this process", "rapidocr": "--evidence ocr", "ray": "--engine ray"}
@@ -28,8 +32,7 @@ def doctor(lm: LMSpec = "embedded", api_base: ApiBase = None, artifacts: Root = 
     note("optional: " + ", ".join(f"{name} {_version(name)} ({use})" for name, use in OPTIONAL.items()))
     try:
         opened = opened_lm(lm, api_base, True, True, None)
-        asked = "with" if opened.lm.gives_logprobs else "without"
-        note(f"LM: {opened.spec}, {'at --api-base, ' if api_base else ''}{asked} log-probabilities asked for")
+        note(f"LM: {opened.spec}, {'at --api-base, ' if api_base else ''}{_asked_for(opened)}")
     except UserError as error:
         healthy = False
         note(f"LM: {lm} cannot be used: {error}")
@@ -59,3 +62,9 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return "is missing"
+
+
+def _asked_for(opened: "OpenLM") -> str:
+    if opened.decides:
+        return "a probability for every option asked for"
+    return f"{'with' if opened.lm.gives_logprobs else 'without'} log-probabilities asked for"

@@ -13,7 +13,6 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     ApiBase,
     EmbeddingPrice,
-    LMSpec,
     Logprobs,
     MaxCalls,
     MaxMinutes,
@@ -33,17 +32,30 @@ if TYPE_CHECKING:
     from aisr.programs.judges.contract import Program
     from aisr.programs.vision.images import Gallery
     from aisr.review.judging import Judge
-    from aisr.review.verdicts import Kind
+    from aisr.review.verdicts import Kind, Review
     from aisr.review.worth import Record
     from aisr.tasks.paper_checks import Checks
     from aisr.tasks.task import Task
+
+
+PaperLM = Annotated[
+    str,
+    typer.Option(
+        "--lm",
+        envvar="AISR_LM",
+        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, gguf:PATH, or "
+        "PROVIDER/MODEL such as openai/gpt-4o-mini.",
+    ),
+]
 
 
 def check_paper(
     paper: Annotated[
         Path, typer.Argument(help="The paper: its main .tex file or the folder of that, a .md file or a PDF.")
     ],
-    out: Annotated[Path, typer.Option(help="Folder to write the page and the files to.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write the page and the files to. Without it: the terminal alone.")
+    ] = None,
     papers: Annotated[
         Path | None,
         typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
@@ -58,7 +70,7 @@ def check_paper(
     cite_program: Annotated[
         str | None, typer.Option(help="A compiled program for citations against cited papers.")
     ] = None,
-    lm: LMSpec = "embedded",
+    lm: PaperLM = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
     logprobs: Logprobs = True,
@@ -88,6 +100,9 @@ def check_paper(
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
+    if lm == "none":
+        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, second_lm])
+        return
     prepare(artifacts)
     from aisr.base.files import cache_folder
     from aisr.commands import display
@@ -96,7 +111,7 @@ def check_paper(
     from aisr.inference.images import open_gallery
     from aisr.lm.budget import Account, Ledger, Limits
     from aisr.lm.open import EMBEDDED
-    from aisr.review import gate, write
+    from aisr.review import gate, recomputed
     from aisr.review.judging import reviewed
     from aisr.review.worth import BUILT_IN
     from aisr.tasks.paper_checks import checks
@@ -135,29 +150,64 @@ def check_paper(
     )
     with display.live(ledger) as shown:
         review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems)
-    written = write.all_files(out, review)
+    review = recomputed.added(review, cited)
     failing = gate.failing(review, labels, above or 0.0)
     say_review(review, failing)
     for name, account in accounts.items():
         display.say_spend(account.spend, whose=f"{name} LM: ")
     display.say_spend(ledger.spend, whose="together: " if accounts else "")
-    display.note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+    _write(out, review)
     if failing:
         raise typer.Exit(FOUND)
     raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
 
 
+def _without_lm(
+    paper: Path,
+    root: Path | None,
+    papers: Path | None,
+    out: Path | None,
+    fail_on: Sequence[str],
+    of_an_lm: Sequence[str | None],
+) -> None:
+    """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
+    from aisr.commands.review import say_review
+    from aisr.review import gate, recomputed
+
+    if any(of_an_lm):
+        raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
+    labels = gate.chosen(fail_on, [])
+    review = recomputed.without_lm(*_read(paper, root, papers, None))
+    failing = gate.failing(review, labels, 0.0)
+    say_review(review, failing)
+    _write(out, review)
+    if failing:
+        raise typer.Exit(FOUND)
+
+
+def _write(out: Path | None, review: "Review") -> None:
+    """The files of --out, where it is given."""
+    from aisr.commands.display import note
+    from aisr.review import write
+
+    if out is not None:
+        written = write.all_files(out, review)
+        note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+
+
 def _read(
-    paper: Path, root: Path | None, papers: Path | None, figures: Path
+    paper: Path, root: Path | None, papers: Path | None, figures: Path | None
 ) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
-    """The draft with its figures drawn to a folder, and with what could not be read of the cited papers among what it
-    lacks; and the cited papers by key."""
+    """The draft with its figures drawn to a folder, if one is given, and with what could not be read of the cited
+    papers among what it lacks; and the cited papers by key."""
     from dataclasses import replace
 
     from aisr.paper.figures import with_figures
     from aisr.paper.open import read, read_cited
 
-    draft = with_figures(read(paper, root), paper, figures)
+    draft = read(paper, root)
+    if figures is not None:
+        draft = with_figures(draft, paper, figures)
     if papers is None:
         return draft, {}
     found = read_cited(papers, draft.works)

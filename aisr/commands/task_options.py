@@ -1,6 +1,7 @@
 """The options that name a task, or belong to the program of one: whoever adds a task with options of its own adds them
 here. Nothing else in the commands knows a task by its name."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -144,3 +145,28 @@ EmbeddingApiBase = Annotated[
         "string names. Default: that of --api-base.",
     ),
 ]
+
+# Options of some tasks, by the names of the parameters, and whose they are: `--task T --help` shows those of T alone.
+OF_TASKS: Mapping[str, Sequence[str]] = {
+    "unit": ("track1",),
+    "evidence": ("track1",),
+    "checks": ("track1",),
+    "image_root": ("track1",),
+    "augment_density": ("track1",),
+    "shape_like": ("track1",),
+    "context_tokens": ("track2",),
+    "evidence_share": ("track2",),
+    "rerank": ("track2",),
+    "quotes": ("track2",),
+    "retriever": ("track2", "averitec", "context24-figures"),
+    "questions": ("averitec",),
+    "pairs": ("averitec",),
+    "fill": ("averitec",),
+    "rephrase": ("context24-figures",),
+    "order": ("context24-figures",),
+    "strategy": ("context24-figures", "context24-text"),
+    "sentences": ("context24-text",),
+    "neighbours": ("context24-text",),
+    "expressions": ("context24-text",),
+    "several": ("context24-text",),
+}

@@ -22,7 +22,8 @@ from aisr.inference.judge import judge
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.offline import Body, offline
-from aisr.lm.open import LMUnavailable, open_lm
+from aisr.lm.open import open_lm
+from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import Ensemble

@@ -129,6 +129,7 @@ class OpenLM:
     longest: int = 16_000  # tokens that it may write where it reflects
     sees: bool | None = None  # whether it takes pictures, where that is known
     window: int | None = None  # tokens that its context holds, where that is known
+    decides: bool = False  # whether it gives probabilities for options in place of writing (`aisr/lm/decide.py`)
     embeddings: Embeddings = field(default_factory=Embeddings)  # where the texts of its records are embedded
 
     @property

@@ -1,5 +1,5 @@
-"""One spec string, one language model: `embedded`, a model file as `gguf:PATH`, or a model string of DSPy and LiteLLM
-such as `openai/gpt-4o-mini`.
+"""One spec string, one language model: `embedded`, a model file as `gguf:PATH`, a model string of DSPy and LiteLLM such
+as `openai/gpt-4o-mini`, or one of LiteLLM's decision models as `decide:openai/gpt-6-luna`.
 
 Keys come from the environment only and are written nowhere.
 """
@@ -23,9 +23,10 @@ from aisr.lm.embedded import EmbeddedEngine
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
 from aisr.lm.gguf_file import model_file, with_eyes
+from aisr.lm.open_decisions import DECIDE, open_decisions
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
 from aisr.lm.response_cache import ask_again, tame
-from aisr.programs.errors import UserError
+from aisr.lm.unavailable import LMUnavailable, check_price
 
 EMBEDDED = "embedded"
 GGUF = "gguf:"  # before the path of a model file
@@ -33,10 +34,6 @@ EYES = ",mmproj="  # behind it, before that of its projector
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 TEMPERATURE = 0.0
 MAX_TOKENS = 1024
-
-
-class LMUnavailable(UserError):
-    """The language model that was asked for cannot be used as things stand."""
 
 
 @environment(LITELLM_LOCAL_MODEL_COST_MAP="True")  # prices and abilities as the packages list them, not the web
@@ -84,17 +81,23 @@ def open_lm(
         if spec == EMBEDDED:
             return _open_embedded(ledger, embeddings)
         return _open_file(spec.removeprefix(GGUF), threads, ledger, embeddings)
+    if spec.startswith(DECIDE):
+        if api_base:
+            check_address(api_base, f"--{role}api-base")
+
+        def open_writer(writing: str) -> OpenLM:
+            own = None if writing == EMBEDDED or writing.startswith(GGUF) else api_base
+            return open_lm(writing, api_base=own, schema=schema, threads=threads, ledger=ledger, keyed=keyed, role=role)
+
+        said = spec.removeprefix(DECIDE)
+        return open_decisions(said, api_base, threads, ledger, price, timeout, keyed, role, embeddings, open_writer)
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--{role}lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or "
-            "ollama_chat/llama3.2, or gguf:PATH for a model file"
+            "ollama_chat/llama3.2, or gguf:PATH for a model file, or decide:PROVIDER/MODEL for a decision model"
         )
     price = price or listed_price(spec)
-    if ledger.limits.usd is not None and price is None:
-        raise LMUnavailable(
-            f"--max-usd: the price of {spec} is unknown; give it by --{role}price PROMPT,COMPLETION in USD a million "
-            "tokens"
-        )
+    check_price(spec, price, ledger, role)
     if api_base:
         return _open_endpoint(spec, api_base, schema, logprobs, threads, ledger, price, timeout, role, embeddings)
     if keyed:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from aisr.programs.errors import UserError
 
+DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that do nothing else
+
 
 class Price(NamedTuple):
     """US dollars a million tokens."""
@@ -35,6 +37,15 @@ def listed_price(model: str) -> Price | None:
     about = _listed(model)
     prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
     return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+def listed_decision_price(model: str) -> Price | None:
+    """The price of a model's decisions, for some that chat as well another one; None where it is not listed."""
+    about = _listed(model)
+    prompt, completion = (about.get(f"{side}_cost_per_token_decisions") for side in ("input", "output"))
+    if prompt is None:
+        return listed_price(model) if about.get("mode") in DECIDING else None
+    return Price(1e6 * prompt, 1e6 * (completion or 0.0))
 
 
 def listed_input_price(model: str) -> Price | None:

@@ -59,7 +59,8 @@ class Picture(NamedTuple):
 class Float(NamedTuple):
     """A figure or table. key: its label, or its name where it has none ("Table 3"); name: as the text calls it;
     rows: the cells of a table, a row a line, with tabs between cells, or empty; pictures: in order; headings: those
-    that it stands below; notes: what stands below the cells of a table; coded: where it is drawn by code."""
+    that it stands below; notes: what stands below the cells of a table; coded: where it is drawn by code; bold: the
+    cells in bold, as row and column of `rows`, from 0."""
 
     key: str
     name: str
@@ -71,6 +72,7 @@ class Float(NamedTuple):
     headings: tuple[str, ...] = ()
     notes: str = ""
     coded: tuple[Place, ...] = ()
+    bold: frozenset[tuple[int, int]] = frozenset()
 
 
 class Work(NamedTuple):

@@ -11,7 +11,7 @@ from aisr.paper.bibliography import citation
 from aisr.paper.draft import Draft, Float, Paragraph, Work
 from aisr.paper.files import Files, main_file
 from aisr.paper.latex_body import Body
-from aisr.paper.latex_floats import Citation, Item, Parts, Reference, Table, finished, grid, key_of, words
+from aisr.paper.latex_floats import Citation, Item, Parts, Reference, Table, finished, grid, key_of, marked, words
 from aisr.paper.latex_names import TABULARS, TEXTUAL
 from aisr.paper.latex_run import Target
 from aisr.paper.passages import Piece, paragraph
@@ -112,7 +112,7 @@ class _Paper:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for said in parts.captions for item in (*said, Piece(" ", parts.place))]
         rows = [
-            [(words(self.pieces(cell.items)), cell.columns, cell.rows) for cell in row]
+            [(marked(words(self.pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
             for table in parts.tables
             for row in table.rows
         ]

@@ -8,6 +8,7 @@ from aisr.paper.latex_macros import plain
 from aisr.paper.latex_marks import Marks
 from aisr.paper.latex_names import (
     ARGUMENTS,
+    BOLD,
     CODED,
     FLOATS,
     IN_BRACKETS,
@@ -97,6 +98,7 @@ class Body(Marks):
             "ensuremath": lambda token: self._say(self._formula(self.stream.argument(), token), token.place),
             "textsuperscript": self._superscript,
             "xspace": self._xspace,
+            **dict.fromkeys(BOLD, self._bold),
             "textcolor": self._color,
             "color": self._color,
             "definecolor": self._define_color,

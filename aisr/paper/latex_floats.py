@@ -10,6 +10,7 @@ from aisr.paper.passages import Piece, flat
 MAX_SPAN = 50  # columns or rows that one cell takes
 MAX_CELLS = 20_000
 LONGEST_REPEATED = 200  # characters of a cell that is shown in each column or row that it takes
+BOLD = "\ue000"  # leads a cell in bold while a table is laid out; for private use, no paper has a meaning for it
 GAP = "∣"  # stands for a bar within a cell: bars part the cells of a table that is shown
 
 
@@ -40,6 +41,7 @@ class Cell:
     items: list[Item] = field(default_factory=list)
     columns: int = 1
     rows: int = 1
+    bold: bool = False
 
 
 @dataclass
@@ -145,10 +147,26 @@ def grid(texts: list[list[tuple[str, int, int]]]) -> str:
     return "\n".join(lines)
 
 
+def marked(said: str, bold: bool) -> str:
+    """The words of a cell, with a mark where they are bold."""
+    bare = said.replace(BOLD, "")
+    return f"{BOLD}{bare}" if bold and bare else bare
+
+
+def unmarked(rows: str) -> tuple[str, frozenset[tuple[int, int]]]:
+    """A table without the marks of bold cells, and where these are: row and column, from 0."""
+    lines = [line.split("\t") for line in rows.split("\n")] if BOLD in rows else []
+    bold = frozenset(
+        (row, column) for row, line in enumerate(lines) for column, cell in enumerate(line) if BOLD in cell
+    )
+    return rows.replace(BOLD, ""), bold
+
+
 def finished(parts: Parts, key: str, caption: str, rows: str, notes: str) -> Float:
     """The float that the parts make."""
     pictures, coded = tuple(parts.pictures), tuple(parts.coded)
-    return Float(key, parts.name, parts.kind, caption, parts.place, rows, pictures, parts.headings, notes, coded)
+    said, bold = unmarked(rows)
+    return Float(key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, notes, coded, bold)
 
 
 def key_of(parts: Parts, taken: Mapping[str, object]) -> str:

@@ -64,6 +64,9 @@ DROPPED = {
     "icmltitle": "m",
     "tablehead": "m",
 }
+# Those of them that make text or formulas bold, which marks the best number of a table.
+BOLD = ("textbf", "bf", "bfseries")
+BOLD_MATH = frozenset(("mathbf", "boldsymbol", "bm", "bf", "textbf", "pmb"))
 # Commands that only change how their text looks, or do nothing that is read.
 PLAIN = frozenset(
     _listed(

@@ -11,6 +11,7 @@ from aisr.paper.files import Files
 from aisr.paper.latex_floats import Item, Parts, Table, words
 from aisr.paper.latex_macros import Stream, plain
 from aisr.paper.latex_names import (
+    BOLD_MATH,
     DROPPED,
     PLAIN,
 )
@@ -235,6 +236,8 @@ class Run:
         if self._numbers["formula"] > MAX_FORMULAS:
             self._note(token, f"more than {MAX_FORMULAS} formulas; from here on they are left out")
             return FORMULA
+        if self._tables and any(one.kind == "command" and one.text in BOLD_MATH for one in found):
+            self._tables[-1].cell.bold = True
         return formula(plain(found))
 
     def _display(self, name: str, token: Token) -> None:

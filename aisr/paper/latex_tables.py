@@ -103,6 +103,11 @@ class Tables(Run):
         if self._tables:
             self._tables[-1].cell.rows = rows
 
+    def _bold(self, token: Token) -> None:
+        """Bold in a cell marks the best number; elsewhere it says nothing that is read."""
+        if self._tables:
+            self._tables[-1].cell.bold = True
+
     def _cell_of_lines(self, token: Token) -> None:
         self._drop("so")
         self._items += self._inline(self.stream.argument(), token.place)

@@ -13,7 +13,7 @@ from aisr.paper.bibliography import DOI, YEAR, Cited, bibtex
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
 from aisr.paper.files import Files
-from aisr.paper.latex_floats import grid
+from aisr.paper.latex_floats import grid, marked, unmarked
 from aisr.paper.latex_text import formula
 from aisr.paper.passages import Piece, flat, paragraph
 from aisr.paper.references import by_name
@@ -132,7 +132,9 @@ class _Reader:
             if token.type == "inline" and above == "heading_open" and before is not None:
                 self._heading(int(before.tag[1:]), flat(self._pieces(token, line)).text)
             elif token.type == "inline" and above in ("th_open", "td_open"):
-                table[-1].append((flat(self._pieces(token, line)).text, 1, 1))
+                said = flat(self._pieces(token, line)).text
+                bold = any(child.type == "strong_open" for child in token.children or ())
+                table[-1].append((marked(said, bold), 1, 1))
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -206,8 +208,9 @@ class _Reader:
             key = label if label and label not in found else name
             if label:
                 self.labels[label] = name
+            rows, bold = unmarked(block.rows)
             found.setdefault(
-                key, Float(key, name, block.kind, caption, block.place, block.rows, pictures, block.headings)
+                key, Float(key, name, block.kind, caption, block.place, rows, pictures, block.headings, bold=bold)
             )
         self.blocks = [one for number, one in enumerate(self.blocks) if one.kind == "text" and number not in captions]
         return found

@@ -7,10 +7,12 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aisr.base.files import write_whole
-from aisr.report.records import MAX_BYTES, Records
+
+if TYPE_CHECKING:
+    from aisr.report.records import Records
 
 FILE = "report.html"
 HERE = Path(__file__).parent
@@ -24,6 +26,8 @@ def no_picture(path: str) -> None:
 
 def kept(page: Path) -> Thumbnail:
     """The pictures that a page has which was written before; none where there is no page of ours."""
+    from aisr.report.records import MAX_BYTES  # loads DSPy
+
     if not page.is_file() or page.stat().st_size > MAX_BYTES:
         return no_picture
     text = page.read_text(encoding="utf-8", errors="replace")
@@ -37,7 +41,7 @@ def kept(page: Path) -> Thumbnail:
     return small.get
 
 
-def render(found: Records, thumbnail: Thumbnail = no_picture) -> str:
+def render(found: "Records", thumbnail: Thumbnail = no_picture) -> str:
     """The page. Its policy admits this script, this style and inlined pictures, and no network."""
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
@@ -62,13 +66,13 @@ def render(found: Records, thumbnail: Thumbnail = no_picture) -> str:
     )
 
 
-def write(folder: Path, found: Records, thumbnail: Thumbnail = no_picture) -> Path:
+def write(folder: Path, found: "Records", thumbnail: Thumbnail = no_picture) -> Path:
     """Write the page into a folder; its path."""
     write_whole(folder / FILE, render(found, thumbnail))
     return folder / FILE
 
 
-def _pictures(found: Records, thumbnail: Thumbnail) -> dict[str, str]:
+def _pictures(found: "Records", thumbnail: Thumbnail) -> dict[str, str]:
     """Each picture once, by the path that records give."""
     return inlined({exhibit.picture for one in found.records for exhibit in one.exhibits if exhibit.picture}, thumbnail)
 

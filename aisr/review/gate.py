@@ -3,16 +3,22 @@
 from collections.abc import Sequence
 
 from aisr.programs.errors import UserError
-from aisr.review.verdicts import HIDDEN, Review, Verdict
+from aisr.review.recomputed import LABELS
+from aisr.review.verdicts import EXACT, HIDDEN, Review, Verdict
 
 
 def chosen(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The labels of --fail-on, whatever their case. Raises UserError for what is none."""
-    labels = {label.lower(): label for label in [*known, HIDDEN]}
+    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that kind. Raises
+    UserError for what is none."""
+    found = [label for kind in EXACT for label in LABELS[kind].meanings]
+    labels = {label.lower(): {label} for label in [*known, *found, HIDDEN]}
+    labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
     unknown = [label for label in wanted if label.lower() not in labels]
     if unknown:
-        raise UserError(f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join(labels.values())}")
-    return {labels[label.lower()] for label in wanted}
+        raise UserError(
+            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *found])}"
+        )
+    return {label for one in wanted for label in labels[one.lower()]}
 
 
 def failing(review: Review, labels: set[str], above: float) -> list[Verdict]:

@@ -19,7 +19,8 @@ def line(review: Review, verdict: Verdict) -> str:
         where += f": page {place.page}"
     sure = "" if verdict.confidence is None else f" {verdict.confidence:.0%}".replace("%", " %")
     work = f" [{verdict.work}]" if verdict.work else ""
-    words = f"{where}: {verdict.label or NOT_JUDGED}{sure}{work}: {review.sentence(verdict).text}"
+    why = f" ({verdict.why})" if verdict.why else ""
+    words = f"{where}: {verdict.label or NOT_JUDGED}{sure}{work}{why}: {review.sentence(verdict).text}"
     return printable(" ".join(words.split()))
 
 
@@ -41,6 +42,7 @@ def _object(review: Review, verdict: Verdict) -> dict[str, Any]:
         "label": verdict.label,
         "confidence": None if verdict.confidence is None else round(verdict.confidence, 4),
         "failed": verdict.failure,
+        "why": verdict.why or None,
         "evidence": [
             {"key": piece.key, "text": piece.lines[mark.line], "named": mark.place or None}
             for mark in verdict.marks

@@ -114,6 +114,7 @@ def _verdict(
         "doubtful": verdict.doubtful,
         "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
         "failure": verdict.failure,
+        "why": verdict.why,
         "work": verdict.work,
         "evidence": bundles.setdefault(bundle, len(bundles)),
         "marks": verdict.marks,

@@ -3,11 +3,13 @@
   const { labels, paragraphs, verdicts, order, bundles, pieces } = data("review");
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), detail = byId("detail"), search = byId("search");
+  const EXACT = ["arithmetic", "quote"];
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", ALL = "all";
 
   const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
   const colourOf = (verdict) => {
     if (verdict.kind === "hidden") return "vh";
+    if (EXACT.includes(verdict.kind)) return "vx";
     const place = verdict.label === null ? -1 : Object.keys(labels[verdict.kind].meanings).indexOf(verdict.label);
     return place < 0 ? "vf" : "v" + place;
   };
@@ -145,11 +147,12 @@
     return some([
       el("div", { class: "verdict-of " + colourOf(verdict) },
         el("div", { class: "top" }, dot(verdict), el("b", null, said(verdict)),
-          verdict.confidence === null && verdict.label !== null && verdict.kind !== "hidden"
+          verdict.confidence === null && verdict.label !== null && !["hidden", ...EXACT].includes(verdict.kind)
             && el("span", { class: "quiet" }, "confidence unknown"),
           verdict.work && el("span", { class: "quiet" }, "cites " + verdict.work)),
         el("p", { class: "quiet" }, meaning),
         el("p", null, verdict.statement),
+        verdict.why && el("p", { class: "why" }, verdict.why),
         ...Object.entries(verdict.signs).map(([cue, words]) => el("p", { class: "quiet" }, cue + ": " + words.join(", ")))),
       ...drawEvidence(verdict),
     ]);

@@ -13,11 +13,12 @@ from urllib.parse import quote
 from aisr.base.digests import of_text
 from aisr.paper.draft import Place
 from aisr.review.places import path
-from aisr.review.verdicts import HIDDEN, HIDDEN_MEANS, Review, Verdict
+from aisr.review.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, Kind, Review, Verdict
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 UNJUDGED = "not-judged"
 FINGERPRINT = "sentence/v1"
+LEVELS: dict[Kind, str] = {"arithmetic": "error", "quote": "error"}
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -57,11 +58,12 @@ def _rules(review: Review) -> list[dict[str, Any]]:
     rules = []
     for kind, labels in review.labels.items():
         rules += [
-            _rule(f"{kind}-{_slug(label)}", label, meaning, "warning")
+            _rule(f"{kind}-{_slug(label)}", label, meaning, LEVELS.get(kind, "warning"))
             for label, meaning in labels.meanings.items()
             if label != labels.neutral
         ]
-        rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no verdict could be had", "note"))
+        if kind not in EXACT:
+            rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no verdict could be had", "note"))
     return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
 
 
@@ -79,12 +81,12 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
     sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
     on_page = f"Page {place.page}: " if place.line is None and place.page is not None else ""
     work = f" [{verdict.work}]" if verdict.work else ""
-    why = f" ({verdict.failure})" if verdict.failure else ""
+    why = f" ({verdict.failure or verdict.why})" if verdict.failure or verdict.why else ""
     text = f"{on_page}{verdict.label or 'Not judged'}{sure}{work}{why}: {review.sentence(verdict).text}"
     found: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules[rule],
-        "level": "note" if verdict.label is None else "warning",
+        "level": "note" if verdict.label is None else LEVELS.get(verdict.kind, "warning"),
         "message": {"text": text},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Draft, Place, Sentence
 
-Kind = Literal["claim", "citation", "hidden"]
+Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
+EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # found without a model: no confidence, and no doubt of that kind
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
 HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
 
@@ -35,7 +36,7 @@ class Verdict(NamedTuple):
     paragraph and sentence: positions in the draft and in the paragraph; statement: what was judged, which of a citation
     may be a part of the sentence; label: None where it was not judged, for the reason `failure`; confidence: how likely
     the label is, in 0-1, None where the LM gives no probabilities; work: key of the cited work; signs: words behind the
-    cues, by the cue.
+    cues, by the cue; why: what was computed or found instead, where no model judged.
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class Verdict(NamedTuple):
     evidence: tuple[Piece, ...] = ()
     marks: tuple[Mark, ...] = ()
     signs: Mapping[str, list[str]] = {}
+    why: str = ""
 
     @property
     def doubtful(self) -> bool:
@@ -105,9 +107,9 @@ class Review:
         return sum(one.label is None for one in self.verdicts)
 
     def by_doubt(self) -> list[int]:
-        """Positions of the verdicts, the most doubtful first: faults, the surest first; what was not judged; and what
-        nothing was found wrong with, the least sure first. Equals, and what has no confidence, in the paper's order,
-        the latter behind."""
+        """Positions of the verdicts, the most doubtful first: what was found without a model; faults, the surest first;
+        what was not judged; and what nothing was found wrong with, the least sure first. Equals, and what has no
+        confidence, in the paper's order, the latter behind."""
         return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
 
 
@@ -119,6 +121,8 @@ def _doubt(verdict: Verdict) -> tuple[int, float]:
         return 1, 0
     if verdict.neutral:
         return 2, 1.0 if verdict.confidence is None else verdict.confidence
+    if verdict.kind in EXACT:
+        return 0, -2
     if verdict.kind == "hidden":
         return 0, -1
     return 0, 0 if verdict.confidence is None else -verdict.confidence

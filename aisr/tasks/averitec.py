@@ -14,9 +14,8 @@ from aisr.metrics.averitec.evidence import matched, of_pairs, of_questions
 from aisr.metrics.averitec.score import HEADLINE, Matches
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge, filled
+from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions, filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
-from aisr.programs.retrieval import knn_demos
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import held
 from aisr.tasks import nlpcc
@@ -160,17 +159,7 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     record=AveritecRecord,
     prediction=AveritecPrediction,
     program=AveritecJudge,
-    option_types=MappingProxyType(
-        {
-            "questions": int,
-            "pairs": int,
-            "fill": bool,
-            "retriever": str,
-            "samples": int,
-            "chances": str,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=AveritecOptions.types(),
     parts=MappingProxyType(
         {
             "accuracy": "label accuracy",

@@ -13,7 +13,7 @@ import dspy
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures.relation import HALF, gain
 from aisr.metrics.context24_figures.score import Ranked
-from aisr.programs.judges.context24_figures import context24_figures_judge, without_lm
+from aisr.programs.judges.context24_figures import Context24FiguresOptions, context24_figures_judge, without_lm
 from aisr.programs.records.context24_figures import (
     MOST,
     Context24FiguresPrediction,
@@ -22,7 +22,6 @@ from aisr.programs.records.context24_figures import (
     Sought,
     place_of,
 )
-from aisr.programs.retrieval import knn_demos
 from aisr.programs.retrieval.elements import strategies
 from aisr.programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
 from aisr.programs.retrieval.elements.strategies import Strategy
@@ -133,9 +132,7 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     record=Context24FiguresRecord,
     prediction=Context24FiguresPrediction,
     program=context24_figures_judge,
-    option_types=MappingProxyType(
-        {"strategy": str, "retriever": str, "rephrase": bool, "order": int, **knn_demos.OPTIONS}
-    ),
+    option_types=Context24FiguresOptions.types(),
     parts=MappingProxyType({"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}),
     score=Ranked.of,
     answer=lambda prediction: tuple(prediction.ranking[:MOST]),

@@ -14,9 +14,8 @@ from aisr.metrics.context24_text.rouge import KINDS, rouge
 from aisr.metrics.context24_text.score import RIGHT, Grounded
 from aisr.metrics.context24_text.snippets import matched
 from aisr.programs.errors import UserError
-from aisr.programs.judges.context24_text import Context24TextJudge, best_sentences
+from aisr.programs.judges.context24_text import Context24TextJudge, Context24TextOptions, best_sentences
 from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord, Grounding, Snippet
-from aisr.programs.retrieval import knn_demos
 from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
 from aisr.tasks import nlpcc
 from aisr.tasks.exhibit import Exhibit
@@ -123,16 +122,7 @@ CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
     record=Context24TextRecord,
     prediction=Context24TextPrediction,
     program=Context24TextJudge,
-    option_types=MappingProxyType(
-        {
-            "strategy": str,
-            "sentences": int,
-            "neighbours": int,
-            "expressions": bool,
-            "several": bool,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=Context24TextOptions.types(),
     parts=MappingProxyType({"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}),
     score=Grounded.of,
     answer=_answer,

@@ -9,9 +9,8 @@ import dspy
 from aisr.metrics.track1 import tally_track1
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.track1 import Track1Judge
+from aisr.programs.judges.track1 import Track1Judge, Track1Options
 from aisr.programs.records.track1 import Track1Prediction, Track1Record
-from aisr.programs.retrieval import knn_demos
 from aisr.programs.vision.evidence_bundle import KINDS
 from aisr.tasks import drafts, nlpcc, planted_edits
 from aisr.tasks.exhibit import Exhibit
@@ -87,9 +86,7 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     record=Track1Record,
     prediction=Track1Prediction,
     program=Track1Judge,
-    option_types=MappingProxyType(
-        {"unit": str, "evidence": str, "checks": bool, "samples": int, "chances": str, **knn_demos.OPTIONS}
-    ),
+    option_types=Track1Options.types(),
     parts=MappingProxyType({"macro_f1": "macro-F1", "pem": "paragraph exact match"}),
     score=tally_track1,
     answer=_answer,

@@ -9,9 +9,8 @@ import dspy
 from aisr.metrics.track2 import evidence_found, tally_track2
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.track2 import Track2Judge
+from aisr.programs.judges.track2 import Track2Judge, Track2Options
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
-from aisr.programs.retrieval import knn_demos
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
 from aisr.tasks import drafts, nlpcc, planted_edits
@@ -95,17 +94,7 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     record=Track2Record,
     prediction=Track2Prediction,
     program=Track2Judge,
-    option_types=MappingProxyType(
-        {
-            "context_tokens": int,
-            "retriever": str,
-            "rerank": int,
-            "quotes": bool,
-            "samples": int,
-            "chances": str,
-            **knn_demos.OPTIONS,
-        }
-    ),
+    option_types=Track2Options.types(),
     parts=MappingProxyType({"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}),
     score=tally_track2,
     answer=_answer,

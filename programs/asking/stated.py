@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-FIELD = "how_sure"
+import dspy
+
+from aisr.programs import questions
+
+FIELD = questions.SURE
 FORM = (
     "how likely that label is in percent, then the likeliest other label and its percent, such as "
     '"{example}". Be honest: of all that you call 70, seven in ten should be right'
@@ -25,6 +29,16 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}|nan|inf)
 def asked(labels: Sequence[str], slots: str = "") -> str:
     """What the output field is described as. slots: what is said before, where there is one for each sentence."""
     return slots + FORM.format(example=f"70, {labels[1]} 20")
+
+
+def stating(
+    signature: type[dspy.Signature], labels: Sequence[str], place: int = -1, slots: str = ""
+) -> type[dspy.Signature]:
+    """A signature that also asks how likely the label is: among its outputs at `place`, -1 for the end. slots: as in
+    `asked`; the field is then a list."""
+    field: Any = dspy.OutputField(desc=asked(labels, slots))
+    wider: type[dspy.Signature] = signature.insert(place, FIELD, field, list[str] if slots else str)
+    return wider
 
 
 def plausible(text: str, label: str, rival: str) -> str:

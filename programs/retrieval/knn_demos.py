@@ -11,7 +11,6 @@ from aisr.programs.retrieval.retrievers import matcher, order
 
 By = Literal["words", "vectors", "both"]
 RETRIEVERS: Mapping[By, str] = MappingProxyType({"words": "bm25", "vectors": "dense", "both": "hybrid"})
-OPTIONS: Mapping[str, type] = MappingProxyType({"nearest": int, "nearest_by": str, "seats": bool})
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,6 @@ class Nearness:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What it was made with."""
-        return {"nearest": self.count} | ({"nearest_by": self.by, "seats": self.seats} if self.count else {})
 
     def keeps_apart(self, text: str) -> bool:
         """Whether the record of a statement is shown no demo of a group of its own."""

@@ -1,17 +1,22 @@
 """Listwise reranking: the LM sees the retriever's best paragraphs together and puts them in order (Sun et al. 2023)."""
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import dspy
 
 from aisr.programs.asking.ask import asking, unknown_names
 from aisr.programs.asking.steps import Steps, run
 from aisr.programs.errors import UserError
+from aisr.programs.questions import Each
 from aisr.programs.text.sanitize import plain
 from aisr.programs.text.table import flat
 
 NAMED = 10  # ids that an answer may name; the rest keep the retriever's order
 DEEPEST = 50
+
+
+EACH = Each("Does [{}] alone show whether the paper supports the claim?", ranked=True)
 
 
 class RankParagraphs(dspy.Signature):
@@ -24,7 +29,7 @@ class RankParagraphs(dspy.Signature):
 
     passages: str = dspy.InputField(desc="paragraphs of the cited paper, each after its [id]")
     claim: str = dspy.InputField(desc="the claim that cites the paper")
-    ranked_ids: list[str] = dspy.OutputField(
+    ranked_ids: Annotated[list[str], EACH] = dspy.OutputField(
         desc=f"ids of up to {NAMED} paragraphs shown above, the most telling one first, such as P12"
     )
 

@@ -13,7 +13,8 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.inference import batch_api
 from aisr.inference.judge import judge_all
-from aisr.lm.open import LMUnavailable, open_lm
+from aisr.lm.open import open_lm
+from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.reading.lines import BadLine, read
 from aisr.tasks.all import TASKS

@@ -11,7 +11,8 @@ from aisr.lm import llama_cpp
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.gguf_file import ModelFile, model_file
 from aisr.lm.llama_cpp import Prompt
-from aisr.lm.open import LMUnavailable, open_lm
+from aisr.lm.open import open_lm
+from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 
 LABELS = {

@@ -11,7 +11,8 @@ import pytest
 
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import LedgerLM, OpenLM
-from aisr.lm.open import LMUnavailable, open_lm
+from aisr.lm.open import open_lm
+from aisr.lm.unavailable import LMUnavailable
 from aisr.tasks.track1 import TRACK1
 from support.loopback import completion
 from support.scripted import claim, corpus, requests, right, scripted

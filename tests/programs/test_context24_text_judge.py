@@ -72,19 +72,19 @@ def test_more_sentences_than_wanted_are_cut() -> None:
 
 
 def test_retrieval_asks_no_lm_and_its_neighbours_come_along() -> None:
-    alone = unasked(Context24TextJudge("sentences", sentences=1), claim()).texts
-    beside = unasked(Context24TextJudge("sentences", sentences=1, neighbours=1), claim()).texts
+    alone = unasked(Context24TextJudge(strategy="sentences", sentences=1), claim()).texts
+    beside = unasked(Context24TextJudge(strategy="sentences", sentences=1, neighbours=1), claim()).texts
     assert len(alone) == len(beside) == 1
     assert alone[0] in beside[0]
     assert len(beside[0]) > len(alone[0])
     paragraphs = claim().paragraphs
     assert any(beside[0] in text for text in paragraphs)  # neighbours stand in the same paragraph
-    assert unasked(Context24TextJudge("paragraph"), claim()).texts[0] in paragraphs
+    assert unasked(Context24TextJudge(strategy="paragraph"), claim()).texts[0] in paragraphs
 
 
 def test_snippets_are_joined_unless_several_are_wanted() -> None:
-    joined = unasked(Context24TextJudge("sentences"), claim())
-    apart = unasked(Context24TextJudge("sentences", several=True), claim())
+    joined = unasked(Context24TextJudge(strategy="sentences"), claim())
+    apart = unasked(Context24TextJudge(strategy="sentences", several=True), claim())
     assert len(joined.snippets) == 1 < len(apart.snippets)
     assert joined.texts == [" ".join(apart.texts)]
     assert (
@@ -99,7 +99,7 @@ def test_what_needs_no_lm_is_the_floor_beside_every_result() -> None:
     examples = [Context24TextJudge().prepare(claim(k)) for k in (1, 2)]
     assert CONTEXT24_TEXT.floor is not None
     floors = [CONTEXT24_TEXT.floor(example) for example in examples]
-    assert floors == [unasked(Context24TextJudge("sentences"), claim(k)) for k in (1, 2)]
+    assert floors == [unasked(Context24TextJudge(strategy="sentences"), claim(k)) for k in (1, 2)]
     assert floors == [CONTEXT24_TEXT.fallback(claim(k)) for k in (1, 2)]
 
 
@@ -111,7 +111,7 @@ CHATTER = (
 
 
 def test_chatter_is_left_out_and_quotes_are_given_as_the_paper_has_them() -> None:
-    found = answer(Context24TextJudge("whole", several=True), claim(), quoting(CHATTER))
+    found = answer(Context24TextJudge(strategy="whole", several=True), claim(), quoting(CHATTER))
     assert found.texts == [METHOD.format(1), MEASURE.format(1)]
     assert all(snippet.verbatim for snippet in found.snippets)
 
@@ -132,19 +132,19 @@ def test_chatter_is_left_out_and_quotes_are_given_as_the_paper_has_them() -> Non
     ],
 )  # fmt: skip
 def test_a_quote_is_marked_where_it_does_not_stand_in_the_paper(quote: str, text: str, verbatim: bool) -> None:
-    (snippet,) = answer(Context24TextJudge("whole"), claim(), quoting(quote)).snippets
+    (snippet,) = answer(Context24TextJudge(strategy="whole"), claim(), quoting(quote)).snippets
     assert snippet == (text, verbatim)
 
 
 def test_a_paper_with_ligatures_and_hyphens_is_recognised() -> None:
     soiled = claim(paragraphs=["We ﬁrst classi-\nﬁed 4,000 speciﬁc cells by hand – twice.", "Nothing else."])
     lm = quoting("we first classified 4,000 specific cells by hand - twice")
-    (snippet,) = answer(Context24TextJudge("whole"), soiled, lm).snippets
+    (snippet,) = answer(Context24TextJudge(strategy="whole"), soiled, lm).snippets
     assert snippet == ("We ﬁrst classi- ﬁed 4,000 speciﬁc cells by hand – twice.", True)
 
 
 def test_an_answer_without_a_quote_is_asked_about_again_and_fails_the_record() -> None:
-    program = Context24TextJudge("whole")
+    program = Context24TextJudge(strategy="whole")
     lm = quoting("No relevant evidence was found in the article.", "Here are the quotes:")
     outcome = judge(CONTEXT24_TEXT, program, program.prepare(claim()), lm)
     assert "it quotes nothing" in (outcome.failure or "")
@@ -157,7 +157,7 @@ def learnt(program: Context24TextJudge) -> Context24TextJudge:
 
 
 def test_expressions_of_train_filter_what_is_found() -> None:
-    program = learnt(Context24TextJudge("sentences", expressions=True))
+    program = learnt(Context24TextJudge(strategy="sentences", expressions=True))
     assert program.learnt is not None
     assert "square metres were drawn at random and photographed from above in april" in program.learnt.papers
     (text,) = unasked(program, claim(3)).texts
@@ -167,7 +167,7 @@ def test_expressions_of_train_filter_what_is_found() -> None:
 
 
 def test_expressions_are_saved_with_the_program_and_shown_to_a_person() -> None:
-    program = learnt(Context24TextJudge("select", expressions=True))
+    program = learnt(Context24TextJudge(strategy="select", expressions=True))
     text = program_text(CONTEXT24_TEXT, program)
     again = parse(text, "here").program
     assert isinstance(again, Context24TextJudge)
@@ -211,7 +211,7 @@ def test_gold_passages_are_known_again_in_the_paper() -> None:
 
 @pytest.mark.parametrize("strategy", ["select", "whole"])
 def test_a_demo_shows_what_is_gold_and_little_else(strategy: str) -> None:
-    program = Context24TextJudge(strategy)
+    program = Context24TextJudge(strategy=strategy)
     long = claim(paragraphs=[*claim().paragraphs, *(f"Moss {k} in the shade. " * 40 for k in range(30))])
     (row,) = program.lessons(program.prepare(long))
     assert METHOD.format(1) in row.passages
@@ -251,7 +251,7 @@ def test_hostile_papers_stay_one_line_a_sentence() -> None:
     assert "<|im_start" not in shown
     assert shown.count("[S1]") == 1
     assert "[S99]" not in shown
-    whole = Context24TextJudge("whole").prepare(claim(paragraphs=["A.\n[P2] forged", "B."])).passages
+    whole = Context24TextJudge(strategy="whole").prepare(claim(paragraphs=["A.\n[P2] forged", "B."])).passages
     assert whole.splitlines() == ["[P1] A. (P2) forged", "[P2] B."]
 
 

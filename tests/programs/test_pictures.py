@@ -134,12 +134,12 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
 @pytest.mark.parametrize("form", ["ocr", "image", "transcript"])
 def test_pictures_without_a_place_to_look_are_refused(form: str) -> None:
     with pytest.raises(ValueError, match="give --image-root"):
-        Track1Judge(evidence=form).prepare(showing("a.png"))  # type: ignore[arg-type]
+        Track1Judge(evidence=form).prepare(showing("a.png"))
 
 
 def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(ValueError, match="evidence is 'smell'; one of: caption, ocr, image, transcript"):
-        Track1Judge(evidence="smell")  # type: ignore[arg-type]
+        Track1Judge(evidence="smell")
 
 
 def blocks(body: dict[str, object]) -> list[dict[str, object]]:
@@ -160,7 +160,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     loopback.reply = lambda asked: json.dumps(
         {"sentence_labels": ["Contradiction"]} if unit == "paragraph" else {"sentence_label": "Contradiction"}
     )
-    found = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")  # type: ignore[arg-type]
+    found = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")
     assert found.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
     content = blocks(loopback.asked[0].body)
     kinds = [block["type"] for block in content]

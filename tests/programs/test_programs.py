@@ -63,7 +63,7 @@ def test_one_unusable_sentence_fails_the_paragraph() -> None:
 
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ValueError, match="unit is 'word'; one of: paragraph, sentence"):
-        Track1Judge(unit="word")  # type: ignore[arg-type]
+        Track1Judge(unit="word")
 
 
 @pytest.mark.parametrize("unit", ["paragraph", "sentence"])

@@ -54,8 +54,12 @@ def hang_up(asked: Asked) -> Reply:
     return close
 
 
-def cut_short(asked: Asked) -> Reply:
-    return lambda handler: send(handler, 200, completion(asked, judged(asked)), {}, missing=40)
+def cut_short_body(body: Callable[[Asked], str]) -> Callable[[Asked], Reply]:
+    """An answer that ends before it is over."""
+    return lambda asked: lambda handler: send(handler, 200, body(asked), {}, missing=40)
+
+
+cut_short = cut_short_body(lambda asked: completion(asked, judged(asked)))
 
 
 def without_end(asked: Asked) -> Reply:

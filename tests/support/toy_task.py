@@ -1,6 +1,6 @@
 """A task without labels and with a score that is a number: what share, in 0-1, does a sentence speak of?
 
-All that a new task needs: its records and predictions, a program, a score, and the `Task` that binds them.
+All that a new task needs beside its judge: a score, a file to submit, and the `Task` that binds them.
 """
 
 import json
@@ -8,57 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-import dspy
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from aisr.metrics.scores import Floats, Report
-from aisr.programs.asking.ask import asking
-from aisr.programs.asking.steps import run
-from aisr.programs.records.base import Prediction, Record
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.task import Task
-
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class ShareRecord(Record):
-    text: str
-    share: Share | None = None
-    gold = property(lambda self: self.share)
-
-
-class SharePrediction(Prediction):
-    share: Share
-    answer = property(lambda self: self.share)
-
-
-class ShareReader(dspy.Module):
-    gallery, decision, ranker, samples, statement = None, None, None, 1, "sentence"
-    lessons = lambda self, example: self.demo_rows(example)  # noqa: E731
-    rows_before: Any = staticmethod(lambda example: [])
-    longer_by = staticmethod(lambda example: 0)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.judging = dspy.Predict(
-            dspy.Signature("sentence: str -> share: float", "Say what share of a whole the sentence speaks of.")
-        )
-        self.options: dict[str, Any] = {}
-
-    def prepare(self, record: ShareRecord) -> dspy.Example:
-        gold = {} if record.gold is None else {"share": record.gold, "gold": record.gold}
-        return dspy.Example(id=record.id, sentence=record.text, **gold).with_inputs("sentence")
-
-    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
-        return [example]
-
-    def forward(self, sentence: str) -> dspy.Prediction:
-        outside = lambda said: None if 0 <= said.share <= 1 else f"{said.share} is no share"  # noqa: E731
-        return dspy.Prediction(share=run(asking(self.judging, outside, {}, sentence=sentence)).share)
+from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
 
 
 @dataclass(frozen=True)
@@ -102,8 +60,8 @@ TOY: Task[ShareRecord, float, float] = Task(
     name="shares",
     record=ShareRecord,
     prediction=SharePrediction,
-    program=ShareReader,
-    option_types=MappingProxyType({}),
+    program=ShareJudge,
+    option_types=ShareOptions.types(),
     parts=MappingProxyType({"close": "within a tenth"}),
     score=Closeness.of,
     answer=lambda prediction: float(prediction.share),

@@ -366,9 +366,7 @@ def test_the_stored_file_says_what_to_install(
 
 
 # How the file began that versions were registered with before.
-FORMER = (
-    "from optimize.artifact import parse\nfrom optimize.judging import judge_all\nfrom optimize.lm import open_lm\n"
-)
+FORMER = "from aisr.artifact import parse\nfrom optimize.judging import judge_all\nfrom aisr.lm import open_lm\n"
 
 
 def test_a_version_with_a_former_model_file_is_predicted_from_its_json_all_the_same(

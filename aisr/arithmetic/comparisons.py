@@ -1,0 +1,349 @@
+"""Differences, ratios and orders of rows and columns that a sentence names, recomputed from the cells.
+
+A statement counts as wrong only where no reading of the table gives it: not the pairs that are named, in points or per
+cent, with every cell rounded either way; and not, to the printed digit, any other pair that one of the names is in, in
+any table of the paper.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from aisr.arithmetic.claims import Claim, Order, claims, clause, orders
+from aisr.arithmetic.facts import Fact, Label, around
+from aisr.arithmetic.grid import Cell, Grid
+from aisr.arithmetic.names import Mention, consistent, mentions, named
+from aisr.arithmetic.numbers import Interval, said
+from aisr.arithmetic.polarity import is_measure, larger_is_better
+
+NEAR = 0.35  # share by which "about" may be off before it is called wrong
+NEARER = 0.1  # the same of pairs that are not named
+MOST_PAIRS = 20_000
+
+
+class Pair(NamedTuple):
+    """Two cells that differ in one name."""
+
+    first: Cell
+    second: Cell
+    table: Grid
+
+
+def compared(text: str, near: Sequence[Grid], everywhere: Sequence[Grid], referred: bool) -> Iterator[Fact]:
+    """What a sentence says of differences and orders. near: the tables that it is about; everywhere: all of the paper;
+    referred: whether it, or its paragraph, names them, so that a single name is enough to go by."""
+    found = {id(table): mentions(text, table) for table in everywhere}
+    for claim in claims(text):
+        fact = _of_claim(text, claim, near, everywhere, found, referred)
+        if fact is not None:
+            yield fact
+    for order in orders(text):
+        fact = _of_order(text, order, near, found, referred)
+        if fact is not None:
+            yield fact
+
+
+def _of_claim(
+    text: str,
+    claim: Claim,
+    near: Sequence[Grid],
+    everywhere: Sequence[Grid],
+    found: dict[int, list[Mention]],
+    referred: bool,
+) -> Fact | None:
+    label = Label.RATIO if claim.unit in ("times", "share") else Label.DIFFERENCE
+    words = around(text, claim.start, claim.end)
+    asked: list[Pair] = []
+    means: list[Fact] = []
+    single = False
+    for table in near:
+        pairs = list(_named_pairs(text, claim.start, table, found[id(table)]))
+        mean = _of_means(claim, pairs)
+        asked += pairs
+        means += [Fact(label, words, mean, True, (table.key,))] if mean else []
+        if not pairs and referred and named(found[id(table)]):
+            single = True
+    fitting = [pair for pair in asked if _fits(claim, pair, strict=False)]
+    if fitting and claim.hedge in ("least", "most"):
+        return None  # it holds, but of which pair it was said nobody can tell
+    if fitting:
+        closest = min(fitting, key=lambda pair: _distance(claim, pair))
+        return Fact(label, words, _told(closest, claim), True, (closest.table.key,))
+    if means:
+        return means[0]
+    changed = _change(claim, words, near, found) if single and not claim.hedge else None
+    if changed is not None:
+        return changed
+    if any(_fits(claim, pair, strict=True) for table in everywhere for pair in _any_pairs(table, found[id(table)])):
+        return None  # some other reading of some table says so
+    if any(_is_cell(claim, table) for table in everywhere):
+        return None
+    if asked and not claim.hedge:
+        closest = min(asked, key=lambda pair: _distance(claim, pair))
+        return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
+    if asked and claim.hedge == "near" and not any(_roughly(claim, pair) for pair in asked):
+        closest = min(asked, key=lambda pair: _distance(claim, pair))
+        return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
+    return _single(claim, words, near, found) if single and not claim.hedge and claim.unit == "points" else None
+
+
+def _single(claim: Claim, words: str, near: Sequence[Grid], found: dict[int, list[Mention]]) -> Fact | None:
+    """Of one name alone: wrong where neither its cells nor their differences from any others give the points."""
+    tables = [table for table in near if named(found[id(table)])]
+    if len(tables) != 1 or claim.number.places == 0:
+        return None
+    (table,) = tables
+    wanted = named(found[id(table)])
+    beside = [labels for level, labels in wanted.items() if level < table.beside]
+    if len(beside) != 1 or len(beside[0]) != 1:
+        return None
+    cells = consistent(table.cells, wanted)
+    if not 0 < len(cells) <= 9:
+        return None
+    shown = "; ".join(f"{table.where(cell)}: {cell.number.text}" for cell in cells[:3])
+    computed = f"no cell of {table.name} and no difference of two gives {claim.number.text} ({shown})"
+    return Fact(Label.DIFFERENCE, words, computed, False, (table.key,))
+
+
+CHANGE = re.compile(r"\b(?:change|delta|diff(?:erence)?|gain|drop)\b|Δ|∆", re.IGNORECASE)
+
+
+def _change(claim: Claim, words: str, near: Sequence[Grid], found: dict[int, list[Mention]]) -> Fact | None:
+    """Of a single row and a table with one column of changes: whether the row has the points there."""
+    for table in near:
+        wanted = named(found[id(table)])
+        beside = {level: labels for level, labels in wanted.items() if level < table.beside}
+        if len(beside) != 1 or any(len(labels) > 1 for labels in beside.values()):
+            continue
+        changes = [one for one in table.cells if any(CHANGE.search(name) for name in one.at[table.beside :])]
+        cells = consistent(changes, beside)
+        if len(cells) == 1 and len({one.column for one in changes}) == 1 and claim.unit == "points":
+            (cell,) = cells
+            if cell.number.places == claim.number.places:
+                shown = f"{table.where(cell)}: {cell.number.text} ({table.name})"
+                holds = cell.number.interval.size().meets(claim.number.interval.size())
+                return Fact(Label.DIFFERENCE, words, shown, holds, (table.key,))
+    return None
+
+
+def _named_pairs(text: str, place: int, table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
+    """The pairs of cells whose two names stand in the sentence, at least one of them in the clause around `place`."""
+    begin, end = clause(text, place)
+    wanted = named(found)
+    close = named([one for one in found if begin <= one.start < end])
+    for level, labels in wanted.items():
+        if len(labels) < 2:
+            continue
+        anchors = close.get(level) or labels
+        for first, second in _pairs(table, level, consistent(table.cells, wanted, level)):
+            names = {first.at[level], second.at[level]}
+            if names <= labels and names & anchors:
+                yield Pair(first, second, table)
+
+
+def _any_pairs(table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
+    """All pairs of cells that differ in one name and of which one stands for a name in the sentence."""
+    wanted = named(found)
+    for level in range(len(table.levels)):
+        if sum(is_measure(label) for label in table.levels[level]) > 1:
+            continue  # nobody takes precision from recall, or minutes from memory
+        for first, second in _pairs(table, level, table.cells):
+            if any(one.at[other] in labels for one in (first, second) for other, labels in wanted.items()):
+                yield Pair(first, second, table)
+
+
+def _pairs(table: Grid, level: int, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+    """Pairs of cells that differ in their name on one level alone."""
+    alike: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in cells:
+        alike.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
+    made = 0
+    for group in alike.values():
+        for first, second in combinations(group, 2):
+            made += 1
+            if made > MOST_PAIRS:
+                return
+            if first.at[level] != second.at[level]:
+                yield first, second
+
+
+def _readings(claim: Claim, first: Interval, second: Interval) -> Iterator[Interval]:
+    """What the two may be said to differ by, in the claim's unit and without a sign."""
+    if claim.unit in ("times", "share"):
+        scale = 100 if claim.unit == "share" else 1
+        for ratio in (first.over(second), second.over(first)):
+            if ratio is not None:
+                yield ratio.times(scale)
+                if claim.unit == "times":  # "1.5 times higher" is 2.5 times as high to some
+                    yield Interval(ratio.low - 1, ratio.high - 1)
+        return
+    apart = first.minus(second).size()
+    yield apart
+    if max(abs(first.high), abs(second.high)) <= 1.001:
+        yield apart.times(100)
+    if claim.unit in ("percent", "plain"):
+        for base in (first, second):
+            ratio = apart.over(base)
+            if ratio is not None:
+                yield ratio.times(100)
+        for ratio in (first.over(second), second.over(first)):
+            if ratio is not None and claim.unit == "percent":
+                yield ratio.times(100)
+
+
+def _fits(claim: Claim, pair: Pair, strict: bool) -> bool:
+    """Whether a pair gives the claim. strict: to the printed digit; else each cell may be rounded either way."""
+    stated = claim.number.interval.size()
+    first, second = (
+        Interval(cell.number.value, cell.number.value) if strict else cell.number.interval
+        for cell in (pair.first, pair.second)
+    )
+    for reading in _readings(claim, first, second):
+        if claim.hedge == "least" and reading.high >= stated.low:
+            return True
+        if claim.hedge == "most" and reading.low <= stated.high:
+            return True
+        if reading.meets(stated):
+            return True
+        near = NEARER if strict else NEAR
+        if (
+            claim.hedge == "near"
+            and reading.low <= stated.high * (1 + near)
+            and reading.high >= stated.low * (1 - near)
+        ):
+            return True
+    return False
+
+
+def _roughly(claim: Claim, pair: Pair) -> bool:
+    return _fits(claim._replace(hedge="near"), pair, strict=False)
+
+
+def _distance(claim: Claim, pair: Pair) -> float:
+    stated = abs(claim.number.value)
+    exact = (Interval(cell.number.value, cell.number.value) for cell in (pair.first, pair.second))
+    return min((abs(reading.low - stated) for reading in _readings(claim, *exact)), default=float("inf"))
+
+
+def _of_means(claim: Claim, pairs: Sequence[Pair]) -> str | None:
+    """Whether the claim is the mean of the differences: over all columns, or over those of one name."""
+    if len(pairs) < 2 or claim.unit in ("times", "share"):
+        return None
+    levels = pairs[0].table.levels
+    measures = [level for level, labels in enumerate(levels) if sum(map(is_measure, labels)) > 1]
+    groups: dict[tuple[object, ...], list[Pair]] = {}
+    for pair in pairs:
+        measured = tuple(pair.first.at[level] for level in measures)
+        groups.setdefault((*measured, -1), []).append(pair)
+        for level in range(len(levels)):
+            if pair.first.at[level] == pair.second.at[level]:
+                groups.setdefault((*measured, level, pair.first.at[level]), []).append(pair)
+    stated = claim.number.interval.size()
+    for group in groups.values():
+        if len(group) < 2:
+            continue
+        first, second = (
+            Interval(
+                sum(cell.number.interval.low for cell in cells) / len(cells),
+                sum(cell.number.interval.high for cell in cells) / len(cells),
+            )
+            for cells in ([pair.first for pair in group], [pair.second for pair in group])
+        )
+        if any(reading.meets(stated) for reading in _readings(claim, first, second)):
+            return f"the mean of {len(group)} differences in {group[0].table.name} is {claim.number.text}"
+    return None
+
+
+def _is_cell(claim: Claim, table: Grid) -> bool:
+    """Whether a table holds the amount itself, as a column of changes does."""
+    stated = abs(claim.number.value)
+    return any(
+        abs(abs(cell.number.value) - stated) < 1e-9 and cell.number.places == claim.number.places
+        for cell in table.cells
+    )
+
+
+def _told(pair: Pair, claim: Claim) -> str:
+    """The cells and what they come to."""
+    first, second = pair.first.number, pair.second.number
+    if claim.unit in ("times", "share") and min(first.value, second.value) > 0:
+        large, small = sorted((pair.first, pair.second), key=lambda cell: -cell.number.value)
+        ratio = large.number.value / small.number.value
+        if claim.unit == "share" or claim.number.value < 1:
+            share = said(100 / ratio, max(claim.number.places, 0)) + " %"
+            come = f"{small.number.text} / {large.number.text} = {share}"
+        else:
+            come = f"{large.number.text} / {small.number.text} = {said(ratio, max(claim.number.places, 1))}"
+    else:
+        places = max(first.places, second.places)
+        come = f"{first.text} − {second.text} = {said(first.value - second.value, places)}"
+        if claim.unit == "percent" and second.value > 0:
+            come += f", which is {said(100 * (first.value - second.value) / second.value, 1)} %"
+    return f"{come} in {pair.table.name} ({pair.table.where(pair.first)} against {pair.table.where(pair.second)})"
+
+
+def _of_order(
+    text: str, order: Order, near: Sequence[Grid], found: dict[int, list[Mention]], referred: bool
+) -> Fact | None:
+    """Which of two is ahead: wrong where every cell that may be meant says the opposite."""
+    begin, end = clause(text, order.start)
+    for table in near:
+        here = found[id(table)]
+        for level in range(len(table.levels)):
+            before = {one.label for one in here if one.level == level and begin <= one.start < order.start}
+            behind = [one for one in here if one.level == level and order.end <= one.start <= order.end + 3]
+            if len(before) != 1 or not behind or behind[0].label in before:
+                continue
+            (subject,) = before
+            clear = _signs(text, order, table, here, level, subject, behind[0].label, (begin, end), referred)
+            if clear is None:
+                continue
+            holds, shown = clear
+            return Fact(Label.ORDER, text[order.start : behind[0].end], shown, holds, (table.key,))
+    return None
+
+
+def _signs(
+    text: str,
+    order: Order,
+    table: Grid,
+    here: Sequence[Mention],
+    level: int,
+    subject: str,
+    other: str,
+    within: tuple[int, int],
+    referred: bool,
+) -> tuple[bool, str] | None:
+    """Whether the order holds, and the cells; None where they do not decide it: they disagree, or it is not known
+    whether larger is better."""
+    cells = consistent(table.cells, named(here), level)
+    pairs = [
+        (first, second) if first.at[level] == subject else (second, first)
+        for first, second in _pairs(table, level, cells)
+        if {first.at[level], second.at[level]} == {subject, other}
+    ]
+    amounts = [one for one in claims(text[within[0] : within[1]]) if not one.hedge and one.unit in ("points", "plain")]
+    if not amounts and not referred:
+        return None  # of some other experiment, perhaps
+    if amounts:
+        pairs = [
+            (first, second)
+            for first, second in pairs
+            if any(_fits(one, Pair(first, second, table), strict=False) for one in amounts)
+        ]
+    signs = set()
+    for first, second in pairs:
+        gap = first.number.interval.minus(second.number.interval)
+        sign = 1 if gap.low > 0 else -1 if gap.high < 0 else 0
+        if order.sense in ("better", "worse"):
+            good = larger_is_better(table, first)
+            if good is None:
+                return None
+            sign = sign if good else -sign
+        signs.add(sign if order.sense in ("more", "better") else -sign)
+    if len(signs) != 1 or 0 in signs:
+        return None
+    first, second = pairs[0]
+    shown = f"{table.where(first)}: {first.number.text}; {table.where(second)}: {second.number.text} ({table.name})"
+    return signs == {1}, shown

@@ -1,0 +1,159 @@
+"""A table as numbers below and beside names: which cell stands for what."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aisr.arithmetic.numbers import Number, in_cell
+from aisr.paper.draft import Float
+
+MOST_HEADER = 4  # rows above the numbers that are names
+MOST_STUB = 4  # columns before the numbers that are names
+MOST_CELLS = 2_000  # numbers; a larger table is data
+TOTAL = re.compile(
+    r"(?:all|(?:grand |sub-?|overall )?total|sum|overall|combined)(?: sites| data| sets)?", re.IGNORECASE
+)
+MEAN = re.compile(r"(?:(?:overall |macro[- ]?)?(?:average|mean|avg)\.?)(?: score)?", re.IGNORECASE)
+MARKS = re.compile(r"[†‡§¶*↑↓⇑⇓]|\[@[^\]]*\]|\([^()]*\d{4}[a-z]?\)|\^\S+")
+ASIDE = re.compile(r"\s*\(([^()]*)\)")
+LEADING = re.compile(r"^[\s–—−+\-•·.]+")
+DASHES = re.compile(r"[‐‑‒–—−]")
+
+
+class Cell(NamedTuple):
+    """A number of a table. row, column: its place among all cells, from 0; at: the names that it stands for, one a
+    level of the table (see Grid)."""
+
+    row: int
+    column: int
+    number: Number
+    at: tuple[str, ...]
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table. key, name, caption, notes: those of the float; cells: its numbers; levels: for each level of names the
+    names, in the table's order: first those beside the numbers, the outermost being the section that rows stand in,
+    then those above; beside: how many levels stand beside; heads: what stands above the names beside the numbers."""
+
+    key: str
+    name: str
+    caption: str
+    notes: str
+    cells: tuple[Cell, ...]
+    levels: tuple[tuple[str, ...], ...]
+    beside: int
+    heads: tuple[str, ...]
+
+    def rows(self) -> dict[int, list[Cell]]:
+        """The numbers row by row."""
+        found: dict[int, list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.row, []).append(cell)
+        return found
+
+    def columns(self) -> dict[int, list[Cell]]:
+        """The numbers column by column."""
+        found: dict[int, list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.column, []).append(cell)
+        return found
+
+    def where(self, cell: Cell) -> str:
+        """What a cell stands for, in words."""
+        return ", ".join(dict.fromkeys(name for name in cell.at if name))
+
+
+def plain(text: str) -> str:
+    """A name as it is compared: small, without marks and with one kind of dash."""
+    bare = MARKS.sub(" ", DASHES.sub("-", unicodedata.normalize("NFKC", text)))
+    return " ".join(LEADING.sub("", bare).casefold().split())
+
+
+def variants(label: str) -> Iterator[str]:
+    """What a text may call a row or column, as `plain` gives it, the longest first."""
+    whole = plain(label)
+    bare = plain(ASIDE.sub("", label))
+    yield whole
+    if bare != whole and bare:
+        yield bare
+        yield from (plain(inside) for inside in ASIDE.findall(label) if inside[:1].isupper() and len(inside) > 1)
+    if "ours" in re.findall(r"\w+", whole):
+        yield from ("our method", "our model", "our approach", "our system", "ours")
+
+
+def grids(floats: Collection[Float]) -> tuple[Grid, ...]:
+    """The tables among the floats that have numbers."""
+    return tuple(found for one in floats if one.kind == "table" and one.rows and (found := grid(one)) is not None)
+
+
+def grid(table: Float) -> Grid | None:
+    """A table's cells, each with what it stands for; None where there are no numbers below names."""
+    rows = [[cell.strip() for cell in line.split("\t")] for line in table.rows.split("\n")]
+    width = max(map(len, rows))
+    rows = [row + [""] * (width - len(row)) for row in rows]
+    if width < 2 or len(rows) < 2:
+        return None
+    numbers = [[in_cell(cell) for cell in row] for row in rows]
+    stub = _stub(numbers, rows, width)
+    header = _header(numbers, rows, stub)
+    heads = tuple(dict.fromkeys(_path(rows[:header], column) for column in range(stub)))
+    bold = table.bold
+    cells: list[Cell] = []
+    section = ""
+    for place in range(header, len(rows)):
+        row = rows[place]
+        if _is_section(row, numbers[place]):
+            section = next(filter(None, row))
+            continue
+        names = (section, *row[:stub])
+        for column in range(stub, width):
+            number = numbers[place][column]
+            if number is not None:
+                above = tuple(rows[level][column] for level in range(header))
+                cells.append(Cell(place, column, number, (*names, *above), (place, column) in bold))
+    if not cells or len(cells) > MOST_CELLS:
+        return None
+    levels = tuple(tuple(dict.fromkeys(one.at[level] for one in cells)) for level in range(len(cells[0].at)))
+    return Grid(table.key, table.name, table.caption, table.notes, tuple(cells), levels, 1 + stub, heads)
+
+
+def _stub(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], width: int) -> int:
+    """How many columns at the left are names: at least one."""
+    body = range(1, len(rows))
+    for column in range(1, min(width, MOST_STUB + 1)):
+        filled = [place for place in body if rows[place][column]]
+        if sum(numbers[place][column] is not None for place in filled) * 2 >= len(filled) > 0:
+            return column
+    return 1
+
+
+def _header(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], stub: int) -> int:
+    """How many rows at the top are names: at least one."""
+    for place in range(1, min(len(numbers), MOST_HEADER)):
+        if any(one is not None for one in numbers[place][stub:]) or _is_section(rows[place], numbers[place]):
+            return place
+    return 1
+
+
+def _is_section(row: Sequence[str], numbers: Sequence[Number | None]) -> bool:
+    """Whether a row is the name of those below it: one text in all columns, or in the first alone."""
+    said = set(filter(None, row))
+    return len(said) == 1 and not any(one is not None for one in numbers) and (bool(row[0]))
+
+
+def _path(header: Sequence[Sequence[str]], column: int) -> str:
+    return " ".join(dict.fromkeys(row[column] for row in header if row[column]))
+
+
+def is_total(label: str) -> bool:
+    """Whether a row or column is called the sum of others."""
+    return TOTAL.fullmatch(plain(label)) is not None
+
+
+def is_mean(label: str) -> bool:
+    """Whether it is called their mean."""
+    return MEAN.fullmatch(plain(label)) is not None

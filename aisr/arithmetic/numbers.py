@@ -1,0 +1,108 @@
+"""Numbers as papers print them, and how far what they stand for may be from what is printed."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+SIGNS = "−–-"  # the plain one last: these stand in classes of regular expressions
+DIGITS = r"(?:\d{1,3}(?:[, \u00a0\u2009\u202f]\d{3})+(?![\d.,]?\d)|\d+)(?:\.\d+)?|\.\d+"
+# In running text: not within a word, and without what only says where something stands.
+IN_TEXT = re.compile(
+    rf"(?<![\w.,/])(?P<sign>[+{SIGNS}]\s?)?(?<!\d[-–])(?P<digits>{DIGITS})(?P<percent>\s?%)?"
+    r"(?P<scale>\s?(?:thousand|million|billion)\b|[kKM](?!\w))?(?![\w^]|[.,]\d|\s?[:/]\s?\d)"
+)
+IN_CELL = re.compile(
+    rf"[<>≈~*†‡§¶]?\s*(?P<sign>[+{SIGNS}]\s?)?\$?(?P<digits>{DIGITS})\s?(?P<percent>%)?\s?(?P<scale>[kKMB]|million|billion)?"
+    rf"(?:\s?(?:±|\+/?-)\s?\d*\.?\d+%?)?(?:\s?\([±+{SIGNS}]?\s?\d*\.?\d+\s?%?\))?"
+    r"[\s*†‡§¶↑↓a-d]{0,4}"
+)
+SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "billion": 1e9}
+WORDS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
+    "twelve": 12,
+}  # fmt: skip
+LONGEST = 40  # characters of a cell that is a number
+
+
+class Interval(NamedTuple):
+    """What a rounded number may stand for, both ends included."""
+
+    low: float
+    high: float
+
+    def minus(self, other: "Interval") -> "Interval":
+        """All differences of the two."""
+        return Interval(self.low - other.high, self.high - other.low)
+
+    def over(self, other: "Interval") -> "Interval | None":
+        """All ratios of the two; None where the divisor may be zero or below."""
+        if other.low <= 0 or self.low < 0:
+            return None
+        return Interval(self.low / other.high, self.high / other.low)
+
+    def times(self, factor: float) -> "Interval":
+        """The same in another unit. factor: above 0."""
+        return Interval(self.low * factor, self.high * factor)
+
+    def size(self) -> "Interval":
+        """Without its sign."""
+        if self.low <= 0 <= self.high:
+            return Interval(0.0, max(-self.low, self.high))
+        return self if self.low > 0 else Interval(-self.high, -self.low)
+
+    def meets(self, other: "Interval") -> bool:
+        """Whether the two may be the same number; binary fractions are forgiven."""
+        slack = 1e-9 * max(1.0, abs(self.low), abs(other.high))
+        return self.low <= other.high + slack and other.low <= self.high + slack
+
+
+class Number(NamedTuple):
+    """A printed number. half: half a step of its last digit; places: its digits behind the point; start, end: where
+    it stands in its text, with its sign and per cent sign."""
+
+    value: float
+    places: int
+    half: float
+    text: str
+    percent: bool = False
+    start: int = 0
+    end: int = 0
+
+    @property
+    def interval(self) -> Interval:
+        """All that is rounded to it."""
+        return Interval(self.value - self.half, self.value + self.half)
+
+
+def in_text(text: str) -> Iterator[Number]:
+    """The numbers of a sentence, in order."""
+    return (_number(found) for found in IN_TEXT.finditer(text))
+
+
+def in_cell(text: str) -> Number | None:
+    """The number that a cell of a table is, without marks of footnotes and spread; None where it is something else."""
+    if not 0 < len(text) <= LONGEST:
+        return None
+    found = IN_CELL.fullmatch(text.strip())
+    return _number(found) if found else None
+
+
+def said(value: float, places: int) -> str:
+    """A number with so many digits behind the point, and a true minus sign."""
+    return f"{value:,.{max(places, 0)}f}".replace("-", "−")
+
+
+def _number(found: re.Match[str]) -> Number:
+    digits = re.sub(r"[,\s\u00a0\u2009\u202f]", "", found["digits"])
+    places = len(digits.partition(".")[2])
+    factor = SCALES.get((found["scale"] or "").strip().lower(), 1.0)
+    sign = -1 if (found["sign"] or "+")[0] in SIGNS else 1
+    return Number(
+        sign * float(digits) * factor,
+        places if factor == 1 else 0,
+        0.5 * 10**-places * factor,
+        found[0].strip(),
+        bool(found["percent"]),
+        found.start(),
+        found.end(),
+    )

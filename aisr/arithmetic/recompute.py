@@ -1,0 +1,133 @@
+"""Everything that can be recomputed in a paper: its sentences, its captions, and its tables by themselves."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from aisr.arithmetic import ranges, tables
+from aisr.arithmetic.comparisons import compared
+from aisr.arithmetic.facts import Fact
+from aisr.arithmetic.grid import Grid, grids
+from aisr.arithmetic.numbers import in_text
+from aisr.arithmetic.quoted_cells import quoted
+from aisr.arithmetic.reported_tests import ONE_SIDED, tests
+from aisr.arithmetic.shares import means, shares
+from aisr.arithmetic.steps import steps
+from aisr.paper.citations import marks
+from aisr.paper.draft import Draft, Paragraph, Sentence
+from aisr.programs.text.sentences import sentences
+
+# What only says where something stands; its numbers are no results.
+POINTER = re.compile(
+    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm|theorem|lemma)(?:s|ses|ces)?\b"
+    r"\.?\s?\(?[A-Z]?\d[\w.]{0,9}\)?",
+    re.IGNORECASE,
+)
+LONGEST = 2_000  # characters of a sentence; a longer one is no prose
+MOST_TABLES = 60
+
+
+class Recomputed(NamedTuple):
+    """A fact and the sentence that it is about: positions in the draft and in the paragraph; of a caption, or of a
+    table by itself, the key of the float and the position of the sentence in its caption."""
+
+    fact: Fact
+    paragraph: int | None
+    sentence: int
+    float: str | None = None
+
+
+def recomputed(draft: Draft) -> list[Recomputed]:
+    """All facts of a draft, in its order, those of captions and tables behind."""
+    known = grids(list(draft.floats.values()))[:MOST_TABLES]
+    one_sided = any(ONE_SIDED.search(one.text) for paragraph in draft.paragraphs for one in paragraph.sentences)
+    printed = _printed(draft)
+    found: list[Recomputed] = []
+    for number, paragraph in enumerate(draft.paragraphs):
+        around = " ".join(one.text for one in paragraph.sentences)
+        for place, sentence in enumerate(paragraph.sentences):
+            if sentence.hidden or len(sentence.text) > LONGEST:
+                continue
+            near, referred = _about(sentence, paragraph, draft, known)
+            text = _bare(sentence.text)
+            facts = [*in_words(text, around, one_sided)]
+            if not sentence.cites:  # numbers of others are not in this paper's tables
+                facts += compared(text, near, near if sentence.refers else known, referred)
+                facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
+                facts += ranges.held(text, near, known)
+                if referred and len(near) == 1 and sentence.refers:
+                    facts += ranges.named_rows(text, near[0], caption=False)
+            found += (Recomputed(fact, number, place) for fact in _once(facts))
+    for table in known:
+        found += _of_table(table, known, one_sided, printed)
+    return found
+
+
+def in_words(text: str, around: str, one_sided: bool) -> Iterator[Fact]:
+    """What a sentence shows by itself. around: its paragraph."""
+    yield from tests(text, one_sided)
+    yield from shares(text)
+    yield from means(text, around)
+    yield from steps(text)
+
+
+def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Counter[str]) -> Iterator[Recomputed]:
+    """A table's caption and notes against its own cells, and the cells against each other."""
+    for place, said in enumerate(statements(table.caption, table.notes)):
+        if len(said) > LONGEST or marks(said):
+            continue
+        text = _bare(said)
+        facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *ranges.held(text, [table], known)]
+        facts += compared(text, [table], known, True)
+        facts += quoted(text, [table], known, _elsewhere(printed, said))
+        facts += ranges.named_rows(text, table, caption=True)
+        yield from (Recomputed(fact, None, place, table.key) for fact in _once(facts))
+    yield from (Recomputed(fact, None, 0, table.key) for fact in tables.inner(table))
+
+
+def statements(caption: str, notes: str) -> list[str]:
+    """The sentences of a table's caption and of its notes, which are statements like any others."""
+    return [*sentences(caption), *sentences(notes)]
+
+
+def _about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
+    """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
+    no table; where nothing is said, all tables come into question."""
+    for refers in (sentence.refers, [key for one in paragraph.sentences for key in one.refers]):
+        floats = [key for key in refers if key in draft.floats]
+        if floats:
+            return [table for table in known if table.key in floats], True
+    return list(known), False
+
+
+def _bare(text: str) -> str:
+    """A sentence in which citations and pointers to floats and sections are blank, every character at its place."""
+    for mark in marks(text):
+        if not mark.textual:
+            text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
+    return POINTER.sub(lambda found: " " * len(found[0]), text)
+
+
+def _printed(draft: Draft) -> Counter[str]:
+    """In how many sentences and captions each number stands."""
+    said = [one.text for paragraph in draft.paragraphs for one in paragraph.sentences]
+    said += [text for one in draft.floats.values() for text in (one.caption, one.notes)]
+    return Counter(digits for text in said for digits in _digits(text))
+
+
+def _elsewhere(printed: Counter[str], text: str) -> frozenset[str]:
+    """Of the numbers of a sentence those that other sentences hold as well."""
+    return frozenset(digits for digits in _digits(text) if printed[digits] > 1)
+
+
+def _digits(text: str) -> set[str]:
+    return {one.text.rstrip("% ") for one in in_text(text)}
+
+
+def _once(facts: Sequence[Fact]) -> list[Fact]:
+    """A fact of each kind for the same words once."""
+    kept: dict[tuple[str, str], Fact] = {}
+    for fact in facts:
+        kept.setdefault((fact.label, fact.said), fact)
+    return list(kept.values())

@@ -1,0 +1,97 @@
+"""What is found wrong in a paper without a language model: its arithmetic, and quotes of cited papers."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+
+from aisr.arithmetic.facts import MEANINGS
+from aisr.arithmetic.recompute import recomputed, statements
+from aisr.paper.draft import Draft, Float, Paragraph, Sentence
+from aisr.paper.quotes import misquotes
+from aisr.review.verdicts import Kind, Labels, Piece, Review, Verdict, hidden, in_order
+
+NO_LM = "none"  # what stands for a language model where none is asked
+EXACTLY = (
+    "Arithmetic and quotes were checked without a language model: what is called wrong there was recomputed from the "
+    "paper's own numbers, or looked up in the cited file. Whether the sentence means those cells a program can "
+    "mistake: look at them."
+)
+CAPTIONS = "Captions of tables"
+
+
+class QuoteLabel(StrEnum):
+    """What can be wrong with a quote."""
+
+    MISQUOTED = "Misquoted"
+    NOT_FOUND = "Quote not found"
+
+
+LABELS: Mapping[Kind, Labels] = {
+    "arithmetic": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
+    "quote": Labels(
+        "",
+        {
+            QuoteLabel.MISQUOTED: "the cited work words it otherwise",
+            QuoteLabel.NOT_FOUND: "nothing in the cited work comes near to these words",
+        },
+    ),
+}
+
+
+def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
+    draft, verdicts = checked(review.draft, cited)
+    return replace(
+        review,
+        draft=draft,
+        verdicts=in_order([*verdicts, *review.verdicts]),
+        labels={**review.labels, **LABELS},
+        worth=(*review.worth, EXACTLY),
+    )
+
+
+def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """All that is found in a draft without a language model: hidden text, wrong sums and quotes."""
+    return added(Review(draft, NO_LM, tuple(hidden(draft)), {}), cited)
+
+
+def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft, list[Verdict]]:
+    """The wrong sums and quotes of a draft; and the draft, with the captions that something is wrong with as paragraphs
+    behind the others, so that each verdict has its sentence. cited: key of a work -> its paragraphs, id -> text."""
+    wrong = [one for one in recomputed(draft) if not one.fact.holds]
+    keys = list(dict.fromkeys(one.float for one in wrong if one.float is not None))
+    places = {key: len(draft.paragraphs) + number for number, key in enumerate(keys)}
+    shown = replace(draft, paragraphs=(*draft.paragraphs, *(_caption(draft.floats[key]) for key in keys)))
+    verdicts = [
+        Verdict(
+            "arithmetic",
+            places[one.float] if one.float is not None else one.paragraph or 0,
+            one.sentence,
+            one.fact.said,
+            one.fact.label,
+            evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
+            why=one.fact.computed,
+        )
+        for one in wrong
+    ]
+    for one in misquotes(draft, cited):
+        label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
+        evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
+        why = f"no such words in {one.work}" if one.true is None else f"{one.work} has: “{one.true}”"
+        verdicts.append(
+            Verdict("quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, why=why)
+        )
+    return shown, verdicts
+
+
+def _caption(one: Float) -> Paragraph:
+    said = statements(one.caption, one.notes) or [one.name]
+    first = said[0] if said[0] == one.name else f"{one.name}: {said[0]}"
+    return Paragraph(tuple(Sentence(text, one.place) for text in (first, *said[1:])), (CAPTIONS,))
+
+
+def _piece(one: Float) -> Piece:
+    caption = f"{one.name}: {one.caption}" if one.caption else one.name
+    return Piece(
+        one.name, (caption, *(row.replace("\t", " | ") for row in one.rows.split("\n")), *filter(None, [one.notes]))
+    )

@@ -1,0 +1,76 @@
+"""What a judge is built with, as one frozen value: what all have, and below it what a judge adds of its own."""
+
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, Literal, cast, get_origin
+
+from aisr.programs.asking.ask import check_samples
+from aisr.programs.asking.label_probabilities import STATING, Chances, check_chances
+from aisr.programs.retrieval.knn_demos import By, Nearness
+from aisr.programs.retrieval.retrievers import DEFAULT, embedding_model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What all judges have: texts, numbers and switches, which program.json holds. Raises UserError for what cannot be.
+
+    nearest, nearest_by, seats: which of the demos a record is shown (see `Nearness`).
+    """
+
+    nearest: int = 0
+    nearest_by: By = "words"
+    seats: bool = False
+
+    def __post_init__(self) -> None:
+        self.near()
+
+    def near(self) -> Nearness:
+        """Which of the demos a record is shown."""
+        return Nearness.of(self.nearest, self.nearest_by, self.seats)
+
+    def told(self) -> dict[str, Any]:
+        """By name, a judge's own first; how nearest demos are chosen only where some are."""
+        left_out = () if self.nearest else ("nearest_by", "seats")
+        return {name: getattr(self, name) for name in self.types() if name not in left_out}
+
+    @classmethod
+    def types(cls) -> MappingProxyType[str, type]:
+        """The type of each option, a judge's own first."""
+        own = vars(cls).get("__annotations__", {})
+        in_order = sorted(fields(cls), key=lambda field: field.name not in own)
+        return MappingProxyType({field.name: _plain(field.type) for field in in_order})
+
+
+def _plain(annotation: Any) -> type:
+    """The type of an option's values: one of some words is a text."""
+    return str if get_origin(annotation) is Literal else cast(type, annotation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelOptions(Options):
+    """And those of a task with labels. samples: answers to draw where the LM gives no log-probabilities; chances: where
+    it is taken from how likely each label is."""
+
+    samples: int = 1
+    chances: Chances = "logprobs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_samples(self.samples)
+        check_chances(self.chances, self.samples)
+
+    @property
+    def states(self) -> bool:
+        """Whether the model is asked to state how likely its labels are."""
+        return self.chances in STATING
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(Options):
+    """And those of a judge that looks for evidence. retriever: how texts are ranked (see `retrievers.matcher`)."""
+
+    retriever: str = DEFAULT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        embedding_model(self.retriever)

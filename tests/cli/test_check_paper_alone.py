@@ -1,0 +1,94 @@
+"""`aisr check-paper --lm none`: what is found without a language model, in every output."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from support.commands import Aisr
+from support.corpora import read_rows
+
+PAPER = r"""
+\documentclass{article}
+\begin{document}
+\section{Results}
+At Bog, Wren is 3.5 points of F1 better than Lark (Table~\ref{tab:main}).
+Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
+\begin{table}
+\caption{F1 of two detectors. All p > .3.}\label{tab:main}
+\begin{tabular}{lrr} Detector & F1 & p \\ Wren & 61.0 & .41 \\ Lark & 58.5 & .19 \end{tabular}
+\end{table}
+\end{document}
+"""
+FOUND = [
+    ("main.tex:4: Wrong difference", "61.0 − 58.5 = 2.5 in Table 1"),
+    ("main.tex:5: Inconsistent test", "t(28) = 2.20 gives p = .036"),
+    ("main.tex:6: Bound broken", "Lark, p: .19 (Table 1)"),
+]
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "main.tex").write_text(PAPER.lstrip())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    return tmp_path
+
+
+def test_the_findings_are_in_all_outputs(aisr: Aisr, paper: Path, browser: Browser) -> None:
+    finished = aisr("check-paper", "main.tex", "--lm", "none", "--out", "review")
+    assert finished.code == 0, finished.err
+    told = [line for line in finished.out.splitlines() if line.startswith("main.tex:")]
+    for line, (begins, has) in zip(told, FOUND, strict=True):
+        assert line.startswith(begins)
+        assert has in line
+    assert told[-1].endswith(": All p > .3.")  # a caption is a statement too
+    rows = read_rows(paper / "review" / "paper.jsonl")
+    assert [(f"{row['file']}:{row['line']}: {row['label']}", row["kind"]) for row in rows] == [
+        (begins, "arithmetic") for begins, _ in FOUND
+    ]
+    assert all(has in row["why"] for row, (_, has) in zip(rows, FOUND, strict=True))
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
+        ("arithmetic-wrong-difference", "error"), ("arithmetic-inconsistent-test", "error"),
+        ("arithmetic-bound-broken", "error"),
+    ]  # fmt: skip
+    page = browser.new_page()
+    page.goto((paper / "review" / "paper.html").as_uri())
+    assert page.locator(".row .top b").all_inner_texts() == [begins.split(": ")[1] for begins, _ in FOUND]
+    assert FOUND[0][1] in page.locator("#detail .why").inner_text()
+    assert "confidence unknown" not in page.locator("#detail").inner_text()
+    page.locator(".row").nth(2).click()
+    assert "Captions of tables" in page.locator("#text").inner_text()
+    page.close()
+
+
+@pytest.mark.usefixtures("paper")
+def test_fail_on_takes_the_kind(aisr: Aisr) -> None:
+    failed = aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "arithmetic")
+    assert failed.code == 3
+    assert "--fail-on: 3 sentences" in failed.out
+    assert aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "bound broken").code == 3
+    assert aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "quote").code == 0
+    refused = aisr("check-paper", "main.tex", "--lm", "none", "--fail-on", "contradiction")
+    assert refused.code == 2
+    assert "no such label" in refused.err
+    refused = aisr("check-paper", "main.tex", "--lm", "none", "--program", "artifacts/track1/first")
+    assert refused.code == 2
+    assert "--lm none asks no program" in refused.err
+
+
+def test_it_loads_no_lm_and_needs_no_folder(paper: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['aisr', 'check-paper', 'main.tex', '--lm', 'none']\n"
+        "from aisr.commands.__main__ import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print('loaded', *sorted({'dspy', 'litellm', 'mlflow'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=paper, check=True)
+    assert done.stdout.splitlines()[-1].strip() == "loaded"
+    assert "Wrong difference" in done.stdout
+    assert sorted(path.name for path in paper.iterdir()) == ["main.tex"]

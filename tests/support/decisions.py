@@ -1,0 +1,199 @@
+"""A decision model on the loopback address: both wire forms, OpenAI's list of questions and System One's map, answers
+by rule, and what such a server can do wrong. LiteLLM's own types check what comes in and write what goes out.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from litellm.types.decisions import (
+    DecisionsRequest,
+    DecisionsResponse,
+    OpenAIDecisionRequest,
+    OpenAIDecisionResponse,
+)
+
+from support.faults import cut_short_body, hang, hang_up, refused
+from support.loopback import Asked, Reply, claim_label
+
+SURE = 0.8  # of what a rule says; the rest is shared by the other options
+OPENAI, SYSTEM_ONE = "/v1/decisions", "/v1/systemone"
+MOST = 128  # questions
+Answer = dict[str, Any]
+
+
+def decided(asked: Asked) -> Reply:
+    """The answer to either form, by the wording alone."""
+    return 200, json.dumps(served(asked))
+
+
+def served(asked: Asked) -> Answer:
+    """The body of that answer. Raises where the request is none by LiteLLM's types."""
+    body = asked.body
+    read = len(json.dumps(body)) // 4
+    if asked.path.endswith(OPENAI):
+        request = OpenAIDecisionRequest.model_validate(body)
+        text = _text(body["input"])
+        answers = [_openai(text, question) for question in body["questions"]]
+        usage = {"input_tokens": read, "output_tokens": 0, "total_tokens": read}
+        said = {"model": request.model, "answers": answers, "usage": usage}
+        answer: Answer = OpenAIDecisionResponse.model_validate(said).model_dump(mode="json")
+        return answer
+    assert asked.path.endswith(SYSTEM_ONE), asked.path
+    DecisionsRequest.model_validate(body)
+    found = {name: _system_one(body["state"], question) for name, question in body["questions"].items()}
+    usage = {"input_tokens": read, "output_tokens": 0}
+    said = {"model": body["model"], "answers": found, "usage": usage}
+    mapped: Answer = DecisionsResponse.model_validate(said).model_dump(mode="json")
+    return mapped
+
+
+def chosen(text: str, instructions: str, options: list[str]) -> str:
+    """Which option the rule takes: of a sentence by its words, of a claim by its length."""
+    record = text.rpartition("To be judged:")[2]
+    number = re.search(r"sentence (\d+)\?", instructions)
+    if number:
+        return claim_label(re.search(rf"^{number[1]}\. (.*)$", record, re.MULTILINE)[1])  # type: ignore[index]
+    claim = re.search(r"^(?:claim|sentence):\n(.*)$", record, re.MULTILINE)
+    said = claim[1] if claim else record
+    return claim_label(said) if "Contradiction" in options else options[len(said) % len(options)]
+
+
+def true(text: str, instructions: str) -> float:
+    """How likely a yes-or-no question is answered with yes: more for the ids that stand first."""
+    key = re.search(r"\[([^\]]+)\]", instructions)
+    shown = re.findall(r"^\[([^\]]+)\] ", text.rpartition("To be judged:")[2], re.MULTILINE)
+    place = shown.index(key[1]) if key and key[1] in shown else len(shown)
+    return round(0.9 / (place + 1), 4)
+
+
+def shares(best: str, options: list[str]) -> dict[str, float]:
+    """`SURE` for one option, the rest shared evenly."""
+    rest = (1 - SURE) / max(len(options) - 1, 1)
+    return {option: SURE if option == best else rest for option in options}
+
+
+def _text(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    return "".join(part.get("text", "") for message in given for part in message["content"])
+
+
+def _openai(text: str, question: Mapping[str, Any]) -> Answer:
+    if question["type"] == "predicate":
+        return {"type": "predicate", "name": question["name"], "probability": true(text, question["instructions"])}
+    options = [choice["value"] for choice in question["choices"]]
+    best = chosen(text, question["instructions"], options)
+    listed = [{"value": option, "probability": share} for option, share in shares(best, options).items()]
+    about = {"type": "choice", "name": question["name"], "choice": best, "confidence": SURE}
+    return {**about, "probabilities": listed}
+
+
+def _system_one(text: str, question: Mapping[str, Any]) -> Answer:
+    if question["type"] == "noul":
+        return {"type": "noul", "noul": true(text, question["instructions"])}
+    options = list(question["criteria"])
+    best = chosen(text, question["instructions"], options)
+    return {"type": "choice", "choice": best, "confidence": SURE, "probabilities": shares(best, options)}
+
+
+def _first(answers: Any) -> Answer:
+    found: Answer = next(
+        answer for answer in (answers.values() if isinstance(answers, dict) else answers) if answer["type"] == "choice"
+    )
+    return found
+
+
+def changed(change: Callable[[Answer], None]) -> Callable[[Asked], Reply]:
+    """The right answer with something wrong in its first choice."""
+
+    def reply(asked: Asked) -> Reply:
+        answer = served(asked)
+        change(_first(answer["answers"]))
+        return 200, json.dumps(answer)  # NaN as Python and some servers write it
+
+    return reply
+
+
+def _without_an_option(answer: Answer) -> None:
+    """The others still sum to 1, so that only who counts the options can tell."""
+    rows = answer["probabilities"]
+    kept = [row["value"] for row in rows][1:] if isinstance(rows, list) else list(rows)[1:]
+    _set(answer, shares(kept[0], kept))
+
+
+def _sum_off(answer: Answer) -> None:
+    _each(answer, lambda share: share * 0.7)
+
+
+def _not_a_number(answer: Answer) -> None:
+    _each(answer, lambda share: float("nan"))
+
+
+def _below_zero(answer: Answer) -> None:
+    names = _names(answer)
+    _set(answer, {name: -0.5 if k == 0 else 1.5 if k == 1 else 0.0 for k, name in enumerate(names)})
+
+
+def _another_option(answer: Answer) -> None:
+    names = [*_names(answer)[1:], "Mostly Fine"]
+    _set(answer, shares(names[0], names))
+
+
+def _names(answer: Answer) -> list[str]:
+    rows = answer["probabilities"]
+    return [row["value"] for row in rows] if isinstance(rows, list) else list(rows)
+
+
+def _each(answer: Answer, of: Callable[[float], float]) -> None:
+    rows = answer["probabilities"]
+    pairs = [(row["value"], row["probability"]) for row in rows] if isinstance(rows, list) else list(rows.items())
+    _set(answer, {name: of(share) for name, share in pairs})
+
+
+def _set(answer: Answer, row: Mapping[str, float]) -> None:
+    listed = [{"value": name, "probability": share} for name, share in row.items()]
+    answer["probabilities"] = listed if isinstance(answer["probabilities"], list) else dict(row)
+
+
+def _refusing(asked: Asked) -> Reply:
+    answer = served(asked)
+    if isinstance(answer["answers"], list):
+        answer["answers"][0] = {"type": "refusal", "name": asked.body["questions"][0]["name"]}
+    else:
+        del answer["answers"][next(iter(answer["answers"]))]
+    return 200, json.dumps(answer)
+
+
+def _too_many(asked: Asked) -> Reply:
+    count = len(asked.body["questions"])
+    message = f"questions: expected at most {MOST // 64} of them, got {count}"
+    return 400, json.dumps({"error": {"message": message, "type": "invalid_request_error", "code": None}})
+
+
+# Answers that are no distribution: the record fails, with what is wrong of it.
+NO_DISTRIBUTION: dict[str, tuple[Callable[[Asked], Reply], str]] = {
+    "missing option": (changed(_without_an_option), "no probability for 'Supported'"),
+    "sum off": (changed(_sum_off), "sum to 0.7"),
+    "NaN": (changed(_not_a_number), "is no probability"),
+    "negative": (changed(_below_zero), "-0.5 is no probability"),
+    "another option": (changed(_another_option), "no probability for 'Supported'"),
+    "refusal": (_refusing, "no answer; the model may have refused it"),
+}
+# Faults that pass: sent again until they do.
+PASSING: dict[str, Callable[[Asked], Reply]] = {
+    "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
+    "429 without Retry-After": refused(429, "slow down"),
+    "500": refused(500, "oops"),
+    "503": refused(503, "overloaded"),
+    "closed connection": hang_up,
+    "cut": cut_short_body(lambda asked: json.dumps(served(asked))),
+}
+# Faults of the one call, for good.
+FINAL: dict[str, Callable[[Asked], Reply]] = {
+    "too many questions": _too_many,
+    "body that is not JSON": lambda asked: (200, "<html>It works!</html>"),
+    "body of the wrong shape": lambda asked: (200, '{"answers": 3}'),
+}
+__all__ = ["FINAL", "NO_DISTRIBUTION", "PASSING", "decided", "hang", "served"]

@@ -1,0 +1,58 @@
+"""A sixth judge, without labels: a sentence, and what share of a whole, in 0-1, it speaks of."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import dspy
+from pydantic import Field
+
+from aisr.programs.asking.steps import Steps
+from aisr.programs.errors import UserError
+from aisr.programs.judges.mould import Judge
+from aisr.programs.judges.options import Options
+from aisr.programs.records.base import Prediction, Record
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ShareRecord(Record):
+    text: str
+    share: Share | None = None
+    gold = property(lambda self: self.share)
+
+
+class SharePrediction(Prediction):
+    share: Share
+    answer = property(lambda self: self.share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOptions(Options):
+    """digits: to how many places a share is rounded."""
+
+    digits: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.digits <= 9:
+            raise UserError(f"digits is {self.digits}; expected 0 to 9")
+
+
+class ShareJudge(Judge):
+    Given: ClassVar[type[ShareOptions]] = ShareOptions
+    given: ShareOptions
+    statement = "sentence"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        asked = "Say what share of a whole the sentence speaks of."
+        self.judge = dspy.Predict(dspy.Signature("sentence: str -> share: float", asked))
+
+    def prepare(self, record: ShareRecord) -> dspy.Example:
+        right = {} if record.gold is None else {"share": record.gold, "gold": record.gold}
+        return self.example(record, {"sentence": record.text}, right)
+
+    def steps(self, sentence: str) -> Steps[dspy.Prediction]:
+        outside = lambda said: None if 0 <= said.share <= 1 else f"{said.share} is no share"  # noqa: E731
+        said = yield from self.asked(self.judge, sentence, outside, {}, sentence=sentence)
+        return dspy.Prediction(share=round(said.share, self.given.digits))
