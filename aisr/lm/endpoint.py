@@ -31,7 +31,15 @@ from aisr.compat.dspy import AsyncLM15Engine, LM15Engine, timeouts_for
 from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport, posted
 
 PLAIN_PATH = "/v1"  # any other may hold a token
+OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
 ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
+
+
+def key_of_servers() -> str | None:
+    """The variable whose key servers of the user's own are sent: `OWN_KEY`, which may be empty, where it is set, else
+    OpenAI's; None for none, as such servers often ask for no key."""
+    name = OWN_KEY if OWN_KEY in os.environ else OPENAI_KEY
+    return name if os.environ.get(name) else None
 
 
 class Endpoint:
@@ -46,11 +54,11 @@ class Endpoint:
     supports_reasoning = False
 
     def __init__(self, name: str, address: str, schema: bool, timeout: float | None, threads: int) -> None:
-        keyed = bool(os.environ.get("OPENAI_API_KEY"))  # servers of one's own often ask for no key
+        key = key_of_servers()
         definition = ProviderDefinition.chat(
-            AccessPolicy(provider=name, env_keys=("OPENAI_API_KEY",) if keyed else (), base_url=address),
+            AccessPolicy(provider=name, env_keys=(key,) if key else (), base_url=address),
             compat=OpenAIChatCompat(),
-            placeholder_key=None if keyed else "none",
+            placeholder_key=None if key else "none",
         )
         self.supports_response_schema = schema
         self.supported_params = frozenset(

@@ -278,9 +278,14 @@ def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
 
 
 def check_address(address: str, option: str) -> None:
-    """Raises `LMUnavailable` for what is no address of a server, or one that holds a password. option: whose value it
-    is, such as `--api-base`."""
+    """Raises `LMUnavailable` for what is no address of a server, or one that holds a password or a query. option: whose
+    value it is, such as `--api-base`."""
     if not address.startswith(("http://", "https://")):
         raise LMUnavailable(f"{option} {address!r}: expected an address that begins with http:// or https://")
     if "@" in address.partition("://")[2].partition("/")[0]:
         raise LMUnavailable(f"{option} holds a user name or password; a key goes into OPENAI_API_KEY")
+    if "?" in address or "#" in address:
+        raise LMUnavailable(
+            f"{option} holds a query (behind `?` or `#`), to which nothing can be joined; expected the address that "
+            "/chat/completions is joined to, and a key in OPENAI_API_KEY"
+        )
