@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bibtexparser.entrypoint import parse_string
 
+from aisr.paper.author_year import Works, people
 from aisr.paper.draft import Place, Work
 from aisr.paper.files import Files
 from aisr.paper.latex_text import ACCENTS, SUBSCRIPT, accented, formula, symbol
@@ -86,6 +87,12 @@ def in_text(surnames: list[str]) -> str:
     if len(people) > 2 or "others" in people[1:]:
         return f"{people[0]} et al."
     return " and ".join(people)
+
+
+def by_author_year(works: Mapping[str, Cited]) -> Works:
+    """Works by the names and years that running text cites them by."""
+    known = ((key, people(one.authors, one.year)) for key, one in works.items() if one.authors and one.year)
+    return Works((key, one) for key, one in known if one is not None)
 
 
 def citation(keys: Iterable[str], works: Mapping[str, Cited], before: str, after: str, textual: bool) -> str:

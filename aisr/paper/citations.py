@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
+
+from aisr.paper.author_year import People, people
 
 NUMBERS = re.compile(r"\[(\d{1,4}(?:\s?[,;–—-]\s?\d{1,4})*+)\]")
 RANGE = re.compile(r"(\d{1,4})(?:\s?[–—-]\s?(\d{1,4}))?")
 KEYS = re.compile(r"\[[^\[\]@]{0,200}@[^\[\]]{1,1000}\]")
 KEY = re.compile(r"(?<![\w@])-?@\{?([\w:.#$%&+?<>~/-]*\w)\}?")
-BRACKETS = re.compile(r"\([^()]{4,1000}\)")
+BRACKETS = re.compile(r"\([^()]{4,1000}\)|\[[^\[\]@]{4,1000}\]")
 YEAR = re.compile(r"(?<![\d-])((?:1[89]|20)\d\d)([a-z]?)(?![\w-])")
 NAME = re.compile(r"[^\W\d_a-z][\w'’‐-]+")
 NO_NAME = frozenset(
@@ -16,6 +19,7 @@ NO_NAME = frozenset(
 )
 # The names before a year in brackets: "Obi", "Marlow and Finch", "van Dam, Okafor and Reyes", "Holm et al."
 NAMED = re.compile(r"([^\W\d_a-z][\w'’‐-]{1,40})(?:,? (?:and|&) [^\W\d_a-z][\w'’‐-]{1,40}|,? et al\.?)? $")
+LETTERS = re.compile(r"(?:,\s?[a-z](?![\w.]))+")
 LONGEST_NAMES = 100  # characters before the bracket that are searched for them
 LONGEST_RANGE = 50  # works
 
@@ -23,12 +27,14 @@ LONGEST_RANGE = 50  # works
 class Mark(NamedTuple):
     """A place where works are cited. start, end: its characters, names before a bracket not counted; works: the number
     of the work, its key, or its first author and year as in `marlow 2021`, in order; textual: the sentence needs the
-    name ("Obi (2022) found"), so that the mark does not end a claim."""
+    name ("Obi (2022) found"), so that the mark does not end a claim; people: of each work cited by author and year, in
+    the same order."""
 
     start: int
     end: int
     works: tuple[str, ...]
     textual: bool = False
+    people: tuple[People, ...] = ()
 
 
 def marks(text: str) -> tuple[Mark, ...]:
@@ -66,30 +72,40 @@ def _by_year(text: str) -> Iterator[Mark]:
     for found in BRACKETS.finditer(text):
         inside = found[0][1:-1]
         if YEAR.match(inside.strip()):  # (2022), (2021a,b), (2021, Section 3): the name stands before
-            before = NAMED.search(text[max(0, found.start() - LONGEST_NAMES) : found.start()])
-            if before:
-                works = tuple(f"{before[1].lower()} {year}" for year in _years(inside))
-                yield Mark(found.start(), found.end(), works, textual=True)
+            before = text[max(0, found.start() - LONGEST_NAMES) : found.start()]
+            one = people(before, "") if NAMED.search(before) else None
+            if one:
+                cited = tuple(one._replace(year=year) for year in _years(inside))
+                yield Mark(found.start(), found.end(), tuple(map(_named, cited)), True, cited)
             continue
-        works = tuple(work for entry in inside.split(";") for work in _entry(entry))
-        if works:
-            yield Mark(found.start(), found.end(), works)
+        cited = tuple(one for entry in inside.split(";") for one in _entry(entry))
+        if cited:
+            yield Mark(found.start(), found.end(), tuple(map(_named, cited)), False, cited)
 
 
-def _entry(entry: str) -> Iterator[str]:
+def _entry(entry: str) -> Iterator[People]:
     """`see Holm et al., 2020, 2021, p. 3` as works; nothing for brackets that hold a year but no author."""
-    year = YEAR.search(entry)
-    before = entry[: year.start()] if year else ""
-    name = next((one for one in NAME.findall(before) if one not in NO_NAME), None)
-    # Author and year stand side by side in a citation: "(Kettle Bay in the autumn of 2019)" is none.
-    if name and before.rstrip(" ,(").endswith((".", *NAME.findall(before))):
-        yield from (f"{name.lower()} {found}" for found in _years(entry))
+    begin, cited = 0, None
+    for year in YEAR.finditer(entry):
+        before = entry[begin : year.start()]
+        names = [one for one in NAME.findall(before) if one not in NO_NAME]
+        # Author and year stand side by side in a citation: "(Kettle Bay in the autumn of 2019)" is none.
+        if names and before.rstrip(" ,(").endswith((".", *NAME.findall(before))):
+            cited = people(before, "")
+        if cited is None:
+            return
+        yield from (cited._replace(year=said) for said in _years(entry[year.start() :], most=1))
+        begin = year.end()
 
 
-def _years(text: str) -> Iterator[str]:
-    """2021 and 2022b of "2021, 2022b"; 2021a and 2021b of "2021a,b"."""
-    for found in YEAR.finditer(text):
+def _named(one: People) -> str:
+    """First author and year, as in `marlow 2021`."""
+    return f"{one.surnames[0].split()[-1].lower()} {one.year}"
+
+
+def _years(text: str, most: int = 100) -> Iterator[str]:
+    """2021 and 2022b of "2021, 2022b"; 2021a, 2021b and 2021c of "2021a,b, c". most: numbers that are looked at."""
+    for found in islice(YEAR.finditer(text), most):
         yield found[1] + found[2]
-        more = text[found.end() : found.end() + 2]
-        if found[2] and len(more) == 2 and more[0] == "," and more[1].islower():
-            yield found[1] + more[1]
+        more = LETTERS.match(text, found.end()) if found[2] else None
+        yield from (found[1] + letter for letter in re.findall(r"[a-z]", more[0])) if more else ()

@@ -7,7 +7,8 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.paper.bibliography import citation
+from aisr.paper.bibliography import by_author_year, citation
+from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Float, Paragraph, Work
 from aisr.paper.files import Files, main_file
 from aisr.paper.latex_body import Body
@@ -64,11 +65,17 @@ class _Paper:
         for parts in captioned:
             for one in (parts, *parts.within):
                 self._add(one)
-        named = by_name(self.floats)
+        named, works_named = by_name(self.floats), by_author_year(body.works)
+
+        def cited(text: str) -> tuple[str, ...]:
+            """What is cited in words, not by a command."""
+            found = (works_named.find(one) for mark in marks(text) for one in mark.people)
+            return tuple(key for key in found if key)
+
         found = [
             _unseen(said) if hidden and said is not None else said
             for items, headings, hidden in body.blocks
-            for said in (paragraph(self.pieces(items), headings, named),)
+            for said in (paragraph(self.pieces(items), headings, named, cited),)
         ]
         paragraphs = tuple(one for one in found if one is not None)
         title = words(self.pieces(body.title))

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.paper.bibliography import DOI, YEAR, Cited, bibtex
+from aisr.paper.bibliography import DOI, YEAR, Cited, bibtex, by_author_year
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
 from aisr.paper.files import Files
@@ -248,15 +248,16 @@ class _Reader:
 
     def _citing(self) -> Callable[[str], tuple[str, ...]]:
         """What tells the works that a sentence cites. A number or name that is no work of the paper is no citation."""
-        by_year = {
-            f"{one.authors.split()[0].lower()} {one.year}": key for key, one in self.works.items() if one.authors
-        }
+        named = by_author_year(self.works)
 
         def cited(text: str) -> tuple[str, ...]:
-            found = []
+            found: list[str] = []
             for mark in marks(text):
                 keyed = "@" in text[mark.start : mark.end]
-                found += [key for one in mark.works if (key := one if keyed or one in self.works else by_year.get(one))]
+                if mark.people:
+                    found += [key for one in mark.people if (key := named.find(one))]
+                else:
+                    found += [one for one in mark.works if keyed or one in self.works]
             return tuple(found)
 
         return cited

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.paper import citations, references
+from aisr.paper.author_year import Works
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.paper.pdf_blocks import Block, Kind, blocks, run_in, type_of
 from aisr.paper.pdf_floats import floats
@@ -35,13 +36,15 @@ FRONT_WORDS = 25  # a text in front of the first heading that is shorter is an a
 
 
 class Reading(NamedTuple):
-    """What is known of a PDF before its sentences are read. raised: works are cited by raised numbers."""
+    """What is known of a PDF before its sentences are read. raised: works are cited by raised numbers;
+    named: works by author and year."""
 
     file: str
     works: Mapping[str, Work]
     floats: Mapping[str, Float]
     words: Counter[str]
     raised: bool
+    named: Works
 
 
 def read(path: Path, limits: Limits = LIMITS) -> Draft:
@@ -58,13 +61,17 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     whole = without_labels(blocks(running, body), seen)
     title, start = front(whole, found.title)
     text, listed = without_references(whole[start:])
-    known, odd = works(entries(listed, words))
+    found_works = works(entries(listed, words))
+    known = found_works.works
     found_floats, unread = floats(path, text, words, found.pages, seen, loose)
-    reading = Reading(path.name, known, found_floats, words, _cites_raised(text, words, known))
+    named = Works(found_works.people.items())
+    reading = Reading(path.name, known, found_floats, words, _cites_raised(text, words, known), named)
     paragraphs = [*_front_paragraphs(whole[:start], reading), *_paragraphs(text, reading)]
     unseen, notes = hidden(path.name, found.pages)
     where = Place(path.name, page=listed[0].page if listed else None)
-    unread += [Unread(where, f"no work, or more than one, among the references: “{one[:80]}”") for one in odd]
+    unread += [
+        Unread(where, f"no work, or more than one, among the references: “{one[:80]}”") for one in found_works.odd
+    ]
     return Draft(
         folder=path.parent,
         title=title,
@@ -135,7 +142,7 @@ def _paragraph(said: Text, above: tuple[str, ...], reading: Reading) -> Paragrap
         raised = said.marks[bisect_right(places, begin + lead) : bisect_right(places, end + lead)]
         marks = [mark for _, mark in raised]
         place = Place(reading.file, page=said.page(begin + lead))
-        cited = _cited(sentence, marks if reading.raised else [], reading.works)
+        cited = _cited(sentence, marks if reading.raised else [], reading.works, reading.named)
         found.append(Sentence(sentence, place, references.floats_named(sentence, reading.floats), cited))
     return Paragraph(tuple(found), above)
 
@@ -146,12 +153,14 @@ def _without_bullet(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def _cited(sentence: str, raised: Sequence[str], known: Mapping[str, Work]) -> tuple[str, ...]:
+def _cited(sentence: str, raised: Sequence[str], known: Mapping[str, Work], named: Works) -> tuple[str, ...]:
     """The keys of the works that a sentence cites, in order."""
-    keys = [key for mark in citations.marks(sentence) for key in mark.works]
+    keys: list[str] = []
+    for mark in citations.marks(sentence):
+        keys += mark.works if not mark.people else [named.find(one) or "" for one in mark.people]
     keys += [key.strip() for found in LETTERED.findall(sentence) for key in re.split(r"[,;]", found)]
-    for mark in raised:
-        for first, last in NUMBERS.findall(mark):
+    for number_mark in raised:
+        for first, last in NUMBERS.findall(number_mark):
             keys += [str(number) for number in range(int(first), int(last or first) + 1)][:50]
     return tuple(dict.fromkeys(key for key in keys if key in known))
 
@@ -160,7 +169,7 @@ def _cites_raised(text: Sequence[Block], words: Counter[str], known: Mapping[str
     """Whether raised numbers are works, not notes: where works are numbered, and none is cited in brackets."""
     if not known or not all(key.isdigit() for key in known):
         return False
-    return not any(_cited(block.text, [], known) for block in text if block.kind is Kind.PARAGRAPH)
+    return not any(_cited(block.text, [], known, Works(())) for block in text if block.kind is Kind.PARAGRAPH)
 
 
 def _where_referred_to(found: Mapping[str, Float], paragraphs: Sequence[Paragraph]) -> dict[str, Float]:

@@ -290,3 +290,9 @@ def test_white_on_colour_in_a_table_is_seen_and_white_ends_with_its_group(paper:
     assert draft.floats["Table 1"].rows == "Head\n1"
     found = [(one.text, one.hidden) for each in draft.paragraphs for one in each.sentences]
     assert found == [("One.", False), ("Two.", True), ("Four.", False), ("Three.", True)]
+
+
+def test_works_that_are_cited_in_words_are_linked(paper: Papers) -> None:
+    paper.write("a.bib", BIB)
+    body = r"As \citet{holm} say. So do Holm et al. (2020). It is so (van Obi, 2022). Nobody (2022) knows."
+    assert [one.cites for one in paper.sentences(body + r"\bibliography{a}")] == [("holm",), ("holm",), ("obi",), ()]

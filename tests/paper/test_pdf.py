@@ -146,12 +146,14 @@ def test_works_of_a_numbered_list(draft: Draft) -> None:
     ],
 )
 def test_entries_of_the_usual_styles(entry: str, key: str, title: str) -> None:
-    assert works([entry]) == ({key: Work(key, title)}, [])
+    listed = works([entry])
+    assert (listed.works, listed.odd) == ({key: Work(key, title)}, [])
 
 
 def test_what_is_no_entry_or_too_long_for_one_is_listed() -> None:
     long = "[4] A. Smith. Deep fluff. 2020. " + "And then an appendix begins. " * 80
-    assert works(["Some line that is no entry", long]) == (
+    listed = works(["Some line that is no entry", long])
+    assert (listed.works, listed.odd) == (
         {"4": Work("4", "Deep fluff")},
         ["Some line that is no entry", long],
     )
@@ -200,3 +202,33 @@ def test_a_turned_page_is_read_as_it_is_seen(tmp_path: Path, turns: int, matrix:
     draft = read(write(tmp_path / "a.pdf", page, boxes=f"/Rotate {turns}"))
     assert texts(draft) == ["This stands upright for its reader."]
     assert [one.why for one in draft.unread] == ["1 words that stand sideways: “sideways”"]
+
+
+LISTED = [
+    "Agol, E., Steffen, J., & Sari, R. 2005, MNRAS, 359, 567, with a title that goes",
+    "  on over two lines and three",
+    "  of which the most hang in",
+    "Angus, R., & Kipping, D. 2016, ApJL, 823, L9, which has a long title as well, and it",
+    "  goes on and on as they do and",
+    "  ends here at last",
+    "Holm, I. 2016a, First of two",
+    "Holm, I. 2016b, Second of two, which is so long that it",
+    "  needs to be set on two lines",
+]
+
+
+@pytest.mark.parametrize("first", [4, 6])
+def test_works_by_author_and_year_are_told_by_their_indent_and_linked(tmp_path: Path, first: int) -> None:
+    """first: how many lines of the list stand on its first page; with 4, the second one begins within an entry."""
+    said = [
+        "We agree with Agol et al. (2005), and with",
+        "others (Angus & Kipping 2016; Holm 2016a,b) as far as it goes.",
+    ]
+    page = text(72, 740, "A Paper", size=18) + text(72, 710, "1 Results", size=12, font="F2") + column(72, 690, said)
+    pages = [page + text(72, 400, "References", size=12, font="F2"), ""]
+    for place, line in enumerate(LISTED):
+        y = 380 - 12 * place if place < first else 740 - 12 * (place - first)
+        pages[place >= first] += text(72 + 12 * line.startswith(" "), y, line.strip())
+    draft = read(write(tmp_path / "a.pdf", *pages))
+    assert list(draft.works) == ["agol 2005", "angus 2016", "holm 2016a", "holm 2016b"]
+    assert draft.paragraphs[0].sentences[0].cites == tuple(draft.works)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from aisr.paper.author_year import People, Works
 from aisr.paper.citations import marks, without
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Float, Place
@@ -56,6 +57,38 @@ def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
 def test_citations_in_running_text(text: str, works: str) -> None:
     found = [work for mark in marks(text) for work in mark.works]
     assert found == (works.split("/") if "/" in works or " 1" in works else works.split())
+
+
+WORKS = Works(
+    [
+        ("geva", People(("Geva", "Schuster", "Berant"), False, "2021")),
+        ("rybicki", People(("Rybicki", "Press"), False, "1995")),
+        ("smith2", People(("Smith", "Jones"), False, "2016")),
+        ("smith3", People(("Smith", "Jones", "Lee"), False, "2016")),
+        ("foreman-a", People(("Foreman-Mackey",), True, "2018a")),
+        ("foreman-b", People(("Foreman-Mackey",), True, "2018b")),
+        ("astropy", People(("Astropy Collaboration",), True, "2013")),
+        ("plas", People(("VanderPlas",), False, "2018")),
+        ("oneil", People(("de la Cruz", "Ó’Neil"), False, "2001")),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("(Geva et al., 2021; Rybicki & Press, 1995)", "geva rybicki"),
+        ("Rybicki and Press (1995) and [Geva et al., 2021]", "rybicki geva"),
+        ("Geva, Schuster, and Berant (2021) and Astropy Collaboration et al. (2013)", "geva astropy"),
+        ("(Smith and Jones, 2016) and (Smith et al., 2016)", "smith2 smith3"),
+        ("(Foreman-Mackey et al. 2018a,b; Geva et al. 2021, Rybicki & Press 1995)", "foreman-a foreman-b geva rybicki"),
+        ("Vander Plas (2018) and de la Cruz & O'Neil (2001)", "plas oneil"),
+        ("(Foreman-Mackey et al., 2018), (Geva et al., 2022), (Gevas, 2021), Smith (2016) and (1995)", ""),
+    ],
+)
+def test_works_are_found_by_name_year_and_letter(text: str, keys: str) -> None:
+    found = [WORKS.find(one) for mark in marks(text) for one in mark.people]
+    assert [key for key in found if key] == keys.split()
 
 
 def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
