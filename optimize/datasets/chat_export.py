@@ -8,6 +8,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import replacing
+from aisr.programs.asking import stated
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import Ensemble, single
@@ -30,7 +31,9 @@ def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adap
     for example in examples:
         for row in judge.demo_rows(example):
             messages = adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
-            outputs = {name: row[name] for name in signature.output_fields}
+            fields = signature.output_fields
+            # Of a labelled record nobody knows how likely its label is: an empty field makes it a vote.
+            outputs = {name: row[name] if name in row else stated.in_form(row, fields, [""]) for name in fields}
             answer = adapter.format_assistant_message_content(signature, outputs)
             yield {"messages": [*messages, {"role": "assistant", "content": answer}]}
 

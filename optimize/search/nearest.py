@@ -4,7 +4,7 @@ On real records of Track 1 such demos were worth more than any fixed ones and th
 nearness and how many demos are best differs from data set to data set, and so does what they may cost. So they race.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple, cast
@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 import dspy
 
 from aisr.optimize.search.demos import affordable
+from aisr.programs.asking.stated import FIELD, in_form
 from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram
 from aisr.programs.judges.learnt import hand_over
 from aisr.programs.retrieval.knn_demos import By
@@ -19,26 +20,44 @@ from aisr.programs.text.tokens import length
 from aisr.tasks.task import Task
 
 FROM = 200  # records of train: with fewer the nearest is not near
-COUNTS = (4, 8, 16)
-BYS: tuple[By, ...] = ("both", "words", "vectors")
 SHARE = 0.5  # of a model's context, where that is known, that demos may fill
 
 
 class Way(NamedTuple):
-    """How the demos of a record are chosen, see `aisr.programs.retrieval.knn_demos.Nearness`."""
+    """How the demos of a record are chosen, see `aisr.programs.retrieval.knn_demos.Nearness`. sure: they say how likely
+    the program itself, which had not seen them, stated their labels to be, where it was right; else none says that."""
 
     demos: int
     by: By
-    seats: bool
+    seats: bool = False
+    sure: bool = False
 
 
-def ways(most: int) -> list[Way]:
-    """The first so many of all 18 ways: every nearness with eight demos, without a seat for rare labels and with; then
-    fewer and more demos of each."""
-    few, middling, many = COUNTS
-    middle = [Way(middling, by, seats) for seats in (False, True) for by in BYS]
-    others = [Way(count, by, seats) for by in BYS for seats in (False, True) for count in (few, many)]
-    return [*middle, *others][:most]
+# Six were worth more than eight with seats on real records, so others have to show that they are better.
+WAYS = (
+    Way(6, "words"),
+    Way(6, "both"),
+    Way(6, "words", sure=True),
+    Way(6, "words", seats=True),
+    Way(6, "vectors"),
+    Way(8, "words"),
+    Way(4, "words"),
+    Way(6, "both", seats=True),
+    Way(8, "both"),
+    Way(4, "both"),
+    Way(6, "both", sure=True),
+    Way(6, "vectors", seats=True),
+    Way(8, "words", seats=True),
+    Way(8, "vectors"),
+    Way(4, "vectors"),
+    Way(4, "words", seats=True),
+)
+
+
+def ways(most: int, labels: bool = True, stated: bool = True) -> list[Way]:
+    """The first so many of all ways. labels: whether the task has some, without which there are no seats; stated:
+    whether the program states how likely they are."""
+    return [way for way in WAYS if (labels or not way.seats) and (stated or not way.sure)][:most]
 
 
 def races(task: Task, train: int, demos: int) -> bool:
@@ -50,6 +69,13 @@ def races(task: Task, train: int, demos: int) -> bool:
 def pool(rows: Sequence[dspy.Example], fields: Sequence[str], demos: int, budget: int) -> list[dspy.Example]:
     """The rows that may be chosen from: of which `demos` fit into `budget` tokens, whichever they are."""
     return affordable(rows, fields, demos, budget // 2)
+
+
+def with_stated(rows: Sequence[dspy.Example], said: Sequence[str], outputs: Collection[str]) -> list[dspy.Example]:
+    """The demos of a record, a row a call, with what is said of each of its labels."""
+    if len(rows) == len(said) > 1:
+        return [row.copy(**{FIELD: one}) for row, one in zip(rows, said, strict=True)]
+    return [row.copy(**{FIELD: in_form(row, outputs, said)}) for row in rows]
 
 
 def program(task: Task, student: JudgeProgram, rows: Sequence[dspy.Example], way: Way) -> JudgeProgram:

@@ -18,6 +18,7 @@ from aisr.optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
 from aisr.optimize.search.demos import affordable, balanced, covering, plausible_first
 from aisr.optimize.search.objective import Objective
 from aisr.optimize.search.reflection import Reflection
+from aisr.programs.asking.stated import complete
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import in_prompt
 from aisr.programs.vision.content_parts import is_harmless
@@ -126,10 +127,10 @@ def random_search(work: Compilation) -> list[JudgeProgram]:
         drawn.append(_bootstrapped(work, shuffled, draw.randint(1, work.settings.demos) if k else work.settings.demos))
     if not nearest.races(work.task, len(work.train), work.settings.demos):
         return drawn
-    rows = _nearest_rows(work)
-    offered = [way for way in nearest.ways(work.settings.nearest) if work.task.judgements or not way.seats]
-    ways = nearest.fitting(offered, rows, work.fields, work.lm.window)
-    return [*drawn, *(nearest.program(work.task, work.student, rows, way) for way in ways)]
+    rows = {sure: _nearest_rows(work, sure) for sure in (False, True)}
+    offered = nearest.ways(work.settings.nearest, work.task.judgements is not None, any(work.objective.sure))
+    ways = nearest.fitting(offered, rows[False], work.fields, work.lm.window)
+    return [*drawn, *(nearest.program(work.task, work.student, rows[way.sure], way) for way in ways)]
 
 
 def mipro(work: Compilation) -> list[JudgeProgram]:
@@ -258,9 +259,8 @@ def strip(program: Program) -> None:
     for _, predictor in program.named_predictors():
         fields = {*predictor.signature.fields, "augmented"}
         rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
-        predictor.demos = [
-            row for row in rows if all(name in row for name in predictor.signature.output_fields) and is_harmless(row)
-        ]
+        outputs = predictor.signature.output_fields
+        predictor.demos = [row for row in rows if complete(row, outputs) and is_harmless(row)]
         predictor.traces, predictor.train = [], []
 
 
@@ -280,10 +280,17 @@ def _labelled_beside(work: Compilation) -> int:
     return work.settings.demos if one_call else 0
 
 
-def _nearest_rows(work: Compilation) -> list[dspy.Example]:
-    """The demos that nearest ones are chosen from."""
-    whole = [example for example in work.train if not example.get("incomplete")] or work.train
-    rows = [row for example in whole for row in work.student.lessons(example)]
+def _nearest_rows(work: Compilation, sure: bool = False) -> list[dspy.Example]:
+    """The demos that nearest ones are chosen from. sure: with what the program itself stated where it was right."""
+    rows = []
+    for k, example in enumerate(work.train):
+        lessons = work.student.lessons(example)
+        said = work.objective.sure[k] if sure and work.objective.sure else None
+        if not example.get("incomplete"):
+            rows += (
+                nearest.with_stated(lessons, said, work.student.judging.signature.output_fields) if said else lessons
+            )
+    rows = rows or [row for example in work.train for row in work.student.lessons(example)]
     return nearest.pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
 
 
@@ -330,7 +337,7 @@ def _whole_set(work: Compilation, demos: Sequence[dspy.Example]) -> list[dspy.Ex
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
     outputs, statement = work.student.judging.signature.output_fields, work.student.statement
-    own = [dspy.Example(**demo) for demo in demos if all(name in demo for name in outputs)]
+    own = [dspy.Example(**demo) for demo in demos if complete(demo, outputs)]
     if not own:
         return []
     lessons = {str(one[statement]): _lesson(work, one) for one in work.train if statement in one}

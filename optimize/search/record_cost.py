@@ -10,6 +10,7 @@ import dspy
 
 from aisr.lm.client import OpenLM
 from aisr.optimize.search.embedding_cost import TWICE, as_judged
+from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
@@ -136,10 +137,11 @@ def usd_per_1000(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -
 def demos_shown(program: JudgeProgram, predictor: Any, most: bool) -> list[Any]:
     """The demos that stand in a prompt of a predictor; where they are chosen for each record, so many of the usual
     length, at most the longest."""
-    fields = predictor.signature.fields
+    fields, inputs = predictor.signature.fields, predictor.signature.input_fields
     demos = list(predictor.demos)
     if not most:
-        demos = [demo for demo in demos if all(name in demo for name in fields)]
+        given = [demo for demo in demos if all(name in demo for name in inputs)]
+        demos = [demo for demo in given if stated.complete(demo, fields)]
     count = program.options.get("nearest") or 0
     if not count or len(demos) <= count:
         return demos
@@ -157,7 +159,9 @@ def _demo_tokens(lm: OpenLM, signature: Any, demos: Sequence[Any]) -> int:
 
 
 def _answer(signature: Any, row: dspy.Example) -> str:
-    return json.dumps({name: row[name] for name in signature.output_fields})
+    outputs = signature.output_fields
+    usual = {stated.FIELD: stated.in_form(row, outputs, [stated.USUAL])}
+    return json.dumps({name: row[name] if name in row else usual[name] for name in outputs})
 
 
 def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:

@@ -3,13 +3,15 @@
 Beside each label it writes one short string: the percent of that label, then the likeliest other label and its
 percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and nothing in it can
 break an answer: what cannot be read leaves the label as a vote.
+
+Labelled records that stand in a prompt as demos leave it out. Beside chances made up for them a capable model was less
+sure than it was right: it said .83 on average and was right in .91 (`docs/measurements.md`).
 """
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from zlib import crc32
 
 import dspy
 
@@ -20,7 +22,7 @@ FORM = (
     "how likely that label is in percent, then the likeliest other label and its percent, such as "
     '"{example}". Be honest: of all that you call 70, seven in ten should be right'
 )
-PERCENTS = (95, 90, 85, 75, 65)  # what demos state, in turn by their text: a mean of 82
+USUAL = "85, Unsupported Entity 10"  # as long as an answer usually is
 MOST = 99.0  # percent: whoever says 100 is not believed the last one
 ROUNDING = 1.0  # percent by which stated numbers may sum to more than 100
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}|nan|inf)(?![\w])", re.IGNORECASE)
@@ -29,6 +31,13 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}|nan|inf)
 def asked(labels: Sequence[str], slots: str = "") -> str:
     """What the output field is described as. slots: what is said before, where there is one for each sentence."""
     return slots + FORM.format(example=f"70, {labels[1]} 20")
+
+
+def as_stated(label: str, chances: Sequence[float], labels: Sequence[str]) -> str:
+    """Chances as a model would state them beside a label: its percent, the likeliest other label and that one's."""
+    of = dict(zip(labels, chances, strict=True))
+    other = max((name for name in labels if name != label), key=of.__getitem__)
+    return f"{100 * of[label]:.0f}, {other} {100 * of[other]:.0f}"
 
 
 def stating(
@@ -41,18 +50,18 @@ def stating(
     return wider
 
 
-def plausible(text: str, label: str, rival: str) -> str:
-    """What a demo states: its gold label with one of `PERCENTS`, chosen by its text, and most of the rest for a rival.
+def in_form(row: Mapping[str, Any], outputs: Iterable[str], said: Sequence[str]) -> str | list[str]:
+    """What the field of a demo holds: a text, or a list where its labels are one. said: of each, or one of all."""
+    labels = next((row[name] for name in outputs if isinstance(row.get(name), list) and "label" in name), None)
+    if labels is None:
+        return said[0]
+    return list(said) if len(said) == len(labels) else [said[0]] * len(labels)
 
-    Made up, and the same in every run: demos that say 100 teach a model to say 100.
-    """
-    percent = PERCENTS[crc32(text.encode()) % len(PERCENTS)]
-    return f"{percent}, {rival} {round(0.7 * (100 - percent))}"
 
-
-def rival(allowed: Sequence[str], labels: Sequence[str]) -> str:
-    """The likeliest other label of a demo: a second one that is right, or the commonest (the first of the track)."""
-    return next(name for name in (*allowed[1:], *labels) if name != allowed[0])
+def complete(demo: Mapping[str, Any], outputs: Iterable[str]) -> bool:
+    """Whether a demo holds an answer: all output fields but how likely its labels are, which nobody knows of a labelled
+    record."""
+    return all(name in demo for name in outputs if name != FIELD)
 
 
 def stated(value: Any, label: str, labels: Sequence[str]) -> list[float] | None:
@@ -102,7 +111,8 @@ def _text(value: Any) -> str:
 
 
 def _last_label(text: str, labels: Sequence[str]) -> str | None:
-    """The label that is named last in a text; of two that begin together the longer."""
+    """The label that is named last in a text; of two that end together the longer: "Unsupported Entity" is no
+    Supported."""
     places = [(text.lower().rfind(name.lower()), len(name), name) for name in labels]
-    place, _, name = max(places)
-    return name if place >= 0 else None
+    found = [(place + long, long, name) for place, long, name in places if place >= 0]
+    return max(found)[2] if found else None

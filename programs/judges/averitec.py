@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import dspy
 
-from aisr.programs.asking import stated
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
 from aisr.programs.decision.layer import LM, Decision, decide
@@ -97,8 +96,6 @@ class AveritecJudge(LabelJudge, Ranking):
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
-            if self.given.states:
-                right[stated.FIELD] = self.sure(inputs["claim"], [record.gold.label])
             if pairs := _sourced(record.gold, found)[: self.given.pairs]:
                 right["pairs"] = pairs
         return self.example(record, inputs, right)

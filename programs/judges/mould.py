@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import dspy
 
-from aisr.programs.asking import stated
 from aisr.programs.asking.ask import (
     Check,
     Constraints,
@@ -183,10 +182,6 @@ class LabelJudge(Judge):
         final = [judgement.label for judgement in judged]
         leave_in_trace(answers[0], field, final if listed else final[0])
         return Said(judged, answers)
-
-    def sure(self, text: str, right: Sequence[str]) -> str:
-        """How sure a demo is of the first of its gold labels. text: what it labels."""
-        return stated.plausible(text, right[0], stated.rival(right, self.labels))
 
     @staticmethod
     def conclude(

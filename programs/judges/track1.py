@@ -83,9 +83,6 @@ class Track1Judge(LabelJudge):
             if self.given.checks:
                 pairs = zip(inputs["sentences"], said, strict=True)
                 right["sentence_checks"] = [by_rule(sentence, text, label) for sentence, label in pairs]
-            if self.given.states:
-                rows = zip(inputs["sentences"], record.gold, strict=True)
-                right[stated.FIELD] = [self.sure(sentence, types) for sentence, types in rows]
         return self.example(record, inputs, right)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import dspy
 
-from aisr.programs.asking import stated
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
 from aisr.programs.decision.layer import LM, Decision, decide, policy
@@ -112,8 +111,6 @@ class Track2Judge(LabelJudge, Ranking):
             "incomplete": bool(gold.evidence_para_ids) and not visible,
             "lesson": taught,
         }
-        if self.given.states:
-            right[stated.FIELD] = self.sure(inputs["claim"], [gold.label])
         if not self.given.rerank:  # else the LM ranks the whole paper again, whatever is shown
             taught["ranking"] = [key for key in found.ranking if key in beside]
         if self.given.quotes:

@@ -61,10 +61,13 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "FROM", 8)
 
 
-def test_eighteen_ways_are_told_apart_and_the_first_few_hold_every_nearness() -> None:
-    assert len(set(nearest.ways(99))) == 18
-    assert {way.by for way in nearest.ways(3)} == {"words", "vectors", "both"}
-    assert {way.seats for way in nearest.ways(6)} == {True, False}
+def test_the_ways_are_told_apart_and_begin_with_six_demos_that_state_no_chances() -> None:
+    assert len(set(nearest.ways(99))) == len(nearest.WAYS)
+    assert nearest.ways(1) == [nearest.Way(6, "words")]
+    assert {way.demos for way in nearest.ways(5)} == {6}
+    assert not any(way.seats for way in nearest.ways(99, labels=False))
+    assert not any(way.sure for way in nearest.ways(99, stated=False))
+    assert len(nearest.ways(8, labels=False, stated=False)) == 8
 
 
 def test_they_race_where_train_has_a_few_hundred_records() -> None:
@@ -77,7 +80,7 @@ def test_a_model_with_a_small_context_is_shown_what_it_holds() -> None:
     rows = examples(TRACK1, TRACK1.build({}))
     fields = ["evidence", "sentences", "sentence_labels"]
     assert nearest.fitting(nearest.ways(18), rows, fields, None) == nearest.ways(18)
-    assert {way.demos for way in nearest.fitting(nearest.ways(18), rows, fields, 1000)} == {4, 8}
+    assert {way.demos for way in nearest.fitting(nearest.ways(18), rows, fields, 750)} == {4, 6}
 
 
 @pytest.mark.usefixtures("few")
@@ -120,7 +123,7 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
         request.messages) > 1 else right(request).replace("Contradiction", "Supported"))  # fmt: skip
     given = planned(tmp_path / "data")
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    assert made.choice.champion.program.options.get("nearest") == 8
+    assert made.choice.champion.program.options.get("nearest") == 6
     asked = len(requests(lm))
     told = write_report.of_compile(given, made, lm)
     assert len(requests(lm)) == asked
