@@ -13,6 +13,10 @@ from aisr.programs.judges.ensemble import Ensemble, by_name
 from aisr.programs.judges.learnt import learnt_by
 from aisr.programs.retrieval.knn_demos import wording
 
+ELSEWHERE = (
+    "Options, instructions and demos are the same; they differ in fitted numbers that are not listed here, such as "
+    "those of the wording prior. `aisr compare` shows whether it matters."
+)
 SHOWN = 100  # characters of a demo
 
 
@@ -35,6 +39,8 @@ def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
     parts += _table("Evidence ranker", _ranked(a.program), _ranked(b.program))
     parts += _learnt(a.program, b.program)
     parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
+    if len(parts) == 1:
+        parts.append(ELSEWHERE)
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,6 +21,9 @@ FINGERPRINT = "sentence/v1"
 LEVELS: dict[Kind, str] = {"arithmetic": "error", "quote": "error"}
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 
+BRACKETS = re.compile(r"[\\\[\]]")
+PLACEHOLDER = re.compile(r"\{\d+\}")
+
 
 def rule_id(verdict: Verdict) -> str:
     """The id of the rule that a verdict is a result of."""
@@ -87,7 +90,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         "ruleId": rule,
         "ruleIndex": rules[rule],
         "level": "note" if verdict.label is None else LEVELS.get(verdict.kind, "warning"),
-        "message": {"text": text},
+        "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
         "properties": {"page": place.page} if place.page is not None else {},
@@ -97,10 +100,17 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
     floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
     if floats:
         found["relatedLocations"] = [
-            {**_location(review, one.place), "id": number, "message": {"text": one.name}}
+            {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
             for number, one in enumerate(floats)
         ]
     return found
+
+
+def _as_it_stands(text: str) -> str:
+    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6)."""
+    if "](" in text:
+        text = BRACKETS.sub(r"\\\g<0>", text)
+    return PLACEHOLDER.sub(r"{\g<0>}", text)
 
 
 def _fingerprint(rule: str, verdict: Verdict) -> str:
