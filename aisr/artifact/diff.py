@@ -9,8 +9,9 @@ from aisr.artifact.prompt_page import changed_lines, fenced
 from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name
+from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
 from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.knn_demos import wording
 
 ELSEWHERE = (
@@ -39,6 +40,8 @@ def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
     parts += _table("Evidence ranker", _ranked(a.program), _ranked(b.program))
     parts += _learnt(a.program, b.program)
     parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
+    if a.task.names_evidence:
+        parts += _table("Evidence", *(told(named) for one in (a, b) if (named := named_by(one.program))))
     if len(parts) == 1:
         parts.append(ELSEWHERE)
     return "\n\n".join(parts) + "\n"
@@ -117,9 +120,6 @@ def _numbers(decision: Decision | None) -> dict[str, str]:
     offsets = zip(decision.labels, decision.says.offsets, strict=True)
     found |= {f"readiness to say {label}": f"{offset:.3g}" for label, offset in offsets}
     found |= {f"votes for {decision.labels[k]}": str(votes) for k, votes in decision.says.votes.items()}
-    if decision.evidence is not None:
-        found["weight of the evidence that the model named"] = f"{decision.evidence.named_weight:g}"
-        found |= {f"evidence with {label}": fill for label, fill in decision.evidence.fill.items()}
     return found
 
 

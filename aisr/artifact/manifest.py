@@ -110,6 +110,21 @@ class Budget(_Part):
     curve: list[tuple[int, float]] = []
 
 
+class Named(_Part):
+    """How evidence is named (see `aisr.optimize.evidence.naming_fit.NamingFitted`). kept: whether otherwise than by the
+    model's first two and the ranker's best; way: whose ids are taken; fill: how many go with each label; hit: Hit@3 of
+    each way, by label-blind counts on the claims with gold evidence; gain: in the share of records whose label and
+    evidence are right, cross-validated; why: what kept it from being fitted."""
+
+    model_config = ConfigDict(extra="allow")
+    kept: bool = False
+    way: str | None = None
+    fill: dict[str, str] = {}
+    hit: dict[str, float] = {}
+    gain: Gain | None = None
+    why: str | None = None
+
+
 class Sharing(_Part):
     """How many records of a split share something with train, of how many, and by what (see
     `aisr.optimize.datasets.leakage`)."""
@@ -148,6 +163,7 @@ class Manifest(_Part):
     decision: Layer | None = None
     ranker: Ranked | None = None
     budget: Budget | None = None
+    naming: Named | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     apart: Apart | None = None

@@ -25,9 +25,10 @@ from aisr.base.files import BadArtifact, checked_json
 from aisr.programs.decision.layer import CUES, LM, WORDING, Decision
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name, ranked
+from aisr.programs.judges.ensemble import Ensemble, by_name, name_by, named_by, ranked
 from aisr.programs.judges.learnt import learning, learnt_by
 from aisr.programs.reading.lines import explain
+from aisr.programs.retrieval.evidence_list import BY_RANKS, EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.vision.content_parts import is_harmless
 from aisr.tasks.all import TASKS
@@ -69,6 +70,7 @@ class _ProgramFile(BaseModel):
     rankers: dict[str, EvidenceRanker] = {}  # of each model of the program that has one
     learnt: dict[str, dict[str, Any]] = {}  # the same
     decision: Decision | None = None
+    naming: EvidencePolicy | None = None  # how evidence is named; lacking in files from before there were two heads
 
 
 class Loaded(NamedTuple):
@@ -93,6 +95,8 @@ def program_text(task: Task, program: Program) -> str:
     }
     if learnt := {name: known.model_dump() for name, known in learnt_by(program).items()}:
         content["learnt"] = learnt
+    if task.names_evidence and (naming := named_by(program)):
+        content["naming"] = naming.model_dump()
     _validated(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
@@ -117,6 +121,10 @@ def parse(text: str, source: str) -> Loaded:
         if file.decision is not None:
             _check_decision(task, file.decision, set(members) or {LM})
             program.decision = file.decision
+        if task.names_evidence:
+            name_by(program, file.naming or _as_before(file.decision))
+        elif file.naming is not None:
+            raise UserError(f"naming: {task.name} names no evidence")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digests.of_text(text))
@@ -160,6 +168,11 @@ def _remember(program: Program, learnt: dict[str, dict[str, Any]]) -> None:
         if learner is None:
             raise UserError(f"learnt: {name!r} is no model of this program that learns")
         learner.remember(saved)
+
+
+def _as_before(decision: Decision | None) -> EvidencePolicy:
+    """How evidence was named when that was a part of the decision layer."""
+    return (decision.evidence if decision is not None and decision.kept else None) or BY_RANKS
 
 
 def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name
+from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
 from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences
 from aisr.programs.text.tokens import length, tokens
@@ -35,6 +36,8 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
     parts += [f"## What {name} learnt from train\n\n{known.page()}" for name, known in learnt_by(program).items()]
     if program.decision is not None:
         parts.append(_decision(program.decision))
+    if task.names_evidence and (naming := named_by(program)):
+        parts.append("## Evidence\n\n" + "; ".join(f"{what}: {how}" for what, how in told(naming).items()) + ".")
     return "\n\n".join(parts) + "\n"
 
 
@@ -147,7 +150,4 @@ def _decision(decision: Decision) -> str:
     ]
     for k, votes in decision.says.votes.items():
         said.append(f"{decision.labels[k]} passes before all others where {votes} or more members say it.")
-    if decision.evidence is not None:
-        fills = "; ".join(f"{label}: {fill}" for label, fill in decision.evidence.fill.items())
-        said.append(f"Evidence to name: {fills}. Weight of what the model named: {decision.evidence.named_weight:g}.")
     return "\n\n".join(said)

@@ -185,6 +185,8 @@ def say_champion(made: Any) -> None:
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
         say_decision(made.fitted.report)
+    if made.manifest.naming:
+        say_naming(made.manifest.naming)
     if made.choice.too_dear:
         note(f"  not raced, dearer than --max-usd-per-1000: {', '.join(made.choice.too_dear)}")
     if made.choice.unscored:
@@ -218,6 +220,18 @@ def say_decision(report: dict[str, Any]) -> None:
             f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
         )
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
+
+
+def say_naming(naming: Any) -> None:
+    """What became of how evidence is named."""
+    if naming.why:
+        note(f"  evidence: the model's first two ids and the ranker's best ({naming.why})")
+        return
+    hits = ", ".join(f"{way} {percent(hit)}" for way, hit in naming.hit.items())
+    fills = "; ".join(f"{label}: {fill}" for label, fill in naming.fill.items())
+    gain, low, high = map(percent, naming.gain)
+    note(f"  evidence, cross-validated Hit@3: {hits}")
+    note(f"    taken: {naming.way}; {fills}; right with its label {gain} [{low}, {high}] points more often")
 
 
 def say_ablation(parts: Mapping[str, str], found: Any) -> None:

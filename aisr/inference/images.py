@@ -11,6 +11,7 @@ from aisr.base.files import cache_folder
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import members
+from aisr.programs.retrieval.page_index import PAGES
 from aisr.programs.vision.images import Gallery
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ def open_gallery(root: Path, artifacts: Path, drawn: Mapping[str, Path] = Mappin
 
 
 def nearest_images(data: Path) -> Path | None:
-    """The folder of a data file, or one of the two above it, that has a folder `images`."""
+    """The folder of a data file, or one of the two above it, that has a folder `images`, or one `pages`."""
     folder = data.resolve().parent
-    return next((place for place in (folder, *folder.parents[:2]) if (place / IMAGES).is_dir()), None)
+    near = (folder, *folder.parents[:2])
+    return next((place for place in near if any((place / name).is_dir() for name in (IMAGES, PAGES))), None)
 
 
 def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:

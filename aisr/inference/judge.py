@@ -20,7 +20,7 @@ from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Answer, Task
 
-THOUGHTS = ("judgements", "named", "ranking")  # what a prediction holds beside the answer
+THOUGHTS = ("judgements", "named", "ranking", "odds")  # what a prediction holds beside the answer
 FAILED = (UnusableAnswer, AdapterParseError, LMError)  # what it takes for a record to fail, or all
 AHEAD = 4  # items that may be read for each thread before they are needed
 ItemT = TypeVar("ItemT")
@@ -30,13 +30,15 @@ ResultT = TypeVar("ResultT")
 @dataclass(frozen=True)
 class Outcome:
     """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it; the
-    evidence ids that it named itself, and all of them as they were ranked; which of several LMs it came from."""
+    evidence ids that it named itself, all of them as they were ranked, and the odds of the first; which of several LMs
+    it came from."""
 
     answer: Answer | None
     failure: str | None = None
     judgements: Sequence[Judgement] = ()
     named: Sequence[str] = ()
     ranking: Sequence[str] = ()
+    odds: Sequence[float] = ()
     by: str | None = None
 
 

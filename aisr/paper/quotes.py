@@ -11,7 +11,9 @@ from aisr.paper.draft import Draft
 from aisr.programs.text.loose_match import SHORTEST, letters, stretch
 from aisr.programs.text.sentences import sentences
 
-QUOTED = re.compile(r"“([^“”]{12,1500})”|``([^`]{12,1500}?)''|(?<![\w\"])\"([^\"]{12,1500})\"(?!\w)|„([^„“]{12,1500})“")
+QUOTED = re.compile(
+    r"“([^“”]{12,1500})”|``([^`]{12,1500}?)''|(?<![^\s(\[—–])\"(?=\S)([^\"]{12,1500})(?<=\S)\"(?!\w)|„([^„“]{12,1500})“"
+)
 FEWEST_WORDS = 5  # of a quote; fewer are a term, a title, or words that are held at a distance
 CUT = re.compile(
     r"\[[^\[\]]{0,200}\]|\(\s?(?:…|\.\s?\.\s?\.)\s?\)|…|\.\s?\.\s?\.(?:\s?\.)?"

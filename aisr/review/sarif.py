@@ -13,12 +13,13 @@ from urllib.parse import quote
 from aisr.base.digests import of_text
 from aisr.paper.draft import Place
 from aisr.review.places import path
+from aisr.review.recomputed import QuoteLabel
 from aisr.review.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, Kind, Review, Verdict
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 UNJUDGED = "not-judged"
 FINGERPRINT = "sentence/v1"
-LEVELS: dict[Kind, str] = {"arithmetic": "error", "quote": "error"}
+MILD = frozenset((str(QuoteLabel.NOT_FOUND),))  # it may be from elsewhere
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 BRACKETS = re.compile(r"[\\\[\]]")
@@ -29,7 +30,7 @@ def rule_id(verdict: Verdict) -> str:
     """The id of the rule that a verdict is a result of."""
     if verdict.kind == "hidden":
         return _slug(HIDDEN)
-    return f"{verdict.kind}-{_slug(verdict.label) if verdict.label else UNJUDGED}"
+    return _id(verdict.kind, verdict.label or UNJUDGED)
 
 
 def as_sarif(review: Review) -> str:
@@ -39,7 +40,8 @@ def as_sarif(review: Review) -> str:
     results = [_result(review, one, places) for one in review.verdicts if one.doubtful]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
-        {"level": "warning", "message": {"text": f"not read: {one.place}: {one.why}"}} for one in review.draft.unread
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        for one in review.draft.unread
     ]
     done = {
         "executionSuccessful": not review.unjudged and review.stopped is None,
@@ -61,13 +63,23 @@ def _rules(review: Review) -> list[dict[str, Any]]:
     rules = []
     for kind, labels in review.labels.items():
         rules += [
-            _rule(f"{kind}-{_slug(label)}", label, meaning, LEVELS.get(kind, "warning"))
+            _rule(_id(kind, label), label, meaning, _level(kind, label))
             for label, meaning in labels.meanings.items()
             if label != labels.neutral
         ]
         if kind not in EXACT:
             rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no verdict could be had", "note"))
     return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
+
+
+def _id(kind: Kind, label: str) -> str:
+    """`claim-contradiction`; `quote-not-found`, not `quote-quote-not-found`."""
+    return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
+
+
+def _level(kind: Kind, label: str) -> str:
+    """How bad a label is: what was recomputed or looked up is an error, what a model thinks a warning."""
+    return "error" if kind in EXACT and label not in MILD else "warning"
 
 
 def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
@@ -89,7 +101,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
     found: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules[rule],
-        "level": "note" if verdict.label is None else LEVELS.get(verdict.kind, "warning"),
+        "level": "note" if verdict.label is None else _level(verdict.kind, verdict.label),
         "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},

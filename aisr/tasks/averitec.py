@@ -78,8 +78,8 @@ def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck |
         Exhibit(key=f"evidence {place}", text=f"{pair.question} {pair.answer}", gold=pair.url in gold, chosen=place)
         for place, pair in enumerate(answer.evidence if answer else (), start=1)
     ]
-    passages = example.collection.passages
-    found = [Exhibit(key=key, text=passages[key].text, gold=passages[key].url in gold) for key in example.shown]
+    passages = example.collection.read(example.shown)
+    found = [Exhibit(key=key, text=passage.text, gold=passage.url in gold) for key, passage in passages.items()]
     return [*shown, *found]
 
 

@@ -1,8 +1,9 @@
 """The organisers' files as records: `python -m aisr.tasks.averitec_data FILE --documents STORE --out OUT`.
 
 Reads their JSON list (or JSON Lines), gives each claim its place in it as `claim_id`, and puts the best excerpts of its
-pages beside it, so that a record holds all that is needed to judge it. A claim's pages are read once: what was found in
-them is kept by their digest, and a conversion that was stopped goes on there.
+pages beside it, so that a record holds all that is needed to judge it. With --index all passages of its pages are in a
+file beside the records too, which the record names and questions search. A claim's pages are read once: what was found
+in them is kept by their digest, and a conversion that was stopped goes on there.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from aisr.base.files import replacing
 from aisr.programs.errors import UserError
 from aisr.programs.reading.text_store import TextStore
 from aisr.programs.records.averitec import Document
+from aisr.programs.retrieval.page_index import PAGES, SUFFIX, build
 from aisr.programs.retrieval.page_store import pages, reduced
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
@@ -36,9 +38,10 @@ def main() -> int:
     parser.add_argument("--documents", type=Path, required=True, help="folder with 0.json, 1.json, …: pages by claim")
     parser.add_argument("--out", type=Path, required=True, help="JSON Lines file to write")
     parser.add_argument("--passages", type=int, default=PASSAGES, help=f"passages a claim; {PASSAGES} unless given")
+    parser.add_argument("--index", action="store_true", help="write all pages into files that questions can search")
     given = parser.parse_args()
     try:
-        count = write(given.file, given.documents, given.out, given.passages)
+        count = write(given.file, given.documents, given.out, given.passages, given.index)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -46,9 +49,10 @@ def main() -> int:
     return 0
 
 
-def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES) -> int:
-    """Write the records, and how many there are. They take their place when all are done. Raises UserError for a file
-    that holds no claims, for a claim without pages, and where `out` is there already."""
+def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES, index: bool = False) -> int:
+    """Write the records, and how many there are; with `index` also a file of all passages of each claim's pages. The
+    records take their place when all are done. Raises UserError for a file that holds no claims, for a claim without
+    pages, and where `out` is there already."""
     if out.exists():
         raise UserError(f"{out} is there already; choose another --out or remove it")
     if passages < 1:
@@ -60,8 +64,13 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES) -> i
             if not isinstance(claim.get("claim"), str):
                 raise UserError(f"{file}: entry {count - 1}: claim: missing; expected the text of a claim")
             held = _pages_of(documents, number)
-            key = json.dumps([digests.of_file(held), claim["claim"], passages])
-            found = known.once(key, partial(_reduced, claim["claim"], held, passages))
+            digest = digests.of_file(held)
+            if index:
+                claim["store"] = f"{PAGES}/{digest}{SUFFIX}"
+                found = build(pages(held), out.parent / claim["store"]).excerpts(claim["claim"], passages)
+            else:
+                key = json.dumps([digest, claim["claim"], passages])
+                found = known.once(key, partial(_reduced, claim["claim"], held, passages))
             claim["documents"] = [page.model_dump() for page in found]
             new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
     return count

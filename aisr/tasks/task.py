@@ -98,6 +98,11 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
             raise UserError(f"{self.name} has no labels, which this needs")
         return self.judgements
 
+    @property
+    def names_evidence(self) -> bool:
+        """Whether an answer names evidence that goes with its label."""
+        return self.judgements is not None and self.judgements.evidence_right is not None
+
     def kinds(self, gold: GoldT) -> str:
         """What demos and subsets of dev are balanced by: the labels of a record, or its stratum."""
         return self.judgements.kinds(gold) if self.judgements else self.stratum(gold)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import long_papers
+
 FOLDER = Path(__file__).parent / "context24-figures" / "papers"
 WITHHELD = ("findings",)
 Record = dict[str, Any]
@@ -27,7 +29,10 @@ def splits() -> dict[str, list[Record]]:
 def records(citekey: str, text: str) -> list[Record]:
     """A record for each claim about a paper."""
     paper, _, rest = text.partition("== elements\n")
-    elements, _, claims = rest.partition("== claims\n")
+    listed, _, claims = rest.partition("== claims\n")
+    elements = [element(line) for line in listed.splitlines()]
+    written = [" ".join(part.split()) for part in paper.split("\n\n")]
+    paragraphs = long_papers.lengthened(written, [one["label"] for one in elements], citekey)
     rows = []
     for line in claims.splitlines():
         claim, _, gold = line.partition(" => ")
@@ -35,8 +40,8 @@ def records(citekey: str, text: str) -> list[Record]:
             {
                 "claim": claim,
                 "citekey": citekey,
-                "paragraphs": [" ".join(part.split()) for part in paper.split("\n\n")],
-                "elements": [element(line) for line in elements.splitlines()],
+                "paragraphs": paragraphs,
+                "elements": elements,
                 "findings": gold.split("; "),
             }
         )

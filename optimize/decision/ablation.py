@@ -37,7 +37,7 @@ def ablate(task: Task, program: Program, examples: Sequence[dspy.Example], lm: O
     decision: Decision | None = program.decision
     if decision is None or not decision.ablations:
         raise UserError("--ablate: the program has no decision layer to take apart")
-    bare = decision.model_copy(update={"kept": False, "evidence": None})
+    bare = decision.model_copy(update={"kept": False})
     layers = {MAJORITY: _under(bare, _always(decision.majority, decision))}
     for name in (*WAYS[:2], ALONE, *WAYS[2:]):
         if name == ALONE:

@@ -6,6 +6,7 @@ model as it is, by a paired bootstrap; the test split and the records to be pred
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,8 @@ from aisr.metrics.confidence import Interval
 from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.datasets.examples import Labelled
 from aisr.optimize.decision.folds import FOLDS, Judged, gather
-from aisr.optimize.decision.trial import Choosing, as_they_are, cross_validated, evidence
+from aisr.optimize.decision.trial import Choosing, as_they_are, cross_validated
+from aisr.optimize.evidence.naming_fit import Naming, NamingFitted, fit_naming
 from aisr.programs.decision.layer import CUES, WORDING, Decision, as_it_is
 from aisr.programs.errors import UserError
 from aisr.tasks.judgements import Judgements
@@ -29,12 +31,13 @@ WAYS = (PRIOR, PRIORS, WEIGHTS, BOTH, VOTES)
 
 
 class Fitted(NamedTuple):
-    """A decision layer; its cross-validated gain over the model as it is (None where nothing could be fitted); and what
-    a manifest says of it."""
+    """A decision layer; its cross-validated gain over the model as it is (None where nothing could be fitted); what a
+    manifest says of it; and how evidence is named, whether the layer is kept or not, where the task asks for some."""
 
     decision: Decision
     gain: Interval | None
     report: dict[str, Any]
+    naming: NamingFitted | None = None
 
 
 def fit(
@@ -61,15 +64,16 @@ def _fitted(
         0
     ]
     group = grouped([*(found.row for found in judged), *planted])
+    naming = _naming(labelled, judged, group[: len(judged)], seed)
     known = len(set(group[: len(judged)]))
     if known < FOLDS:
         why = f"{known} groups of records that share nothing; {FOLDS} are needed"
         idle = Decision(labels=list(labelled.labels), majority=majority, kept=False, says=start, means=start)
-        return Fitted(idle, None, {"kept": None, "why": why})
-    material = gather(labelled, judged, planted, group, seed)
+        return Fitted(idle, None, {"kept": None, "why": why}, naming)
+    material = gather(labelled, judged, planted, group, seed, naming.found if naming else None)
     trials = {
         way: cross_validated(labelled, material, way, names, start, shares, votes=way == VOTES)
-        for way, (names, shares) in _ways(material.models, evidence_too=bool(material.found)).items()
+        for way, (names, shares) in _ways(material.models).items()
     }
     alone = as_they_are(labelled, material, ALONE, start)
     offered = [one for way, trial in trials.items() if way not in (PRIOR, PRIORS) for one in trial.tried]
@@ -79,7 +83,6 @@ def _fitted(
     kept = gain.low > 0 and choosing.best() is best
     of_way = {way: Choosing(alone, trial.tried).best() for way, trial in trials.items()}
     of_way |= {way: trials[way].tried[-1] for way in (PRIOR, PRIORS)}
-    everything = np.ones(len(material.fold), dtype=np.bool_)
     wording, cues = material.texts.fit(np.ones(len(material.texts.fold), dtype=np.bool_))
     decision = Decision(
         labels=list(labelled.labels),
@@ -91,7 +94,6 @@ def _fitted(
         ablations={way: one.rule for way, one in of_way.items()},
         wording=wording,
         cues=cues,
-        evidence=evidence(labelled, material, everything),
     )
     judgements = [one for row in judged for outcome in row.outcomes.values() for one in outcome.judgements]
     report = {
@@ -102,17 +104,30 @@ def _fitted(
         "records": len(judged),
         "sources": dict(Counter(one.source for one in judgements)),
     }
-    return Fitted(decision, gain, report)
+    return Fitted(decision, gain, report, naming)
 
 
-def _ways(models: Sequence[str], evidence_too: bool) -> dict[str, "_Way"]:
-    """The experts of each way, and the shares at which it is tried: where evidence is named as well, also the models as
-    they are with a policy for that."""
-    shares = (0.0, *SHARES) if evidence_too else SHARES
+def _naming(labelled: Judgements, judged: Sequence[Judged], group: Sequence[int], seed: int) -> NamingFitted | None:
+    """How evidence is named; None for a task that asks for none."""
+    if labelled.evidence_right is None:
+        return None
+    cases = []
+    for (_, example, *_), outcomes in judged:
+        first = next(iter(outcomes.values()))
+        named = [outcome.named for outcome in outcomes.values()]
+        said = first.judgements[0].label
+        right = partial(labelled.evidence_right, example.gold)
+        (label,) = labelled.said(example.gold)
+        cases.append(Naming(label, said, right, named, first.ranking, first.odds))
+    return fit_naming(cases, group, seed)
+
+
+def _ways(models: Sequence[str]) -> dict[str, "_Way"]:
+    """The experts of each way, and the shares at which it is tried."""
     ways = {
         PRIOR: _Way([WORDING], (1.0,)),
         PRIORS: _Way([WORDING, CUES], (1.0,)),
-        WEIGHTS: _Way([*models], shares),
+        WEIGHTS: _Way([*models], SHARES),
         BOTH: _Way([*models, WORDING, CUES], SHARES),
     }
     return ways | ({VOTES: _Way([*models, WORDING, CUES], (1.0,))} if len(models) > 1 else {})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,10 @@ from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
 from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
-from aisr.programs.retrieval.evidence_list import EvidencePolicy, Fill, complete
 from aisr.tasks.judgements import Judgements
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed
-NAMED_WEIGHTS = (1.0, 0.75, 0.5, 0.25, 0.0)
-FILLS: tuple[Fill, ...] = get_args(Fill)
 
 
 class Judged(NamedTuple):
@@ -56,8 +53,8 @@ class Material:
 
     opinions: log-probabilities (judgements, labels) of each model, and of priors that did not see the record's fold;
     said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,), that of the
-    priors; folds: for each repetition the fold of each record, int (REPEATS, records); found: for Track 2, whether the
-    evidence that goes with the gold label is right, bool (judgements,), for each way (named weight, fill) to name it.
+    priors; folds: for each repetition the fold of each record, int (REPEATS, records); found: whether the
+    evidence that goes with the gold label is right, bool (judgements,), where the task asks for some.
     """
 
     models: list[str]
@@ -66,23 +63,25 @@ class Material:
     gold: Gold
     fold: NDArray[np.int64]
     folds: NDArray[np.int64]
-    found: dict[tuple[float, Fill], NDArray[np.bool_]]
+    found: NDArray[np.bool_] | None
     texts: Texts
 
-    def found_under(self, policy: EvidencePolicy, labels: Sequence[str]) -> NDArray[np.bool_] | None:
-        """Whether the evidence is right under a policy (judgements,); None where the task asks for none."""
-        if not self.found:
-            return None
-        fills = [policy.fill.get(labels[k], "three") for k in self.gold.first]
-        return np.array([self.found[policy.named_weight, fill][row] for row, fill in enumerate(fills)], dtype=np.bool_)
+    def found_in(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """`found` of the judgements that a mask keeps."""
+        return None if self.found is None else self.found[kept]
 
 
 def gather(
-    labelled: Judgements, judged: Sequence[Judged], planted: Sequence[Labelled], group: Sequence[int], seed: int
+    labelled: Judgements,
+    judged: Sequence[Judged],
+    planted: Sequence[Labelled],
+    group: Sequence[int],
+    seed: int,
+    found: NDArray[np.bool_] | None = None,
 ) -> Material:
     """The arrays of judged records. planted: made records; the priors learn from them, outside the folds of the records
     that they were made from. group: of each record, judged and planted (see
-    `aisr.optimize.datasets.apart.grouped`)."""
+    `aisr.optimize.datasets.apart.grouped`); found: see `Material`, where that is not told by the answers themselves."""
     rows = [*(found.row for found in judged), *planted]
     texts = _texts(labelled, rows, _folds(labelled, rows, group, len(judged), seed))
     real = examples(rows[: len(judged)])
@@ -98,8 +97,9 @@ def gather(
     gold = Gold.of([labelled.allowed(example.gold) for example in real], labelled.labels, labelled.f1_share)
     everything = {**opinions, WORDING: wording, CUES: cues}
     said = _said(labelled, judged, models[0]) if len(models) == 1 else None
+    right = found if found is not None else _answers_right(labelled, judged)
     folds = _repeated(labelled, rows[: len(judged)], group, seed)
-    return Material(models, everything, said, gold, fold, folds, _found(labelled, judged), texts)
+    return Material(models, everything, said, gold, fold, folds, right, texts)
 
 
 def _folds(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:
@@ -137,23 +137,9 @@ def _said(labelled: Judgements, judged: Sequence[Judged], name: str) -> NDArray[
     return np.array([labelled.labels.index(label) for label in labels], dtype=np.int64)
 
 
-def _found(labelled: Judgements, judged: Sequence[Judged]) -> dict[tuple[float, Fill], NDArray[np.bool_]]:
-    if labelled.answer_right is not None:
-        # Of an ensemble the first model's: what the others add to its evidence can only help.
-        firsts = [(row.example.gold, next(iter(outcomes.values())).answer) for row, outcomes in judged]
-        right_ones = np.array([labelled.answer_right(gold, answer) for gold, answer in firsts], dtype=np.bool_)
-        return {(weight, fill): right_ones for weight in NAMED_WEIGHTS for fill in FILLS}
-    if labelled.evidence_right is None:
-        return {}
-    table = {}
-    for weight in NAMED_WEIGHTS:
-        for fill in FILLS:
-            right = []
-            for (example, *_), outcomes in judged:
-                (label,) = labelled.said(example.gold)
-                policy = EvidencePolicy(named_weight=weight, fill={label: fill})
-                named = [outcome.named for outcome in outcomes.values()]
-                ranking = next(iter(outcomes.values())).ranking
-                right.append(labelled.evidence_right(example.gold, complete(label, named, ranking, policy)))
-            table[weight, fill] = np.array(right, dtype=np.bool_)
-    return table
+def _answers_right(labelled: Judgements, judged: Sequence[Judged]) -> NDArray[np.bool_] | None:
+    if labelled.answer_right is None:
+        return None
+    # Of an ensemble the first model's: what the others add to its evidence can only help.
+    firsts = [(row.example.gold, next(iter(outcomes.values())).answer) for row, outcomes in judged]
+    return np.array([labelled.answer_right(gold, answer) for gold, answer in firsts], dtype=np.bool_)

@@ -16,10 +16,9 @@ from aisr.metrics.confidence import Interval, difference_interval, resampled
 from aisr.metrics.judgements import tally
 from aisr.metrics.tally import Tally
 from aisr.optimize.decision import rule as rule_fit
-from aisr.optimize.decision.folds import FILLS, FOLDS, NAMED_WEIGHTS, Material
+from aisr.optimize.decision.folds import FOLDS, Material
 from aisr.optimize.decision.rule import Blend, averaged, between
 from aisr.programs.decision.layer import Rule
-from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy, Fill
 from aisr.tasks.judgements import Judgements
 
 RESAMPLES = 200  # for a standard error
@@ -67,7 +66,7 @@ class Trial:
 def as_they_are(labelled: Judgements, material: Material, way: str, start: Rule) -> Tried:
     """The models without a layer: what a single one says, or the most likely label of several together."""
     said = material.said if material.said is not None else start.labels(material.opinions)
-    return Tried(labelled, material, way, 0.0, said, material.found_under(DEFAULT, labelled.labels), start)
+    return Tried(labelled, material, way, 0.0, said, material.found, start)
 
 
 def cross_validated(
@@ -87,7 +86,6 @@ def cross_validated(
     """
     one = np.eye(len(labelled.labels), dtype=np.int64)
     counts = {share: np.zeros((len(material.fold), len(one)), dtype=np.int64) for share in shares}
-    right = np.zeros(len(material.fold))
     blends = []
     for folds in material.folds:
         fold = folds[material.gold.record]
@@ -97,18 +95,22 @@ def cross_validated(
             opinions = {name: rows[here] for name, rows in material.opinions.items()}
             for share in shares:
                 counts[share][here] += one[between(start, blends[-1].says, share).labels(opinions)]
-            if material.found:
-                under = material.found_under(evidence(labelled, material, others) or DEFAULT, labelled.labels)
-                right[here] += under[here] if under is not None else 0
-    found = right > len(material.folds) / 2 if material.found else None
     blend = Blend(averaged([one.says for one in blends]), averaged([one.means for one in blends]))
     if votes:
-        blend = blend._replace(says=_with_votes(labelled, material, blend.says, np.ones(len(right), dtype=np.bool_)))
+        blend = blend._replace(
+            says=_with_votes(labelled, material, blend.says, np.ones(len(material.fold), dtype=np.bool_))
+        )
     return Trial(
         blend,
         [
             Tried(
-                labelled, material, way, share, counts[share].argmax(axis=1), found, between(start, blend.says, share)
+                labelled,
+                material,
+                way,
+                share,
+                counts[share].argmax(axis=1),
+                material.found,
+                between(start, blend.says, share),
             )
             for share in shares
         ],
@@ -144,51 +146,25 @@ class Choosing:
         labels = alone.labelled.labels
         one = np.eye(len(labels), dtype=np.int64)
         counts = 0.5 * one[alone.said]  # of equals, what the models say
-        right = np.zeros(len(alone.said))
         for folds in material.folds:
             for part in range(FOLDS):
                 best = self.best(folds != part)
                 here = (folds == part)[material.gold.record]
                 counts[here] += one[best.said[here]]
-                right[here] += 0 if best.found is None else best.found[here]
-        found = None if alone.found is None else right > len(material.folds) / 2
-        return difference_interval(tally(material.gold, counts.argmax(axis=1), found, labels), alone.scores)
+        return difference_interval(tally(material.gold, counts.argmax(axis=1), alone.found, labels), alone.scores)
 
 
 def _fit(labelled: Judgements, material: Material, names: Sequence[str], start: Rule, kept: Mask, votes: bool) -> Blend:
     """The rule over some experts, from the judgements that a mask keeps."""
-    found = material.found_under(evidence(labelled, material, kept) or DEFAULT, labelled.labels)
     opinions = {name: material.opinions[name][kept] for name in names}
     origin = Rule(weights={name: start.weights.get(name, 0.0) for name in names}, offsets=start.offsets)
-    blend = rule_fit.fit(opinions, material.gold[kept], None if found is None else found[kept], origin)
+    blend = rule_fit.fit(opinions, material.gold[kept], material.found_in(kept), origin)
     return blend._replace(says=_with_votes(labelled, material, blend.says, kept)) if votes else blend
 
 
 def _with_votes(labelled: Judgements, material: Material, rule: Rule, kept: Mask) -> Rule:
-    found = material.found_under(evidence(labelled, material, kept) or DEFAULT, labelled.labels)
     gold = material.gold[kept]
     common = np.bincount(gold.first, minlength=len(labelled.labels)).argmax()
     minority = [k for k in range(len(labelled.labels)) if k != common]
     opinions = {name: rows[kept] for name, rows in material.opinions.items()}
-    return rule_fit.with_votes(
-        rule, opinions, gold, None if found is None else found[kept], len(material.models), minority
-    )
-
-
-def evidence(labelled: Judgements, material: Material, kept: Mask) -> EvidencePolicy | None:
-    """The policy that is right for most of the records whose label was right; of equals the default."""
-    if not material.found:
-        return None
-    best, most = DEFAULT, -1
-    for weight in NAMED_WEIGHTS:
-        fill: dict[str, Fill] = {}
-        right = 0
-        for k, label in enumerate(labelled.labels):
-            rows = kept & (material.gold.first == k)
-            usual = DEFAULT.fill.get(label, "three")
-            counts = {way: int(material.found[weight, way][rows].sum()) for way in FILLS}
-            fill[label] = max(FILLS, key=lambda way: (counts[way], way == usual))
-            right += counts[fill[label]]
-        if right > most:
-            best, most = EvidencePolicy(named_weight=weight, fill=fill), right
-    return best
+    return rule_fit.with_votes(rule, opinions, gold, material.found_in(kept), len(material.models), minority)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aisr.metrics.confidence import Interval, mean_interval
 from aisr.optimize.datasets.leakage import all_keys, common, groups
 from aisr.optimize.datasets.split import fold_of
+from aisr.optimize.evidence.picked import Values, likeliest
 from aisr.programs.errors import UserError
 from aisr.programs.records.base import Record
 from aisr.programs.retrieval.embeddings import Embed
@@ -28,7 +29,6 @@ PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same 
 DEPTHS = (1, 3, 10)
 DECIMALS = 4
 
-Values = NDArray[np.float64]
 Paper = tuple[str, ...]  # its paragraphs
 
 
@@ -141,27 +141,9 @@ def _ranker(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]], common:
 def _likeliest(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]]) -> tuple[Values, Values]:
     """Weights of the highest penalised likelihood that one of the gold paragraphs is picked, and the spread of each
     feature that they belong to."""
-    stacked = np.concatenate(tables)
-    spread = stacked.std(axis=0)
+    spread = np.concatenate(tables).std(axis=0)
     spread[spread < 1e-9] = 1.0
-    stacked = stacked / spread
-    right = np.concatenate(gold)
-    sizes = np.array([len(one) for one in gold])
-    starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
-
-    def loss(weights: Values) -> tuple[float, Values]:
-        scores = stacked @ weights
-        raised = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
-        chances = raised / np.add.reduceat(raised, starts)[owner]
-        picked = np.maximum(np.add.reduceat(chances * right, starts), 1e-300)
-        among_gold = chances * right / picked[owner]
-        value = -np.log(picked).sum() + PENALTY / 2 * weights @ weights
-        return float(value), (chances - among_gold) @ stacked + PENALTY * weights
-
-    from scipy.optimize import minimize  # half a second; most commands have no use for it
-
-    best = minimize(loss, np.zeros(stacked.shape[1]), jac=True, method="L-BFGS-B").x
-    return np.asarray(best), spread
+    return likeliest([table / spread for table in tables], gold, PENALTY, np.zeros(len(spread))), spread
 
 
 def _first(scores: Values, gold: NDArray[np.bool_]) -> int:

@@ -39,7 +39,7 @@ from aisr.optimize.search.objective import Objective, objective
 from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import Ensemble, members, models, ranked, seen_by, single
+from aisr.programs.judges.ensemble import Ensemble, members, models, name_by, ranked, seen_by, single
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
@@ -92,6 +92,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
     if fitted:
         champion.decision = fitted.decision
+        if fitted.naming:
+            name_by(champion, fitted.naming.policy)
         champion = _again(plan, champion)
     test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
     text = program_text(plan.task, champion)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from aisr.artifact.manifest import Apart, Budget, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
+from aisr.artifact.manifest import Apart, Budget, Data, Layer, Manifest, Named, Ranked, Score, Spent, UsedLM
 from aisr.base import digests
 from aisr.inference.evaluate import Result
 from aisr.lm.client import OpenLM
@@ -60,6 +60,7 @@ def manifest(
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
         ranker=Ranked.model_validate(evidence.ranker) if evidence.ranker else None,
+        naming=Named.model_validate(fitted.naming.report) if fitted and fitted.naming else None,
         budget=Budget.model_validate(evidence.budget) if evidence.budget else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),

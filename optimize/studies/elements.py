@@ -85,6 +85,8 @@ CHOICES = (
     ("dense for bm25", "element/100/read/captions dense", "element/100/read/captions bm25"),
     ("dense for bm25, as published", "element/100/spelled/plain dense", "element/100/spelled/plain bm25"),
     ("dense for hybrid", "element/100/read/captions dense", "element/100/read/captions hybrid"),
+    ("semantic chunks for 100 words", "element/semantic/read/captions bm25", "element/100/read/captions bm25"),
+    ("sentences for 100 words", "element/sentence/read/captions bm25", "element/100/read/captions bm25"),
     ("semantic chunks for 100 words, dense", "element/semantic/read/captions dense", "element/100/read/captions dense"),
     ("sentences for 100 words, dense", "element/sentence/read/captions dense", "element/100/read/captions dense"),
     ("chunk-guided for element-guided", "chunk/100/captions bm25", "element/100/read/captions bm25"),

@@ -81,7 +81,7 @@ def _fitted(facet: Judgements, drawn: Drawn, large: Drawn) -> tuple[bool, float,
     folds = np.array([fold_of(strata, range(records), FOLDS, seed) for seed in range(REPEATS)])
     said = drawn.opinions.argmax(axis=1)
     none = Texts([], [], np.zeros((0, 0)), drawn.gold.first, folds[0], len(PRIOR))
-    material = Material([LM], {LM: drawn.opinions}, said, drawn.gold, folds[0], folds, {}, none)
+    material = Material([LM], {LM: drawn.opinions}, said, drawn.gold, folds[0], folds, None, none)
     start = as_it_is([LM], len(PRIOR))
     trial = cross_validated(facet, material, WEIGHTS, [LM], start, SHARES)
     choosing = Choosing(as_they_are(facet, material, ALONE, start), trial.tried)

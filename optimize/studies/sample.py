@@ -35,6 +35,7 @@ from aisr.optimize.search.champion import choose
 from aisr.optimize.search.objective import Objective
 from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
 from aisr.programs.decision.layer import LM
+from aisr.programs.judges.ensemble import name_by
 from aisr.tasks.all import TASKS
 from aisr.tasks.task import Task
 
@@ -109,7 +110,10 @@ def _planted(task: Task, folder: Path, lm: OpenLM) -> None:
     rows = [["none", str(before.interval), ""]]
     for count, density in PLANTED:
         made = with_planted(task, program, _data(task, "train"), train, count, density, 0)[len(train) :]
-        program.decision = fit(task.labelled, judged, made, 0, lm.identity).decision
+        fitted = fit(task.labelled, judged, made, 0, lm.identity)
+        program.decision = fitted.decision
+        if fitted.naming:
+            name_by(program, fitted.naming.policy)
         after = measure(task, program, examples(test), lm)
         title = f"{count} records, up to {density} in one"
         rows.append([title, str(after.interval), str(difference_interval(after.scores, before.scores))])

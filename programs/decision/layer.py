@@ -16,7 +16,7 @@ from aisr.programs.decision.cues import CueWeights
 from aisr.programs.decision.text_prior import Wording, softmax
 from aisr.programs.decision.weight import Weight
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
 
 FLOOR = 1e-4  # the least probability that counts: below it, a distribution only says "no"
 LM, WORDING, CUES = "LM", "wording", "cues"  # the names of experts
@@ -60,7 +60,8 @@ class Decision(BaseModel):
 
     says: the rule whose highest value is the label; means: the rule whose softmax is the probability; majority: the
     commonest label of train and dev; fitted_on: the LM whose thoughts it was fitted on; kept: whether the layer is
-    used, or only shown beside the model as it is; ablations: the rules that leave something out, by what they have.
+    used, or only shown beside the model as it is; ablations: the rules that leave something out, by what they have;
+    evidence: how evidence was named where the layer was kept, in programs that were saved when that was part of it.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -143,9 +144,3 @@ def decide(
         return list(next(iter(judgements.values())))
     layer = decision if decision.kept else pooled(list(judgements), decision.labels)
     return layer.decide(statements, evidence, judgements)
-
-
-def policy(decision: Decision | None) -> EvidencePolicy:
-    """The evidence policy that goes with a decision layer, or with none."""
-    kept = decision is not None and decision.kept
-    return decision.evidence if kept and decision and decision.evidence else DEFAULT

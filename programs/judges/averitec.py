@@ -17,9 +17,11 @@ from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import VERDICTS, Verdict
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
 from aisr.programs.retrieval.documents import Collection, Passage, held
+from aisr.programs.retrieval.page_index import Indexed
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.text.sanitize import item, plain
+from aisr.programs.vision.images import BadPicture, Gallery, find
 
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
@@ -67,13 +69,9 @@ class AveritecJudge(LabelJudge, Ranking):
         `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
         of a gold page, from 1 (None: not among the first hundred), and `floor`, what can be said without a model.
 
-        Raises UserError for a record without documents.
+        Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
-        if record.documents is None:
-            raise UserError(
-                f"{record.id}: no documents beside the claim; expected a list of pages, each with url and text"
-            )
-        collection = held(record.documents)
+        collection = collection_of(record, self.gallery)
         ranking = collection.best([record.claim], LOOKED_AT, self.match)
         found = dict(list(ranking.items())[:SHOWN])
         inputs: dict[str, Any] = {
@@ -193,6 +191,22 @@ class AveritecJudge(LabelJudge, Ranking):
             named=first.named,
             ranking=first.ranking,
         )
+
+
+def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
+    """What a claim is checked against: its store, below the folder of the gallery, or else its documents. Raises
+    UserError where neither is there."""
+    if record.store is not None:
+        wanted = f"{record.id}: store: {record.store}"
+        if gallery is None:
+            raise UserError(f"{wanted}: --image-root, the folder that paths of records begin in, is not given")
+        try:
+            return Indexed(find(gallery.root, record.store))
+        except BadPicture as error:
+            raise UserError(f"{wanted}: {error}; expected it below --image-root") from error
+    if record.documents is None:
+        raise UserError(f"{record.id}: no documents beside the claim; expected a list of pages, each with url and text")
+    return held(record.documents)
 
 
 def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:

@@ -7,6 +7,7 @@ import dspy
 
 from aisr.programs.decision.layer import Decision
 from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.retrieval.knn_demos import Nearness
 from aisr.programs.retrieval.retrievers import Matcher
@@ -104,6 +105,12 @@ class SearchingProgram(JudgeProgram, Protocol):
     @property
     def vectors(self) -> Embed:
         """What gives the word vectors of paragraphs."""
+
+
+class NamingProgram(Program, Protocol):
+    """A program that names evidence. naming: how."""
+
+    naming: EvidencePolicy
 
 
 class LabelProgram(JudgeProgram, Protocol):

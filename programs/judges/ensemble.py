@@ -14,8 +14,16 @@ import dspy
 
 from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, pooled
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram, LabelProgram, Program, SearchingProgram
+from aisr.programs.judges.contract import (
+    ChoosingProgram,
+    JudgeProgram,
+    LabelProgram,
+    NamingProgram,
+    Program,
+    SearchingProgram,
+)
 from aisr.programs.records.base import Record
+from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
 from aisr.programs.retrieval.knn_demos import wording
 from aisr.programs.text.overlap import quotes
 
@@ -24,6 +32,7 @@ class Ensemble(dspy.Module):
     """Members by their names, all of one task. It costs the calls of all, and fails a record that one of them fails."""
 
     decision: Decision | None = None
+    naming: EvidencePolicy = DEFAULT
 
     def __init__(self, members: Mapping[str, JudgeProgram]) -> None:
         super().__init__()
@@ -64,7 +73,10 @@ class Ensemble(dspy.Module):
     ) -> dspy.Prediction:
         first = next(iter(self.members))
         conclusion: dspy.Prediction = self.members[first].conclude(
-            self.decision or pooled(list(self.members), self.members[first].labels), said, **parts[first]
+            self.decision or pooled(list(self.members), self.members[first].labels),
+            said,
+            naming=self.naming,
+            **parts[first],
         )
         return conclusion
 
@@ -82,6 +94,18 @@ def by_name(program: Program) -> Mapping[str, JudgeProgram]:
 def ranked(program: Program) -> SearchingProgram | None:
     """A program whose paragraphs an evidence ranker can rank; None for any other."""
     return cast(SearchingProgram, program) if hasattr(type(program), "vectors") else None
+
+
+def named_by(program: Program) -> EvidencePolicy | None:
+    """How a program names evidence; None for one that cannot."""
+    return getattr(program, "naming", None)
+
+
+def name_by(program: Program, policy: EvidencePolicy) -> None:
+    """Have a program name evidence so. Raises UserError for one that cannot."""
+    if named_by(program) is None:
+        raise UserError("the program names no evidence, and was told how to")
+    cast(NamingProgram, program).naming = policy
 
 
 def single(program: Program) -> JudgeProgram:

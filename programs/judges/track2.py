@@ -1,14 +1,15 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import dspy
+import numpy as np
 
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide, policy
+from aisr.programs.decision.layer import LM, Decision, decide
 from aisr.programs.errors import NotEmbedded
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
@@ -17,7 +18,7 @@ from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
 from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.bm25 import bm25
-from aisr.programs.retrieval.evidence_list import complete
+from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete, log_odds
 from aisr.programs.retrieval.lesson import lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
@@ -45,11 +46,12 @@ class Track2Options(LabelOptions, SearchOptions):
 
 
 class Track2Judge(LabelJudge, Ranking):
-    """Labels a claim and names its evidence, reading the best paragraphs of a paper."""
+    """Labels a claim and names its evidence, reading the best paragraphs of a paper. naming: how evidence is named."""
 
     Given: ClassVar[type[Track2Options]] = Track2Options
     given: Track2Options
     labels = CITATION_LABELS
+    naming: EvidencePolicy = DEFAULT
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -68,8 +70,9 @@ class Track2Judge(LabelJudge, Ranking):
         self.given = replace(self.given, context_tokens=tokens)
 
     def prepare(self, record: Track2Record) -> dspy.Example:
-        """The record as an example: inputs `passages`, `claim`, `shown` and `ranking` (paragraph ids), and `paper`, all
-        its paragraphs by id, if they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
+        """The record as an example: inputs `passages`, `claim`, `shown`, `ranking` (paragraph ids), `odds` (of the
+        first of these by the fitted ranker: see `evidence_list.complete`), and `paper`, all its paragraphs by id, if
+        they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
         ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none),
         `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
 
@@ -87,7 +90,8 @@ class Track2Judge(LabelJudge, Ranking):
             "passages": plain(found.text),
             "claim": item(record.claim_text, paper.__contains__),
             "shown": found.shown,
-            "ranking": found.ranking if self.given.rerank else found.ranking[:EVIDENCE_K],
+            "ranking": found.ranking if self.given.rerank else found.ranking[:DEPTH],
+            "odds": self._odds(found),
         }
         if self.given.rerank:
             inputs["paper"] = paper
@@ -112,12 +116,18 @@ class Track2Judge(LabelJudge, Ranking):
             "lesson": taught,
         }
         if not self.given.rerank:  # else the LM ranks the whole paper again, whatever is shown
-            taught["ranking"] = [key for key in found.ranking if key in beside]
+            taught |= {"ranking": [key for key in found.ranking if key in beside], "odds": []}
         if self.given.quotes:
             lines = paragraphs_shown(inputs["passages"], found.shown) if visible else {}
             right["evidence_quotes"] = [self._closest(claim, lines[key]) for key in visible]
             taught["evidence_quotes"] = [self._closest(claim, paper[key]) for key in ids]
         return right
+
+    def _odds(self, found: Passages) -> list[float]:
+        """What the fitted ranker gives to the best paragraphs; the scores of a retriever are no odds, nor is an LM's
+        order."""
+        known = self.ranker is not None and not self.given.rerank
+        return log_odds(np.array(found.scores))[:DEPTH].tolist() if known else []
 
     def _closest(self, claim: str, paragraph: str) -> str:
         """The sentence of a paragraph that tells most about a claim: by the ranker, where there is one."""
@@ -149,11 +159,17 @@ class Track2Judge(LabelJudge, Ranking):
         return max(map(tokens, example.paper.values())) if self.given.rerank else 0
 
     def steps(
-        self, passages: str, claim: str, shown: list[str], ranking: list[str], paper: dict[str, str] | None = None
+        self,
+        passages: str,
+        claim: str,
+        shown: list[str],
+        ranking: list[str],
+        paper: dict[str, str] | None = None,
+        odds: Sequence[float] = (),
     ) -> Steps[dspy.Prediction]:
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id) and the `quotable`
         paragraphs, all that were shown; `judgements`, of the one claim (see
-        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, and `ranking`."""
+        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, `ranking` and `odds`."""
         seen = passages
         if self.given.rerank and paper:
             ranking = yield from self.reranker.steps(claim, paper, ranking)
@@ -172,26 +188,34 @@ class Track2Judge(LabelJudge, Ranking):
             claim=claim,
         )
         chosen = next(answer for answer in answers if answer.label == judged.label)
-        model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking)
+        model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking, odds=odds)
         if self.given.quotes:
             model.quotes = dict(zip(chosen.evidence_ids, chosen.evidence_quotes, strict=False))
             model.quotable = paragraphs_shown(seen, shown)
             likely = [*chosen.evidence_ids, *ranking[: 2 * EVIDENCE_K]]  # more than can be named in the end
             model.best = {key: self._closest(claim, model.quotable[key]) for key in likely if key in model.quotable}
-        return self.conclude(self.decision, {LM: model}, passages=passages, claim=claim)
+        return self.conclude(self.decision, {LM: model}, passages=passages, claim=claim, naming=self.naming)
 
     @staticmethod
     def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, passages: str, claim: str, **_: Any
+        decision: Decision | None,
+        said: Mapping[str, dspy.Prediction],
+        *,
+        passages: str,
+        claim: str,
+        naming: EvidencePolicy = DEFAULT,
+        **_: Any,
     ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements`, `named` ids and `ranking` of one model or several, by their
-        names; from the `quotes`, the `quotable` paragraphs and their `best` sentences (by id) of those that quote."""
+        """What `forward` gives, from the `judgements`, `named` ids, `ranking` and `odds` of one model or several, by
+        their names; from the `quotes`, the `quotable` paragraphs and their `best` sentences (by id) of those that
+        quote."""
         judged = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
         named = [one.named for one in said.values()]
-        ranking = next(iter(said.values())).ranking
-        ids = complete(judged[0].label, named, ranking, policy(decision))
+        first = next(iter(said.values()))
+        ranking, odds = first.ranking, first.get("odds", ())
+        ids = complete(judged[0].label, named, ranking, naming, odds)
         result = dspy.Prediction(
-            label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0], ranking=ranking
+            label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0], ranking=ranking, odds=odds
         )
         quoting = [one for one in said.values() if "quotable" in one]
         if quoting:

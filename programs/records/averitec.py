@@ -13,6 +13,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.labels import Verdict
 from aisr.programs.records.base import Prediction, Record, Text
 
+STORE = r"^(?:[\w-][\w.-]*/)*[0-9a-f]{16}\.db$"
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at
 
 
@@ -82,7 +83,8 @@ class FactCheck(NamedTuple):
 
 class AveritecRecord(Record):
     """A claim to check. claim_id: its place in the organisers' file, from 0, which names its document collection;
-    documents: the collection itself, where it stands in the record."""
+    documents: the collection itself, or the best excerpts of it; store: the file with all of it, which is called by its
+    digest, as a path below the folder that pictures would be in (see `aisr.programs.retrieval.page_index`)."""
 
     claim_id: int | None = Field(default=None, ge=0)
     claim: Text
@@ -92,6 +94,7 @@ class AveritecRecord(Record):
     reporting_source: str | None = None
     original_claim_url: str | None = None
     documents: list[Document] | None = None
+    store: Annotated[str | None, Field(pattern=STORE)] = None
     label: Verdict | None = None
     questions: list[Question] | None = None
     claim_types: Sequence[str] = ()

@@ -25,6 +25,9 @@ class Collection(Protocol):
     def best(self, queries: Sequence[str], count: int, match: Matcher) -> dict[str, Passage]:
         """Up to `count` passages by their ids, best first: rankings by each of the queries, fused by rank."""
 
+    def read(self, keys: Iterable[str]) -> dict[str, Passage]:
+        """Passages by their ids, in the order given."""
+
 
 class Held(NamedTuple):
     """A collection in memory: passages by their ids, in document order."""
@@ -36,7 +39,11 @@ class Held(NamedTuple):
         keys = list(self.passages)
         texts = [passage.text for passage in self.passages.values()]
         chosen = [keys[place] for place in fused_ranking(queries, texts, match)[:count]]
-        return {key: self.passages[key] for key in chosen}
+        return self.read(chosen)
+
+    def read(self, keys: Iterable[str]) -> dict[str, Passage]:
+        """See `Collection`."""
+        return {key: self.passages[key] for key in keys}
 
 
 def held(documents: Iterable[Document]) -> Held:

@@ -2,7 +2,7 @@
 reduced to what could bear on the claim."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -52,20 +52,29 @@ def reduced(claim: str, found: Iterator[Document], count: int) -> list[Document]
         urls += [page.url] * len(new)
     best = {int(place) for place in order(bm25(claim, texts))[:count]} if texts else set()
     indexed.cache_clear()  # of the next claim there are as many pages again
-    wide = {near for place in best for near in (place - 1, place, place + 1) if 0 <= near < len(texts)}
-    kept = sorted(near for near in wide if near in best or _beside(near, best, urls))
+    return joined(((place, urls[place], texts[place]) for place in range(len(texts))), best)
+
+
+def joined(rows: Iterable[tuple[int, str, str]], best: Collection[int]) -> list[Document]:
+    """Passages as excerpts of their pages: of rows of place, address and text, in order, the best ones and those beside
+    them on their own page; those that follow each other are one excerpt."""
+    held = {
+        place: (url, text) for place, url, text in rows if any(near in best for near in (place - 1, place, place + 1))
+    }
+    kept = [place for place in held if place in best or _beside(place, best, held)]
     excerpts: list[tuple[str, list[str]]] = []
     for before, place in zip([-2, *kept], kept, strict=False):
-        if place == before + 1 and urls[place] == urls[before]:
-            excerpts[-1][1].append(texts[place])
+        url, text = held[place]
+        if place == before + 1 and url == held[before][0]:
+            excerpts[-1][1].append(text)
         else:
-            excerpts.append((urls[place], [texts[place]]))
+            excerpts.append((url, [text]))
     return [Document(url=url, text=" ".join(parts)) for url, parts in excerpts]
 
 
-def _beside(place: int, best: set[int], urls: list[str]) -> bool:
+def _beside(place: int, best: Collection[int], held: Mapping[int, tuple[str, str]]) -> bool:
     """Whether a passage stands beside one of the best on its own page."""
-    return any(near in best and urls[near] == urls[place] for near in (place - 1, place + 1) if 0 <= near < len(urls))
+    return any(near in best and held[near][0] == held[place][0] for near in (place - 1, place + 1))
 
 
 def _parsed(line: bytes, where: str) -> _Page:

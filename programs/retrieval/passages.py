@@ -20,12 +20,14 @@ class Passages(NamedTuple):
     """What is shown of a paper.
 
     text: the chosen paragraphs in document order, each as `[P12] text`, rows of tables on lines behind it;
-    shown: their ids, in document order; ranking: all ids of the paper, best first.
+    shown: their ids, in document order; ranking: all ids of the paper, best first; scores: by which they are ranked, in
+    that order, where that was done here.
     """
 
     text: str
     shown: list[str]
     ranking: list[str]
+    scores: Sequence[float] = ()
 
 
 def passages(claim: str, paragraphs: Mapping[str, str], context_tokens: int = 0, matcher: Matcher = bm25) -> Passages:
@@ -34,7 +36,10 @@ def passages(claim: str, paragraphs: Mapping[str, str], context_tokens: int = 0,
 
     Raises UserError where context_tokens is negative.
     """
-    return chosen(paragraphs, rank(claim, paragraphs, matcher), check_budget(context_tokens) or budget(paragraphs))
+    keys, scores = list(paragraphs), matcher(claim, list(paragraphs.values()))
+    best = order(scores)
+    found = chosen(paragraphs, [keys[place] for place in best], check_budget(context_tokens) or budget(paragraphs))
+    return found._replace(scores=scores[best].tolist())
 
 
 def chosen(paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int) -> Passages:

@@ -92,3 +92,37 @@ def test_it_loads_no_lm_and_needs_no_folder(paper: Path) -> None:
     assert done.stdout.splitlines()[-1].strip() == "loaded"
     assert "Wrong difference" in done.stdout
     assert sorted(path.name for path in paper.iterdir()) == ["main.tex"]
+
+
+QUOTING = """# Birds
+
+Obi says that “the range of a recorder falls by a third when the wind rises to six” [1].
+
+Obi says that “the range of a recorder falls by half when the wind rises to six” [1], and “bats sing when it rains” [1].
+
+## References
+
+1. Obi, A. Wind and the range of recorders. 2022.
+"""
+
+
+def test_quotes_are_looked_up_in_the_cited_papers(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "paper.md").write_text(QUOTING)
+    (tmp_path / "cited").mkdir()
+    text = "Wind and the range of recorders\n\nThe range of a recorder falls by half when the wind rises to six m/s."
+    (tmp_path / "cited" / "obi.txt").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    given = ["paper.md", "--lm", "none", "--papers", "cited", "--out", "review", "--fail-on", "misquoted"]
+    finished = aisr("check-paper", *given)
+    assert finished.code == 3, finished.err
+    said = "1 has: “The range of a recorder falls by half when the wind rises to six”"
+    assert f"paper.md:3: Misquoted [1] ({said}): Obi says" in finished.out
+    assert "paper.md:5: Quote not found [1] (no such words in 1): Obi says" in finished.out
+    rows = read_rows(tmp_path / "review" / "paper.jsonl")
+    assert [(row["label"], row["work"], row["why"]) for row in rows] == [
+        ("Misquoted", "1", said), ("Quote not found", "1", "no such words in 1"),
+    ]  # fmt: skip
+    (run,) = json.loads((tmp_path / "review" / "paper.sarif").read_text())["runs"]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
+        ("quote-misquoted", "error"), ("quote-not-found", "warning"),
+    ]  # fmt: skip

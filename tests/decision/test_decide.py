@@ -23,7 +23,8 @@ from aisr.optimize.decision.folds import Judged, Material, gather
 from aisr.optimize.decision.priors import count, fit_cues, fit_wording
 from aisr.programs.asking.label_probabilities import Judgement, from_votes
 from aisr.programs.decision.cues import CUES
-from aisr.programs.decision.layer import LM, Decision, Rule, as_it_is, decide, policy, pooled
+from aisr.programs.decision.layer import LM, Decision, Rule, as_it_is, decide, pooled
+from aisr.programs.judges.ensemble import name_by, named_by
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
 from aisr.tasks.task import Task
@@ -160,13 +161,13 @@ def judged_citations(count: int) -> list[Judged]:
 
 def test_the_evidence_policy_learns_where_nothing_is_to_be_named() -> None:
     fitted = fit(TRACK2.labelled, judged_citations(40), [], seed=0)
-    assert fitted.decision.evidence is not None
-    assert fitted.decision.evidence.fill["Topical Match"] == "none"
-    assert fitted.decision.evidence.fill["Irrelevant"] == "none"
-    assert fitted.decision.evidence.fill["Supported"] == "three"
-    assert fitted.decision.kept
-    assert policy(fitted.decision) is fitted.decision.evidence
-    assert policy(fitted.decision.model_copy(update={"kept": False})) == EvidencePolicy()
+    assert fitted.naming is not None
+    assert fitted.naming.policy.fill["Topical Match"] == "none"
+    assert fitted.naming.policy.fill["Irrelevant"] == "none"
+    assert fitted.naming.policy.fill["Supported"] == "three"
+    assert not fitted.decision.kept  # the labels are right as they are: what is named does not hang on the layer
+    assert fitted.naming.gain is not None
+    assert fitted.naming.gain.low > 0
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_the_evidence_policy_learns_where_nothing_is_to_be_named() -> None:
         (1.0, "none", []),
     ],
 )
-def test_evidence_is_fused_by_rank(weight: float, fill: str, wanted: list[str]) -> None:
+def test_evidence_was_fused_by_rank_before_there_were_two_heads(weight: float, fill: str, wanted: list[str]) -> None:
     given = EvidencePolicy.model_validate({"named_weight": weight, "fill": {"Supported": fill}})
     assert complete("Supported", [["P9", "P9"]], ["P1", "P2", "P3"], given) == wanted
 
@@ -309,13 +310,17 @@ def test_planted_records_teach_the_wording_and_nothing_else() -> None:
 def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> None:
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
-    program.decision = fit(task.labelled, rows, [], seed=0).decision
+    fitted = fit(task.labelled, rows, [], seed=0)
+    program.decision = fitted.decision
+    if fitted.naming:
+        name_by(program, fitted.naming.policy)
     loaded = parse(program_text(task, program), "a test").program
     examples = scripted.examples(task, program)
     first = judge_all(task, program, examples, scripted.scripted(scripted.right))
     second = judge_all(task, loaded, examples, scripted.scripted(scripted.right))
     assert [outcome.answer for outcome in first] == [outcome.answer for outcome in second]
     assert [outcome.judgements for outcome in first] == [outcome.judgements for outcome in second]
+    assert named_by(loaded) == named_by(program)
 
 
 @pytest.mark.parametrize(

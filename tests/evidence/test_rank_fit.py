@@ -92,8 +92,8 @@ def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_pap
         weights={"place in the paper, from 0 to 1": 1.0}, spread={"place in the paper, from 0 to 1": 1.0}
     )
     unseen = Unseen(TRACK2, program, {tuple(first.paragraphs.values()): CAPTIONED})
-    assert unseen.prepare(first).ranking == ["P1", "P2", "P4"] != plain[0]  # the caption is the last of five
-    assert unseen.prepare(second).ranking == program.prepare(second).ranking == ["P5", "P4", "P3"]
+    assert unseen.prepare(first).ranking[:3] == ["P1", "P2", "P4"] != plain[0][:3]  # the caption is the last of five
+    assert unseen.prepare(second).ranking == program.prepare(second).ranking == ["P5", "P4", "P3", "P2", "P1"]
 
 
 def test_words_that_other_papers_have_too_count_less() -> None:

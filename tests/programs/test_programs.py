@@ -124,11 +124,11 @@ def test_evidence_is_shown_by_kind_with_its_captions() -> None:
 @pytest.mark.parametrize(
     ("label", "named", "wanted"),
     [
-        ("Supported", [], ["P4", "P1", "P2"]),
         ("Overstate", ["P3"], ["P3", "P4", "P1"]),
         ("Topical Match", ["P1", "P1"], ["P1", "P4", "P2"]),
         ("Supported", ["P4", "P2"], ["P4", "P2", "P1"]),
-        ("Supported", ["P3", "P2", "P1", "P4"], ["P3", "P2", "P1"]),
+        ("Supported", ["P3", "P2", "P1", "P4"], ["P3", "P2", "P4"]),
+        ("Supported", [], ["P4", "P1", "P2"]),
         ("Irrelevant", ["P3"], []),
         ("Irrelevant", [], []),
     ],

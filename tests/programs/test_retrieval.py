@@ -75,7 +75,7 @@ def test_a_smaller_paragraph_takes_the_place_of_one_that_does_not_fit() -> None:
 @pytest.mark.parametrize("budget", [1, 1000])
 def test_a_paper_of_one_paragraph_is_shown_whatever_the_budget(budget: int) -> None:
     found = passages("pears", {"P1": "Pears are stored over winter."}, budget)
-    assert found == ("[P1] Pears are stored over winter.", ["P1"], ["P1"])
+    assert found[:3] == ("[P1] Pears are stored over winter.", ["P1"], ["P1"])
 
 
 def test_line_breaks_inside_a_paragraph_are_spaces() -> None:

@@ -1,0 +1,152 @@
+"""All passages of a claim's pages in a file of SQLite, so that questions that are asked later search every page.
+
+The file is called by the digest of the pages, is written once, and a record names it. It is searched for stems
+by BM25 (FTS5); what is found is ranked as passages in memory are, by the program's own retriever.
+"""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr.programs.errors import UserError
+from aisr.programs.records.averitec import Document
+from aisr.programs.retrieval.bm25 import words
+from aisr.programs.retrieval.documents import Passage, fused_ranking, pieces
+from aisr.programs.retrieval.page_store import joined
+from aisr.programs.retrieval.retrievers import Matcher
+
+PAGES = "pages"  # the folder of such files, beside the records
+SUFFIX = ".db"
+BATCH = 2000  # passages that are stemmed at a time
+CANDIDATES = 100  # passages that the index finds for a query, among which the retriever ranks
+COMMON = 0.2  # share of passages: a stem in more of them tells nothing apart, and takes most of the time
+SCHEMA = """
+pragma journal_mode = off;
+pragma synchronous = off;
+create table passage(id integer primary key, name text, url text, text text);
+create virtual table found using fts5(stems, content='', tokenize="unicode61 remove_diacritics 0 tokenchars '_'");
+create virtual table vocabulary using fts5vocab(found, 'row');
+create table about(digest text, passages integer);
+"""
+
+
+class Indexed(NamedTuple):
+    """A collection in a file, which is opened anew for each search: threads, processes and copies may share it."""
+
+    file: Path
+
+    def best(self, queries: Sequence[str], count: int, match: Matcher) -> dict[str, Passage]:
+        """Up to `count` passages by their ids, best first: of those that the index finds for each query, rankings by
+        each of the queries, fused by rank. Raises UserError for a file that is no index."""
+        with self._opened() as index:
+            places = {place: None for query in queries for place in _search(index, query, max(count, CANDIDATES))}
+            rows = _rows(index, sorted(places))
+        texts = [text for _, _, _, text in rows]
+        chosen = [rows[place] for place in fused_ranking(queries, texts, match)[:count]]
+        return {name: Passage(url, text) for _, name, url, text in chosen}
+
+    def read(self, keys: Iterable[str]) -> dict[str, Passage]:
+        """Passages by their ids, in the order given."""
+        with self._opened() as index:
+            select = "select url, text from passage where name = ?"
+            return {key: Passage(*index.execute(select, (key,)).fetchone()) for key in keys}
+
+    def excerpts(self, claim: str, count: int) -> list[Document]:
+        """The passages that the index finds for a claim, up to `count`, with their neighbours (see `joined`)."""
+        with self._opened() as index:
+            best = set(_search(index, claim, count))
+            wide = {near for place in best for near in (place - 1, place, place + 1)}
+            return joined(((place, url, text) for place, _, url, text in _rows(index, sorted(wide))), best)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """The file, to read. Raises UserError for one that is no index, or another than its name says."""
+        try:
+            with closing(sqlite3.connect(f"{self.file.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as index:
+                index.execute("pragma trusted_schema = off")
+                (held,) = index.execute("select digest from about").fetchone() or (None,)
+                if held != self.file.stem:
+                    raise UserError(f"{self.file}: holds the pages of {held!r}; make the index again")
+                yield index
+        except sqlite3.Error as error:
+            raise UserError(f"{self.file}: no index of pages ({error}); make it again") from error
+
+
+def build(documents: Iterable[Document], file: Path) -> Indexed:
+    """The index of pages in a file that is called by their digest; written, whole or not at all, unless it is there. A
+    passage that is there already, word for word, is left out."""
+    if file.exists():
+        return Indexed(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    unfinished.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(unfinished)) as index:
+            index.executescript(SCHEMA)
+            count = _fill(index, documents)
+            index.execute("insert into about values (?, ?)", (file.stem, count))
+            index.execute("insert into found(found) values ('optimize')")
+            index.commit()
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return Indexed(file)
+
+
+def _fill(index: sqlite3.Connection, documents: Iterable[Document]) -> int:
+    """How many passages there are, which are in the index then."""
+    count = 0
+    found = _passages(documents)
+    while rows := list(islice(found, BATCH)):
+        stems = words([text for _, _, text in rows])
+        places = range(count + 1, count + 1 + len(rows))
+        index.executemany(
+            "insert into passage values (?, ?, ?, ?)", [(k, *row) for k, row in zip(places, rows, strict=True)]
+        )
+        index.executemany(
+            "insert into found(rowid, stems) values (?, ?)",
+            [(k, " ".join(own)) for k, own in zip(places, stems, strict=True)],
+        )
+        count += len(rows)
+    return count
+
+
+def _passages(documents: Iterable[Document]) -> Iterator[tuple[str, str, str]]:
+    seen: set[bytes] = set()
+    for number, document in enumerate(documents, start=1):
+        for part, text in enumerate(pieces(document.text), start=1):
+            known = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=12).digest()
+            if known not in seen:
+                seen.add(known)
+                yield f"D{number}.{part}", document.url, text
+
+
+def _search(index: sqlite3.Connection, query: str, count: int) -> list[int]:
+    """Places of the passages that match a query best, by its stems that few passages have, or else its rarest."""
+    (stems,) = words([query])
+    (total,) = index.execute("select passages from about").fetchone()
+    held = {
+        stem: found[0]
+        for stem in dict.fromkeys(stems)
+        if (found := index.execute("select doc from vocabulary where term = ?", (stem,)).fetchone())
+    }
+    if not held:
+        return []
+    telling = [stem for stem, passages in held.items() if passages <= COMMON * total]
+    asked = " OR ".join(f'"{stem}"' for stem in telling or [min(held, key=lambda stem: held[stem])])
+    found = index.execute("select rowid from found where found match ? order by rank, rowid limit ?", (asked, count))
+    return [place for (place,) in found]
+
+
+def _rows(index: sqlite3.Connection, places: Sequence[int]) -> list[tuple[int, str, str, str]]:
+    """The passages at places, in their order; places where none is are passed over."""
+    found = []
+    for place in places:
+        row = index.execute("select id, name, url, text from passage where id = ?", (place,)).fetchone()
+        found += [row] if row else []
+    return found

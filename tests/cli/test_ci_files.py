@@ -1,0 +1,113 @@
+"""What CI and pre-commit run: the hook and the action of the repository, as far as they go offline."""
+
+import os
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from support.commands import Aisr
+from support.paths import ROOT
+
+RIGHT = "# Birds\n\nIn Bog, 37 of 120 wrens (30.8 %) sang.\n"
+WRONG = RIGHT.replace("30.8", "38.8")
+
+
+def hook() -> dict[str, Any]:
+    (found,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    return dict(found)
+
+
+def action() -> dict[str, Any]:
+    return dict(yaml.safe_load((ROOT / "action.yml").read_text()))
+
+
+def step(name: str) -> dict[str, Any]:
+    return next(one for one in action()["runs"]["steps"] if one.get("name") == name)
+
+
+def test_the_hook_runs_on_papers_and_fails_where_a_sum_is_wrong(
+    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = hook()
+    assert found["id"] == "aisr-check-paper"
+    assert found["files"] == r"\.(tex|md)$"
+    shutil.copytree(ROOT / "data/sample/paper", tmp_path / "paper")
+    monkeypatch.chdir(tmp_path / "paper")
+    words = shlex.split(found["entry"])
+    assert words[0] == "aisr"
+    failed = aisr(*words[1:], *found["args"])  # pre-commit appends `args` to `entry`
+    assert failed.code == 3, failed.err
+    assert "sections/results.tex:50: Wrong difference" in failed.out
+    (tmp_path / "paper" / "right.md").write_text(RIGHT)
+    assert aisr(*words[1:], "right.md").code == 0
+
+
+def test_hook_and_action_install_what_a_paper_needs() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert hook()["additional_dependencies"] == [".[paper]"]
+    assert "${GITHUB_ACTION_PATH}[paper]" in step("install")["run"]
+    assert "paper" in extras
+
+
+def run_check(folder: Path, **inputs: str) -> tuple[int, str, str]:
+    """The script of the action's check, as a runner runs it: its exit code, what it printed, and its outputs."""
+    bin_ = folder / "bin"
+    bin_.mkdir(exist_ok=True)
+    (bin_ / "aisr").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aisr.commands "$@"\n')
+    (bin_ / "aisr").chmod(0o755)
+    given = {name: one["default"] for name, one in action()["inputs"].items()} | inputs
+    env = {
+        name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
+        for name, value in step("check")["env"].items()
+    }
+    outputs = folder / "outputs"
+    outputs.write_text("")
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step("check")["run"]],
+        cwd=folder, capture_output=True, text=True, check=False,
+        env={
+            **os.environ, **env, "GITHUB_OUTPUT": str(outputs), "PATH": f"{bin_}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+        },
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr, outputs.read_text()
+
+
+def test_the_action_fails_by_its_labels_and_leaves_the_sarif(tmp_path: Path) -> None:
+    (tmp_path / "paper.md").write_text(WRONG)
+    code, said, outputs = run_check(tmp_path, paper="paper.md")
+    assert code == 3, said
+    assert "paper.md:3: Wrong percentage" in said
+    assert outputs == "sarif=aisr-review/paper.sarif\n"
+    assert (tmp_path / "aisr-review" / "paper.sarif").is_file()
+    hostile = run_check(tmp_path, paper="paper.md", **{"fail-on": "", "out": "of; touch $(echo owned)"})
+    assert hostile[0] == 0, hostile[1]
+    assert not (tmp_path / "owned").exists()
+
+
+def test_the_action_uploads_whatever_the_check_said() -> None:
+    upload = step("upload")
+    assert "always()" in upload["if"]
+    assert upload["with"]["sarif_file"] == "${{ steps.check.outputs.sarif }}"
+    assert set(step("check")["env"].values()) == {
+        f"${{{{ inputs.{name} }}}}" for name in action()["inputs"] if name != "upload"
+    }
+    assert "${{" not in step("check")["run"]
+
+
+def test_without_an_lm_nothing_leaves_the_machine(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "paper.md").write_text(WRONG)
+    monkeypatch.chdir(tmp_path)
+    asked: list[object] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda self, address: asked.append(address))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *words, **more: asked.append(words))
+    assert aisr("check-paper", "paper.md", "--lm", "none", "--out", "review").code == 0
+    assert asked == []

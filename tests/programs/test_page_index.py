@@ -1,0 +1,134 @@
+"""An index of a claim's pages finds what passages in memory find, and questions find in it what no excerpt holds."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dspy.lm15 import Request
+
+from aisr.inference.images import attach_gallery, open_gallery
+from aisr.inference.judge import judge
+from aisr.programs.errors import UserError
+from aisr.programs.judges.averitec import AveritecJudge
+from aisr.programs.reading.lines import read
+from aisr.programs.records.averitec import AveritecRecord, Document
+from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.documents import held
+from aisr.programs.retrieval.page_index import SUFFIX, Indexed, build
+from aisr.programs.retrieval.retrievers import matcher
+from aisr.tasks.averitec import AVERITEC
+from aisr.tasks.averitec_data import write
+from support.averitec import claim, passages
+from support.corpora import write as write_lines
+from support.scripted import field, question, requests, scripted, written
+
+DIGEST = "0123456789abcdef"
+DOCUMENTS = [*(claim().documents or ()), *(claim(2).documents or ()), Document(url="https://empty.example/", text="")]
+
+
+def index(folder: Path, documents: list[Document] = DOCUMENTS) -> Indexed:
+    return build(documents, folder / f"{DIGEST}{SUFFIX}")
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "hybrid"])
+def test_it_finds_the_passages_that_are_found_in_memory(retriever: str, tmp_path: Path) -> None:
+    queries = [claim().claim, "Which town has a market?"]
+    match = matcher(retriever)
+    there, here = index(tmp_path).best(queries, 5, match), held(DOCUMENTS).best(queries, 5, match)
+    assert next(iter(there)) == next(iter(here))
+    assert dict(there) == held(DOCUMENTS).read(there)
+    assert copy.deepcopy(index(tmp_path)).read(reversed(list(there))) == dict(reversed(there.items()))
+
+
+@pytest.mark.parametrize("query", ['"bridge" OR NOT (', "bridge* -town : ^", "", "the of and", "zzz"])
+def test_words_of_the_query_language_are_words(query: str, tmp_path: Path) -> None:
+    found = index(tmp_path).best([query], 3, bm25)
+    assert bool(found) == ("bridge" in query)
+
+
+def test_an_index_is_written_once_and_known_by_its_name(tmp_path: Path) -> None:
+    file = index(tmp_path).file
+    before = file.stat().st_mtime_ns
+    assert index(tmp_path, []).file.stat().st_mtime_ns == before
+    other = file.rename(tmp_path / f"{DIGEST[::-1]}{SUFFIX}")
+    with pytest.raises(UserError, match="holds the pages of '0123456789abcdef'"):
+        Indexed(other).best(["bridge"], 3, bm25)
+    other.write_bytes(b"no database" * 100)
+    with pytest.raises(UserError, match="no index of pages"):
+        Indexed(other).best(["bridge"], 3, bm25)
+    assert [found.name for found in tmp_path.iterdir()] == [other.name]
+
+
+FAR = "Divers inspected cracked pillars for nineteen days."
+
+
+def converted(folder: Path) -> Path:
+    """Records of a claim whose decisive page shares no word with it, so that no excerpt holds it."""
+    rows = [{"url": page.url, "url2text": page.text} for page in claim().documents or ()]
+    (folder / "store").mkdir()
+    lines = [*rows, {"url": "https://far.example/", "url2text": [FAR]}]
+    (folder / "store" / "0.json").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    (folder / "dev.json").write_text(json.dumps([claim().model_dump(exclude={"id", "claim_id", "documents"})]))
+    out = folder / "data" / "dev.jsonl"
+    write(folder / "dev.json", folder / "store", out, passages=1, index=True)
+    return out
+
+
+def asking(request: Request) -> str:
+    """Asks what the claim does not say, and quotes the passage that answers it."""
+    prompt = question(request)
+    if shown := passages(prompt):
+        key = next((key for key, text in shown.items() if text == FAR), next(iter(shown)))
+        return written(prompt, {"pairs": [{"question": "Which?", "answer": shown[key], "source": key}]})
+    if field(prompt, "evidence") is not None:
+        return written(prompt, {"label": "Refuted"})
+    return written(prompt, {"questions": ["How long did divers inspect cracked pillars?"]})
+
+
+def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) -> None:
+    out = converted(tmp_path)
+    (record,) = read(out, AveritecRecord, "averitec")
+    assert FAR not in str(record.documents)
+    assert record.store is not None
+    assert (out.parent / record.store).is_file()
+    program = attach_gallery(AveritecJudge(), open_gallery(out.parent, tmp_path))
+    lm = scripted(asking)
+    answer = judge(AVERITEC, program, program.prepare(record), lm).answer
+    assert answer is not None
+    assert next((pair.answer, pair.url) for pair in answer.evidence) == (FAR, "https://far.example/")
+    assert len(requests(lm)) == 3
+    alone = AveritecJudge()
+    without = judge(AVERITEC, alone, alone.prepare(record.model_copy(update={"store": None})), scripted(asking)).answer
+    assert without is not None
+    assert FAR not in str(without.evidence)
+    assert aisr("check", out, "--task", "averitec").code == 0
+
+
+def test_a_conversion_that_is_repeated_reads_no_page_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = converted(tmp_path)
+    first = out.read_text()
+    out.unlink()
+    monkeypatch.setattr("aisr.tasks.averitec_data.pages", lambda file: iter([1 // 0]))
+    with pytest.raises(ZeroDivisionError):
+        write(tmp_path / "dev.json", tmp_path / "store", out, passages=2)
+    monkeypatch.setattr("aisr.tasks.averitec_data.pages", lambda file: iter([]))
+    write(tmp_path / "dev.json", tmp_path / "store", out, passages=1, index=True)
+    assert out.read_text() == first
+
+
+@pytest.mark.parametrize("store", ["../0123456789abcdef.db", "/etc/0123456789abcdef.db", "pages/x.db", "pages/..db"])
+def test_a_store_is_a_file_below_a_folder(store: str, tmp_path: Path) -> None:
+    row = claim().model_dump(mode="json") | {"store": store}
+    with pytest.raises(UserError, match="store"):
+        list(read(write_lines(tmp_path / "a.jsonl", [json.dumps(row)]), AveritecRecord, "averitec"))
+
+
+def test_a_store_that_is_not_there_is_named(tmp_path: Path) -> None:
+    record = claim().model_copy(update={"store": f"pages/{DIGEST}{SUFFIX}"})
+    with pytest.raises(UserError, match="--image-root"):
+        AveritecJudge().prepare(record)
+    with pytest.raises(UserError, match="not found under"):
+        attach_gallery(AveritecJudge(), open_gallery(tmp_path, tmp_path)).prepare(record)
