@@ -122,10 +122,10 @@ def check_paper(
     accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if wanted else {}
     opened = opened_lm(
         lm, api_base, schema, logprobs, threads, accounts.get(FIRST, ledger), price,
-        embedding_api_base=embedding_api_base, embedding_price=embedding_price,
+        embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
     )  # fmt: skip
     behind = wanted and second_option.opened_lm_behind(
-        wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
+        wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads, keyed=not estimate
     )
     draft, cited = _read(paper, root, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
@@ -135,6 +135,8 @@ def check_paper(
         _judge("citation", CITATIONS, cite_program, opened, gallery, artifacts),
     ]
     if estimate:
+        if not found.claims and not found.citations:
+            display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
         display.say_estimate(_estimated(judges, found, opened))
         if behind:
             display.note(f"and if {behind.spec} were asked about everything, beside that:")
@@ -213,6 +215,14 @@ def _read(
     found = read_cited(papers, draft.works)
     below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in found.unread]
     return replace(draft, unread=(*draft.unread, *below)), found.papers
+
+
+def _why_nothing(found: "Checks") -> str:
+    """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
+    reasons = [f"{count} paragraphs: {why}" for why, count in found.skipped.items()]
+    if found.missing:
+        reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
+    return "; ".join(reasons)
 
 
 def _judge(kind: "Kind", task: "Task", name: str | None, lm: "OpenLM", gallery: "Gallery", artifacts: Path) -> "Judge":

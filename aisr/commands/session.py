@@ -88,6 +88,7 @@ def opened_beside(
     ledger: "Ledger",
     price: str | None,
     timeout: float | None = None,
+    keyed: bool = True,
 ) -> "OpenLM":
     """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; api_base: where --lm is.
 
@@ -104,7 +105,16 @@ def opened_beside(
     if api_base and address is None and spec.startswith("openai/"):
         say_one_key(f"the {role} LM")
     return opened_lm(
-        spec, address, schema or not address, logprobs, threads, ledger, price, timeout=timeout, role=f"{role}-"
+        spec,
+        address,
+        schema or not address,
+        logprobs,
+        threads,
+        ledger,
+        price,
+        timeout=timeout,
+        role=f"{role}-",
+        keyed=keyed,
     )
 
 

@@ -245,6 +245,7 @@ def opened_lm(
     role: str = "",
     embedding_api_base: str | None = None,
     embedding_price: float | None = None,
+    keyed: bool = True,
 ) -> OpenLM:
     """The LM of a command's options (see `open_lm`): what DSPy logs is dropped, and `price` is text. embedding_api_base
     and embedding_price: where the embedding model of a retriever is, and USD a million of its tokens."""
@@ -264,6 +265,7 @@ def opened_lm(
         timeout=timeout,
         role=role,
         embeddings=embeddings,
+        keyed=keyed,
     )
 
 
