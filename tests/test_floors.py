@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from aisr.tasks.all import TASKS
+
 ROOT = Path(__file__).parents[1]
 # From the ground up. Rooms of one line stand side by side and do not know each other.
 FLOORS = [
@@ -132,6 +134,16 @@ def test_no_two_files_of_a_room_import_each_other() -> None:
 
 
 TASK_ROOM = Path("aisr/tasks")
+ROOMS_OF_A_TASK = ("programs/records", "programs/signatures", "programs/judges", "metrics", "aisr/tasks", "data/sample")
+
+
+@pytest.mark.parametrize("room", ROOMS_OF_A_TASK)
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_has_one_name_in_every_room(name: str, room: str) -> None:
+    place = ROOT / room / name.replace("-", "_")
+    assert place.with_suffix(".py").exists() or (place / "__init__.py").exists()
+
+
 OWN_OPTIONS = Path("aisr/commands/task_options.py")
 OF_ONE_TASK = re.compile(
     r"\b(?:track_?[12]|averitec|context24[_-]?\w*"

@@ -18,7 +18,7 @@ from aisr.base.files import BadArtifact
 from aisr.inference.batch_api import Answers
 from aisr.inference.judge import Outcome, judge
 from aisr.inference.submission import check
-from aisr.optimize.search.optimizers import strip
+from aisr.optimize.search.compilation import strip
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.reading.lines import BadLine, scan
 from aisr.tasks.all import TASKS

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from aisr.arithmetic.claims import Claim, Order, claims, clause, orders
 from aisr.arithmetic.facts import Fact, Label, around
 from aisr.arithmetic.grid import Cell, Grid
-from aisr.arithmetic.names import Mention, consistent, mentions, named
+from aisr.arithmetic.names import Mention, consistent, mentions, named, unnamed
 from aisr.arithmetic.numbers import Interval, said
-from aisr.arithmetic.polarity import is_measure, larger_is_better
+from aisr.arithmetic.polarity import foreign, is_measure, larger_is_better
 
 NEAR = 0.35  # share by which "about" may be off before it is called wrong
 NEARER = 0.1  # the same of pairs that are not named
@@ -75,6 +75,10 @@ def _of_claim(
     changed = _change(claim, words, near, found) if single and not claim.hedge else None
     if changed is not None:
         return changed
+    if claim.unit != "points":  # of which quantity it is said must be plain as well
+        asked = [pair for pair in asked if _is_pinned(pair, found[id(pair.table)])]
+    begin, end = clause(text, claim.start)
+    asked = [pair for pair in asked if not foreign(unnamed(text, pair.table)[begin:end], pair.table)]
     if any(_fits(claim, pair, strict=True) for table in everywhere for pair in _any_pairs(table, found[id(table)])):
         return None  # some other reading of some table says so
     if any(_is_cell(claim, table) for table in everywhere):
@@ -85,25 +89,7 @@ def _of_claim(
     if asked and claim.hedge == "near" and not any(_roughly(claim, pair) for pair in asked):
         closest = min(asked, key=lambda pair: _distance(claim, pair))
         return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
-    return _single(claim, words, near, found) if single and not claim.hedge and claim.unit == "points" else None
-
-
-def _single(claim: Claim, words: str, near: Sequence[Grid], found: dict[int, list[Mention]]) -> Fact | None:
-    """Of one name alone: wrong where neither its cells nor their differences from any others give the points."""
-    tables = [table for table in near if named(found[id(table)])]
-    if len(tables) != 1 or claim.number.places == 0:
-        return None
-    (table,) = tables
-    wanted = named(found[id(table)])
-    beside = [labels for level, labels in wanted.items() if level < table.beside]
-    if len(beside) != 1 or len(beside[0]) != 1:
-        return None
-    cells = consistent(table.cells, wanted)
-    if not 0 < len(cells) <= 9:
-        return None
-    shown = "; ".join(f"{table.where(cell)}: {cell.number.text}" for cell in cells[:3])
-    computed = f"no cell of {table.name} and no difference of two gives {claim.number.text} ({shown})"
-    return Fact(Label.DIFFERENCE, words, computed, False, (table.key,))
+    return None
 
 
 CHANGE = re.compile(r"\b(?:change|delta|diff(?:erence)?|gain|drop)\b|Δ|∆", re.IGNORECASE)
@@ -140,6 +126,15 @@ def _named_pairs(text: str, place: int, table: Grid, found: Sequence[Mention]) -
             names = {first.at[level], second.at[level]}
             if names <= labels and names & anchors:
                 yield Pair(first, second, table)
+
+
+def _is_pinned(pair: Pair, found: Sequence[Mention]) -> bool:
+    """Whether a sentence names all that the table tells its cells apart by."""
+    wanted = named(found)
+    return all(
+        level in wanted or len(labels) == 1 or pair.first.at[level] != pair.second.at[level]
+        for level, labels in enumerate(pair.table.levels)
+    )
 
 
 def _any_pairs(table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
@@ -187,6 +182,8 @@ def _readings(claim: Claim, first: Interval, second: Interval) -> Iterator[Inter
             ratio = apart.over(base)
             if ratio is not None:
                 yield ratio.times(100)
+            if 1 < base.high < 100 and (ratio := apart.over(Interval(100 - base.high, 100 - base.low))) is not None:
+                yield ratio.times(100)  # of the errors, where the cells have what is right
         for ratio in (first.over(second), second.over(first)):
             if ratio is not None and claim.unit == "percent":
                 yield ratio.times(100)
@@ -290,10 +287,11 @@ def _of_order(
     begin, end = clause(text, order.start)
     for table in near:
         here = found[id(table)]
+        said = unnamed(text, table)[begin:end]
         for level in range(len(table.levels)):
             before = {one.label for one in here if one.level == level and begin <= one.start < order.start}
             behind = [one for one in here if one.level == level and order.end <= one.start <= order.end + 3]
-            if len(before) != 1 or not behind or behind[0].label in before:
+            if len(before) != 1 or not behind or behind[0].label in before or foreign(said, table):
                 continue
             (subject,) = before
             clear = _signs(text, order, table, here, level, subject, behind[0].label, (begin, end), referred)

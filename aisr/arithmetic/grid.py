@@ -81,7 +81,7 @@ def variants(label: str) -> Iterator[str]:
     if bare != whole and bare:
         yield bare
         yield from (plain(inside) for inside in ASIDE.findall(label) if inside[:1].isupper() and len(inside) > 1)
-    if "ours" in re.findall(r"\w+", whole):
+    if whole == "ours" or whole.endswith("(ours)"):  # not "ours without the gate"
         yield from ("our method", "our model", "our approach", "our system", "ours")
 
 

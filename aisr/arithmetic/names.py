@@ -46,6 +46,13 @@ def mentions(text: str, table: Grid) -> list[Mention]:
     return sorted(dict.fromkeys(found), key=lambda one: (one.start, one.level))
 
 
+def unnamed(text: str, table: Grid) -> str:
+    """A sentence with blanks for the names of a table, "Ours" among them."""
+    for one in mentions(text, table):
+        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+    return text
+
+
 def named(found: Collection[Mention]) -> dict[int, set[str]]:
     """Level -> its names that were found."""
     levels: dict[int, set[str]] = {}

@@ -19,6 +19,16 @@ WORSE = re.compile(
 )
 
 
+VERSION = re.compile(r"\b[A-Za-z]+[-@]\d+\b")  # top-100, P@5
+
+
+def foreign(said: str, table: Grid) -> bool:
+    """Whether words speak of a measure that a table does not: neither its names nor its caption and notes have it."""
+    known = " ".join([table.caption, table.notes, *(name for labels in table.levels for name in labels)]).lower()
+    found = (one[0].lower() for pattern in (BETTER, WORSE, VERSION) for one in pattern.finditer(said))
+    return any(word not in known for word in found)
+
+
 def is_measure(name: str) -> bool:
     """Whether a name is that of a measure."""
     return BETTER.search(name) is not None or WORSE.search(name) is not None

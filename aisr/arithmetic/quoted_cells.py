@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from aisr.arithmetic.claims import HEDGE, claims, clause
 from aisr.arithmetic.facts import Fact, Label, around
 from aisr.arithmetic.grid import Cell, Grid
-from aisr.arithmetic.names import consistent, mentions, named
+from aisr.arithmetic.names import consistent, mentions, named, unnamed
 from aisr.arithmetic.numbers import Number, in_text
+from aisr.arithmetic.polarity import foreign
 
 GIVEN = re.compile(
     r"(?:\b(?:reach\w*|achiev\w*|obtain\w*|scor\w*|attain\w*|yield\w*|gets?|got|has|have|had|is|was|are|were|of|at|with"
@@ -23,6 +24,7 @@ OTHERS = re.compile(
     r"|unlike)\b",
     re.IGNORECASE,
 )
+BEHIND = re.compile(r"(?:\s?(?:points|%|ms|s))?\s(?:on|at|for|in)\s(?:the\s)?")
 FAR = 2.0  # times by which a slip or a changed digit may be off; what is farther is another quantity
 
 
@@ -51,19 +53,21 @@ def _held(
                 shown = f"{table.where(cell)}: {cell.number.text} ({table.name})"
                 return Fact(Label.CELL, around(text, number.start, number.end), shown, True, (table.key,))
     digits = number.text.rstrip("% ")
-    if digits in elsewhere or any(_derivable(number, table) for table in everywhere):
+    known = [*near, *everywhere]
+    if digits in elsewhere or any(_derivable(number, table, place < len(near)) for place, table in enumerate(known)):
         return None
     begin, end = clause(text, number.start)
-    if OTHERS.search(text[begin:end]):
-        return None
     for table in near:
         cells = _pinned(text, number, table)
         if len(cells) != 1 or cells[0].number.places != number.places:
             continue
+        said = unnamed(text, table)[begin:end]
+        if OTHERS.search(said) or foreign(said, table):
+            continue
         (cell,) = cells
         small, large = sorted((abs(cell.number.value), abs(number.value)))
         if small * FAR >= large:
-            shown = f"{table.name} has {cell.number.text} there ({table.where(cell)}), not {digits}"
+            shown = f"{table.name} has {cell.number.text} there ({table.where(cell)})"
             return Fact(Label.CELL, around(text, number.start, number.end), shown, False, (table.key,))
     return None
 
@@ -75,19 +79,30 @@ def _pinned(text: str, number: Number, table: Grid) -> list[Cell]:
     begin, end = clause(text, number.start)
     close = named([one for one in found if begin <= one.start < end])
     wanted = {**named(found), **close}
+    ends = [one.end for one in in_text(text)]
+    for one in found:  # "83.3 on NQ and 84.9 on WebQ", but not "trained on NQ, it reaches 64.1 on WebQ"
+        if BEHIND.fullmatch(text[number.end : one.start]) and all(
+            any(BEHIND.fullmatch(text[end : other.start]) for end in ends)
+            for other in found
+            if other.level == one.level
+        ):
+            wanted[one.level] = {one.label}
     if any(len(labels) > 1 and level not in wanted for level, labels in enumerate(table.levels)):
         return []
     return consistent(table.cells, wanted)
 
 
-def _derivable(number: Number, table: Grid) -> bool:
-    """Whether a table holds the number, or it is the difference or mean of some of its cells, to the printed digit."""
+def _derivable(number: Number, table: Grid, near: bool) -> bool:
+    """Whether a table holds the number to the printed digit; of those that the sentence is about, also whether it is a
+    difference or mean of some cells."""
     value, slack = abs(number.value), number.half + 1e-9
     lines = [*table.rows().values(), *table.columns().values()]
     for line in lines:
         values = [cell.number.value for cell in line]
         if any(abs(abs(one) - value) <= slack or abs(abs(one) * 100 - value) <= slack for one in values):
             return True
+        if not near:
+            continue
         if len(values) > 1 and abs(abs(sum(values) / len(values)) - value) <= slack:
             return True
         if len(values) <= 60 and any(

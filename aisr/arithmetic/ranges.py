@@ -84,6 +84,7 @@ def _ranges(text: str, near: Sequence[Grid], everywhere: Sequence[Grid]) -> Iter
         for table in near:
             wrong = next((one for one in _groups(text, table) if _one_end(low, high, one)), None)
             if wrong is not None:
+                wrong = [one for one in wrong if one.number.places == low.places]
                 values = sorted(wrong, key=lambda cell: cell.number.value)
                 shown = f"{values[0].number.text} to {values[-1].number.text} in {table.name}"
                 yield Fact(Label.RANGE, found[0], f"{shown} ({_alike(table, wrong)})", False, (table.key,))
@@ -116,19 +117,18 @@ def _summed(cell: Cell) -> bool:
 
 
 def _is_range(low: Number, high: Number, cells: Sequence[Cell]) -> bool:
-    if len(cells) < 2:
+    values = [cell.number for cell in cells if cell.number.places == low.places]
+    if len(values) < 2:
         return False
-    values = [cell.number for cell in cells]
     ends = min(values, key=lambda one: one.value), max(values, key=lambda one: one.value)
     return ends[0].interval.meets(low.interval) and ends[1].interval.meets(high.interval)
 
 
 def _one_end(low: Number, high: Number, cells: Sequence[Cell]) -> bool:
     """Whether one end of a range is that of the cells, and the other one is no cell of them."""
-    if len(cells) < FEWEST:
-        return False
-    values = sorted((cell.number for cell in cells), key=lambda one: one.value)
-    if any(one.places != low.places for one in values):
+    alike = (cell.number for cell in cells if cell.number.places == low.places)
+    values = sorted(alike, key=lambda one: one.value)
+    if len(values) < FEWEST:
         return False
     right = values[0].interval.meets(low.interval), values[-1].interval.meets(high.interval)
     wrong = high if right[0] else low

@@ -103,7 +103,12 @@ def _nearest(options: Mapping[str, Any]) -> str:
     """Which of the demos a record is shown, in words; nothing where it is all of them."""
     if not options.get("nearest"):
         return ""
-    by = {"words": "by words", "vectors": "by word vectors", "both": "by words and by word vectors"}
+    by = {
+        "words": "by words",
+        "vectors": "by word vectors",
+        "both": "by words and by word vectors",
+        "varied": "by words, the others unlike those taken",
+    }
     seats = ", with a seat for each rare label" if options.get("seats") else ""
     told = by[options.get("nearest_by", "words")]
     return f", of which the {options['nearest']} nearest to a record are shown, {told}{seats}"
@@ -137,7 +142,8 @@ def _decision(decision: Decision) -> str:
     weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
     rows = [["readiness to say it", *decision.says.offsets]]
     if decision.cues is not None:
-        rows += [[f"cue: {name}", *decision.cues.coefficients[name]] for name in CUES]
+        known = decision.cues.coefficients
+        rows += [[f"cue: {name}", *known[name]] for name in CUES if name in known]
     lines = [
         "| | " + " | ".join(decision.labels) + " |",
         "|---" * (1 + len(decision.labels)) + "|",

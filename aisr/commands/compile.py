@@ -1,7 +1,7 @@
 """The command that compiles programs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,21 @@ from aisr.commands.options import (
     Traces,
     chosen_task,
 )
-from aisr.commands.session import chances_for, command_line, load, opened_beside, opened_lm, prepare
+from aisr.commands.registering import register
+from aisr.commands.search_options import (
+    ArtifactName,
+    Budget,
+    Candidates,
+    Demos,
+    DemoTokens,
+    EnsembleOf,
+    Optimizer,
+    PriceOfAThousand,
+    TeacherApiBase,
+    TeacherLM,
+    TeacherPrice,
+)
+from aisr.commands.session import chances_for, command_line, ensemble_members, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
     AugmentDensity,
     Checks,
@@ -51,11 +65,6 @@ from aisr.commands.task_options import (
 )
 from aisr.programs.errors import UserError
 
-if TYPE_CHECKING:
-    from aisr.inference.replay import Replayed
-    from aisr.tasks.task import Task
-
-
 SAMPLE = Path("data/sample")
 
 
@@ -64,45 +73,21 @@ def compile_(
     data: Annotated[
         Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
     ] = None,
-    optimizer: Annotated[
-        str,
-        typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
-    ] = "random-search",
-    ensemble: Annotated[
-        str | None,
-        typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")] = None,
+    optimizer: Optimizer = "random-search,gepa",
+    ensemble: EnsembleOf = None,
+    name: ArtifactName = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
     logprobs: Logprobs = True,
     threads: Threads = None,
-    teacher_lm: Annotated[
-        str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
-    ] = None,
-    teacher_api_base: Annotated[
-        str | None,
-        typer.Option(
-            help="Address of an OpenAI-compatible server for --teacher-lm; `provider`: whom the model string names, "
-            "which has to be said where --api-base is given."
-        ),
-    ] = None,
-    teacher_price: Annotated[str | None, typer.Option(help="--price of --teacher-lm.")] = None,
-    budget: Annotated[
-        str,
-        typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`. --estimate shows all."),
-    ] = "medium",
-    demos: Annotated[
-        int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")
-    ] = None,
-    demo_tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most tokens, about, of all demos. By budget: 3000, 3000 or 6000."),
-    ] = None,
-    candidates: Annotated[
-        int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
-    ] = None,
+    teacher_lm: TeacherLM = None,
+    teacher_api_base: TeacherApiBase = None,
+    teacher_price: TeacherPrice = None,
+    budget: Budget = "medium",
+    demos: Demos = None,
+    demo_tokens: DemoTokens = None,
+    candidates: Candidates = None,
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
     augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
     augment_density: AugmentDensity = 1,
@@ -145,10 +130,7 @@ def compile_(
     max_calls: MaxCalls = None,
     max_minutes: MaxMinutes = None,
     price: PriceOption = None,
-    max_usd_per_1000: Annotated[
-        float | None,
-        typer.Option(min=0, help="Race no program that costs more to judge a thousand records with, about."),
-    ] = None,
+    max_usd_per_1000: PriceOfAThousand = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
     traces: Traces = TRACES,
@@ -161,7 +143,8 @@ def compile_(
     from aisr.commands import display
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
-    from aisr.optimize.experiment.compile import compile_program, estimates
+    from aisr.optimize.experiment.compile import compile_program
+    from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
     from aisr.optimize.search.budgets import BUDGETS, settings
     from aisr.optimize.search.optimizers import OPTIMIZERS
@@ -169,7 +152,7 @@ def compile_(
     from aisr.tracking import store
 
     chosen = chosen_task(task)
-    members = _members(chosen, ensemble, artifacts) if ensemble else {}
+    members = ensemble_members(chosen, ensemble, artifacts) if ensemble else {}
     chain = [] if members else [step.strip() for step in optimizer.split(",")]
     for step in chain:
         if step not in OPTIMIZERS:
@@ -276,7 +259,7 @@ def compile_(
     display.say_pictures(plan.gallery.problems if plan.gallery else {})
     display.say_spend(opened.ledger.spend)
     display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
-    logged = not track or _track(artifacts, plan, made, told, traces)
+    logged = not track or register(artifacts, plan, made, told, traces)
     failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
     raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
@@ -290,51 +273,3 @@ def _check_folder(data: Path | None) -> None:
         )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-
-
-def _members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
-    """The programs of --ensemble by their names: a bare name is an artifact of the task."""
-    from aisr.artifact.program_file import check_name
-    from aisr.tracking.registry import MODEL_SCHEME
-
-    _ = task.labelled  # one decision layer weighs what the members say of each label
-    members = {}
-    for given in (word.strip() for word in joined.split(",")):
-        place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
-        name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
-        check_name(name)
-        if name in members:
-            raise UserError(f"--ensemble: two programs are called {name}")
-        members[name] = load(task, place, artifacts)
-    if len(members) < 2:
-        raise UserError(f"--ensemble {joined}: expected two or more compiled programs, joined by commas")
-    return members
-
-
-def _track(artifacts: Path, plan: Any, made: Any, told: "list[Replayed]", traced: int) -> bool:
-    from mlflow.exceptions import MlflowException
-
-    from aisr.commands.display import complain, note
-    from aisr.tracking import log as tracking_log
-    from aisr.tracking import runs, traces
-    from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import NoStore, reason
-
-    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
-    try:
-        tracked = tracking_log.track(artifacts, compiled)
-        named = runs.said(artifacts, tracked.run_id)
-        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
-            note(shown)
-    except (MlflowException, NoStore, OSError) as error:
-        complain(
-            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
-            "with the answers from the cache"
-        )
-        return False
-    if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
-        return True
-    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
-    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
-    return True

@@ -177,8 +177,9 @@ def say_champion(made: Any) -> None:
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
     best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    if best.dev.score.score > champion.dev.score.score and best.usd and champion.usd:
-        dearer = f"{best.usd / champion.usd:.1f} times the price"
+    if best.dev.score.score > champion.dev.score.score:
+        priced = best.usd and champion.usd
+        dearer = f"{best.usd / champion.usd:.1f} times the price" if priced else "its many demos"
         note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
     say_failures(champion.dev.failures)
     baseline = made.choice.contenders[0].name

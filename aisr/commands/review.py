@@ -18,7 +18,10 @@ def say_review(review: Review, failing: Sequence[Verdict]) -> None:
         one = review.verdicts[place]
         if one.doubtful and one.label is not None:
             note(line(review, one))
-    table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
+    if not review.verdicts:
+        note("nothing was found")
+    else:
+        table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
     failures = Counter(one.failure for one in review.verdicts if one.label is None)
     unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
     wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []

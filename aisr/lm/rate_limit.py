@@ -10,7 +10,8 @@ of a run, come to share what there is.
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from dspy.utils.exceptions import (
@@ -70,14 +71,8 @@ class Pace:
         """
 
         def once() -> ResultT:
-            began = self._enter()
-            try:
-                result = call()
-            except BaseException as error:
-                self._failed(error, began)
-                raise
-            self._answered()
-            return result
+            with self._learning_from(self._enter()):
+                return call()
 
         if not self.retries:
             return once()
@@ -91,13 +86,8 @@ class Pace:
         async def once() -> ResultT:
             while (began := self._try_to_enter()) is None:
                 await asyncio.sleep(POLL)
-            try:
-                result = await call()
-            except BaseException as error:
-                self._failed(error, began)
-                raise
-            self._answered()
-            return result
+            with self._learning_from(began):
+                return await call()
 
         if not self.retries:
             return await once()
@@ -105,6 +95,16 @@ class Pace:
             retry=retry_if_exception(is_passing), stop=self._enough, wait=self._before_retry, reraise=True
         )
         return await again(once)
+
+    @contextmanager
+    def _learning_from(self, began: float) -> Iterator[None]:
+        """A call that began then, which is told of, whether it is answered or fails."""
+        try:
+            yield
+        except BaseException as error:
+            self._failed(error, began)
+            raise
+        self._answered()
 
     def hush(self, seconds: float) -> None:
         """Let no call through for so long."""

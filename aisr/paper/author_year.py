@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -22,6 +22,7 @@ NO_NAME = frozenset(
 PARTED = re.compile(r",?\s(?:and|&)\s|\s?&\s?|,\s?|;\s?")
 MANY = re.compile(r",?\s?\bet\s?al\b\.?|,?\s(?:and|&) others\b")
 LONGEST_NAME = 5  # words
+MOST_ALIKE = 50  # works of one name and year; of more, none is meant alone
 FEWEST_LETTERS = 4  # of a part of a name that stands for all of it
 
 
@@ -70,13 +71,17 @@ class Works:
     """Works by the names and the years that they are cited by."""
 
     def __init__(self, works: Iterable[tuple[str, People]]) -> None:
-        self._by_year: dict[str, list[tuple[str, People]]] = {}
+        self._named: dict[tuple[str, str], list[tuple[str, People]]] = {}
         for key, one in works:
-            self._by_year.setdefault(one.year[:4], []).append((key, one))
+            for name in _names(one.surnames[0]) if one.surnames else ():
+                kept = self._named.setdefault((one.year[:4], name), [])
+                if len(kept) < MOST_ALIKE:
+                    kept.append((key, one))
 
     def find(self, cited: People) -> str | None:
         """The key of the one work that is meant; None where it is none, or could be more than one."""
-        found = [(key, one) for key, one in self._by_year.get(cited.year[:4], ()) if _alike(cited, one)]
+        places = [self._named.get((cited.year[:4], name), []) for name in _names(cited.surnames[0])]
+        found = list({key: one for place in places for key, one in place}.items())
         for fits in (_year, _first, _others, _as_many):
             if len(found) > 1:
                 found = [(key, one) for key, one in found if fits(cited, one)] or found
@@ -85,20 +90,11 @@ class Works:
         return None
 
 
-def _alike(cited: People, work: People) -> bool:
-    """Whether the first author of a work may be the one that is named first."""
-    if not work.surnames:
-        return False
-    mine, other = _words(cited.surnames[0]), _words(work.surnames[0])
-    if "".join(mine) == "".join(other) or mine[-1:] == other[-1:]:
-        return True
-    long = {word for word in mine if len(word) >= FEWEST_LETTERS}
-    return bool(long & set(other)) or ("".join(mine[-1:]) in _endings(other))
-
-
-def _endings(words: list[str]) -> Iterator[str]:
-    """`vanderplas` of `Vander Plas`, `vanderplas` and `derplas` of `van der Plas`."""
-    yield from ("".join(words[place:]) for place in range(len(words)))
+def _names(surname: str) -> set[str]:
+    """What a first author is known by: `plas` and `vanderplas` of `Vander Plas`, `astropy` of a collaboration."""
+    words = _words(surname)[:LONGEST_NAME]
+    whole = {"".join(words[place:]) for place in range(len(words))}
+    return whole | {word for word in words if len(word) >= FEWEST_LETTERS}
 
 
 def _year(cited: People, work: People) -> bool:

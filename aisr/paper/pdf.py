@@ -17,6 +17,7 @@ from aisr.paper import citations, references
 from aisr.paper.author_year import Works
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.paper.pdf_blocks import Block, Kind, blocks, run_in, type_of
+from aisr.paper.pdf_continued import continued
 from aisr.paper.pdf_floats import floats
 from aisr.paper.pdf_lines import Sheet, lines
 from aisr.paper.pdf_process import LIMITS, Limits, Pages, pages_of
@@ -50,7 +51,7 @@ class Reading(NamedTuple):
 def read(path: Path, limits: Limits = LIMITS) -> Draft:
     """The draft in a PDF. Raises UserError where it is none, locked, broken, beyond the limits, or holds no text."""
     found = pages_of(path, limits)
-    seen = {page.number: regions(page) for page in found.pages}
+    seen, more = continued(found.pages, {page.number: regions(page) for page in found.pages})
     sheets = [Sheet(page.number, page.width, page.height, seen[page.number].text) for page in found.pages]
     ordered = lines(sheets)
     if not ordered:
@@ -63,7 +64,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     text, listed = without_references(whole[start:])
     found_works = works(entries(listed, words))
     known = found_works.works
-    found_floats, unread = floats(path, text, words, found.pages, seen, loose)
+    found_floats, unread = floats(path, text, words, found.pages, seen, loose, more)
     named = Works(found_works.people.items())
     reading = Reading(path.name, known, found_floats, words, _cites_raised(text, words, known), named)
     paragraphs = [*_front_paragraphs(whole[:start], reading), *_paragraphs(text, reading)]

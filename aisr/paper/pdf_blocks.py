@@ -14,6 +14,7 @@ INDENT = 0.6  # of the size: a line that begins further right than its column be
 FAR_IN = 1.8  # of the size: so far in stand displayed formulas
 SAME_SIZE = 0.6  # points
 LONE = 0.35  # of the column: a first line that leaves so much free is the last as well
+LINES_BEFORE = 30  # of a paragraph, that say how wide it is set
 LONGEST_HEADING = 120  # characters
 RUN_IN = 8  # words, of a heading that its paragraph goes on behind
 CAPTION = re.compile(
@@ -165,7 +166,7 @@ def _ended(group: Sequence[Line], line: Line) -> bool:
     if len(group) == 1:  # one line alone says little of how wide its text is set
         return last.column[1] - last.box.right > LONE * (last.column[1] - last.column[0])
     first = line.atoms[0].box
-    room = max(one.box.right for one in group) - last.box.right
+    room = max(one.box.right for one in group[-LINES_BEFORE:]) - last.box.right
     return room > first.right - first.left + 2 * line.size
 
 

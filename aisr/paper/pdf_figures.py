@@ -14,7 +14,8 @@ LEAST = 25.0  # points, of a side of a figure
 EDGE = 0.03  # of the page's height, above and below which nothing of a figure stands
 MARGIN = 3.0  # points that are shown around it
 BESIDE = 12.0  # points that a drawing may stand out of its column
-MOST = 20_000  # drawings of a page that are looked at
+MOST = 10_000  # drawings of a page that are looked at
+MOST_A_PAGE = 40  # figures, and so many captions and parts
 
 
 class Figures:
@@ -24,20 +25,34 @@ class Figures:
         self._pages = {page.number: page for page in pages}
         self._walls: dict[int, list[Box]] = {number: list(one.tables) for number, one in seen.items()}
         self._taken: dict[int, list[Box]] = {}
-        self._captions = {(block.lines[0].page, block.lines[0].box.top) for block in text if CAPTION.match(block.text)}
-        parts = [line for block in text if PART.match(block.text) for line in block.lines]
+        self._captions: dict[int, list[Box]] = {}
+        parts: dict[int, list[Line]] = {}
         for block in text:
-            if _is_running(block) and not _goes_on(block, parts):
+            first = block.lines[0]
+            if CAPTION.match(block.text):
+                self._captions.setdefault(first.page, []).append(first.box)
+            if PART.match(block.text) and len(parts.setdefault(first.page, [])) < MOST_A_PAGE:
+                parts[first.page] += [line for line in block.lines if line.page == first.page]
+        for block in text:
+            if _is_running(block) and not _goes_on(block, parts.get(block.lines[0].page, ())):
                 for line in block.lines:
                     self._walls.setdefault(line.page, []).append(line.box)
 
     def beside(self, caption: Block) -> Box | None:
         """What stands above a caption, or else below it, and was not given to another one; None for nothing."""
         page = self._pages[caption.lines[0].page]
+        if len(self._taken.get(page.number, ())) >= MOST_A_PAGE:
+            return None
         lines = [line for line in caption.lines if line.page == page.number]
         box = around(line.box for line in lines)
+        captions = self._captions.get(page.number, [])[: 2 * MOST_A_PAGE]
         left = min(box.left, *(line.column[0] for line in lines))
         right = max(box.right, *(line.column[1] for line in lines))
+        for other in captions:
+            if abs(other.top - box.top) < LEAST and other.left > box.right:  # of a figure beside its own
+                right = min(right, (box.right + other.left) / 2)
+            elif abs(other.top - box.top) < LEAST and other.right < box.left:
+                left = max(left, (other.right + box.left) / 2)
         walls = [
             wall
             for wall in (*self._walls.get(page.number, ()), *self._taken.get(page.number, ()))
@@ -46,7 +61,8 @@ class Figures:
         above = max((wall.bottom for wall in walls if wall.bottom <= box.top + 1), default=EDGE * page.height)
         below = min((wall.top for wall in walls if wall.top >= box.bottom - 1), default=(1 - EDGE) * page.height)
         best = _drawn(page, Box(left, above, right, box.top))
-        if best is None and (page.number, below) not in self._captions:  # what stands over the next one is of that
+        next_one = any(one.top == below for one in captions)
+        if best is None and not next_one:  # what stands over the next one is of that
             best = _drawn(page, Box(left, box.bottom, right, below))
         if best is not None:
             self._taken.setdefault(page.number, []).append(best)
@@ -63,8 +79,7 @@ def _goes_on(block: Block, parts: Sequence[Line]) -> bool:
     """Whether a block is the rest of what stands below a part of a figure, in another column than its beginning."""
     first = block.lines[0]
     return block.kind is Kind.PARAGRAPH and any(
-        part.page == first.page
-        and 0 < first.baseline - part.baseline < 1.6 * first.size
+        0 < first.baseline - part.baseline < 1.6 * first.size
         and part.box.left < first.box.right
         and first.box.left < part.box.right
         for part in parts

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aisr.paper.draft import Float, Picture, Place, Unread
 from aisr.paper.pdf_blocks import CAPTION, Block, Kind
+from aisr.paper.pdf_continued import GOES_ON
 from aisr.paper.pdf_figures import Figures
 from aisr.paper.pdf_lines import Line
 from aisr.paper.pdf_process import Box, Page
@@ -16,6 +17,7 @@ from aisr.paper.pdf_text import text_of
 
 MOST_FLOATS = 500
 NEAR = 90.0  # points between a caption and its table
+MOST_HEADS = 4  # rows of a table's head
 LONGEST_EXCERPT = 80  # characters
 
 
@@ -26,8 +28,10 @@ def floats(
     pages: Sequence[Page],
     seen: Mapping[int, Regions],
     loose: Mapping[Line, list[list[str]]],
+    more: Mapping[tuple[int, Box], list[tuple[int, Box]]],
 ) -> tuple[dict[str, Float], list[Unread]]:
-    """Figures and tables by their names, and what of them could not be read."""
+    """Figures and tables by their names, and what of them could not be read. more: of a table on a page, its parts on
+    the next ones."""
     file = path.name
     figures = Figures(text, pages, seen)
     found: dict[str, Float] = {}
@@ -49,21 +53,27 @@ def floats(
                 Unread(place, f"more than {MOST_FLOATS} figures and tables; {name} and those behind it are left out")
             )
             break
+        if name in found and GOES_ON.search(block.text):
+            found[name] = _longer(found[name], block, free, by_number)
+            continue
         if name in found:
             unread.append(Unread(place, f"a second {name}; the first one counts"))
             continue
         rows = loose.get(block.lines[0], [])
         if is_table and (region := _nearest(block, free[block.lines[0].page])):
-            free[block.lines[0].page].remove(region)
-            rows = cells(by_number[block.lines[0].page], region)
+            number = block.lines[0].page
+            parts = [(number, region), *more.get((number, region), [])]
+            for on_page, box in parts:
+                free[on_page].remove(box)
+            rows = joined([cells(by_number[on_page], box) for on_page, box in parts])
         if is_table and not rows:
             unread.append(Unread(place, f"the cells of {name}: no rows could be told apart beside its caption"))
         said = text_of(block, words).text[caption.end() :].strip()
         table = "\n".join("\t".join(row) for row in rows)
-        box = None if rows else figures.beside(block)
-        if not rows and box is None and not is_table:
+        shown = None if rows else figures.beside(block)
+        if not rows and shown is None and not is_table:
             unread.append(Unread(place, f"the drawing of {name}: nothing drawn stands beside its caption"))
-        pictures = (Picture(path, block.lines[0].page, (*box,)),) if box else ()
+        pictures = (Picture(path, block.lines[0].page, (*shown,)),) if shown else ()
         found[name] = Float(name, name, "table" if is_table else "figure", said, place, table, pictures, above.now())
     for number, boxes in free.items():
         unread += [
@@ -71,6 +81,26 @@ def floats(
             for box in boxes
         ]
     return found, unread
+
+
+def joined(parts: Sequence[list[list[str]]]) -> list[list[str]]:
+    """The rows of a table's parts on several pages, without heads that are set again and lines on where it goes on."""
+    first = parts[0]
+    head = [[cell for cell in row if cell] for row in first[:MOST_HEADS]]
+    more = [row for part in parts[1:] for row in part]
+    again = [row for row in more if [cell for cell in row if cell] not in head]
+    return [row for row in [*first, *again] if not (GOES_ON.search(" ".join(row)) and len({*row} - {""}) == 1)]
+
+
+def _longer(one: Float, caption: Block, free: Mapping[int, list[Box]], pages: Mapping[int, Page]) -> Float:
+    """A table with the part that a caption such as "Table 3, continued" stands by."""
+    number = caption.lines[0].page
+    box = _nearest(caption, free[number])
+    if box is None or not one.rows:
+        return one
+    free[number].remove(box)
+    rows = joined([[row.split("\t") for row in one.rows.split("\n")], cells(pages[number], box)])
+    return one._replace(rows="\n".join("\t".join(row) for row in rows))
 
 
 def _nearest(caption: Block, tables: Sequence[Box]) -> Box | None:

@@ -22,6 +22,10 @@ BOLD = re.compile(r"bold|black|heavy|medi|cmbx|sfbx|cmssbx|-bd|\+bx", re.IGNOREC
 MARK = re.compile(r"[0-9*†‡§¶,;∗ –-]+")
 NUMBER_ONLY = re.compile(r"\W*(?:[Pp]age )?(?:[0-9]{1,4}|[ivxlc]{1,6})(?: of [0-9]{1,4})?\W*")
 OPENING = re.compile(r"(?:abstract|summary|(?:(?:1|I)\.?\s)?introduction)\b", re.IGNORECASE)  # the end of the front
+CAPTIONED = re.compile(
+    r"(?:fig(?:ure)?|tab(?:le)?)\.? (?:[A-Z]?\.?\d{1,3}(?:\.\d{1,3})?|[IVX]{1,6})[:.|]", re.IGNORECASE
+)
+POINTING = re.compile(r"(?:see|in|of|and|the|to|by|from)", re.IGNORECASE)  # before a reference
 DIGITS = re.compile(r"[0-9]+")
 
 
@@ -210,6 +214,7 @@ def _in_order(sheet: Sheet, rows: Sequence[Row], gutter: tuple[float, float] | N
     """The lines of a page: what crosses the gutter parts it, and between two such lines the left column comes first."""
     if not rows:
         return []
+    rows = [part for row in rows for part in _at_captions(row)]
     if gutter is None:
         column = _ends(rows)
         return [Line(tuple(row), sheet.page, 0, column) for row in rows]
@@ -234,6 +239,17 @@ def _in_order(sheet: Sheet, rows: Sequence[Row], gutter: tuple[float, float] | N
             if parts[side]:
                 sides[side].append(Line(tuple(parts[side]), sheet.page, side, ends[side]))
     return [*found, *sides[1], *sides[2]]
+
+
+def _at_captions(row: Row) -> list[Row]:
+    """A row parted where the caption of a second figure or table begins beside other words."""
+    begins = [0]
+    for place in range(1, len(row) - 1):
+        before, atom = row[place - 1], row[place]
+        apart = atom.box.left - before.box.right > 0.8 * atom.size and not POINTING.fullmatch(before.text)
+        if apart and CAPTIONED.fullmatch(f"{atom.text} {row[place + 1].text}"):
+            begins.append(place)
+    return [row[begin:end] for begin, end in pairwise([*begins, len(row)])]
 
 
 def _opens(part: Row) -> bool:

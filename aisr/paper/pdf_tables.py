@@ -72,7 +72,12 @@ def _ends_caption(line: Line) -> bool:
 
 
 def _is_row(line: Line) -> bool:
-    return len(_cells(list(line.atoms), WIDE, [])) > 1 and CAPTION.match(line.text) is None
+    return is_row(line.atoms) and CAPTION.match(line.text) is None
+
+
+def is_row(row: Sequence[Atom]) -> bool:
+    """Whether atoms from left to right stand so far apart that they are cells."""
+    return len(_cells(row, WIDE, [])) > 1
 
 
 def _cells(row: Sequence[Atom], gap: float, bars: Sequence[Box]) -> list[Cell]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisr.arithmetic.hints import by_sentence, hint
+from aisr.arithmetic.recompute import recomputed
 from aisr.base.digests import of_text
 from aisr.paper.citations import marks
 from aisr.paper.cited_claims import claims
@@ -78,6 +80,7 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     taken: Counter[str] = Counter()
     against_floats: list[Check] = []
     against_works: list[Check] = []
+    facts = by_sentence(recomputed(draft))
     floats, left = _Floats(draft), MOST_SHOWN
     for number, paragraph in enumerate(draft.paragraphs):
         shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
@@ -85,8 +88,10 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
         after = left - sum(_size(draft.floats[key]) for key in keys)
         reason = _reason([one for _, one in shown], keys, after)
         if reason is None:
-            record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, taken)
-            against_floats.append(Check(record, number, tuple(place for place, _ in shown)))
+            places = tuple(place for place, _ in shown)
+            told = hint(facts.get(number, {}), places)
+            record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, told, taken)
+            against_floats.append(Check(record, number, places))
             left = after
         else:
             skipped[reason] += 1
@@ -170,8 +175,12 @@ def _claims_something(sentence: Sentence) -> bool:
     return CLAIM.search(POINTER.sub(" ", text)) is not None
 
 
-def _claim_record(draft: Draft, file: str, said: list[str], keys: tuple[str, ...], taken: Counter[str]) -> Track1Record:
+def _claim_record(
+    draft: Draft, file: str, said: list[str], keys: tuple[str, ...], told: str, taken: Counter[str]
+) -> Track1Record:
+    """A paragraph with its floats and, where something was recomputed, that as one more item of evidence."""
     items = [item for key in keys for item in _items(draft.folder, draft.floats[key])]
+    items += [{"type": "text", "text": told}] if told else []
     return Track1Record.model_validate(
         {
             "id": _id(file, [*said, *map(str, items)], taken),

@@ -8,14 +8,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import citations
+import track2
 import cited_papers
-import claims
+import track1
 import dirt
 import edits
-import figure_papers
-import groundings
-import verdicts
+import context24_figures
+import context24_text
+import averitec
 from papers import draw_paper
 from pictures import draw, picture_path
 
@@ -41,34 +41,34 @@ def main() -> None:
         old.unlink()
     rng = Random(SEED)
     for split, size in SIZES.items():
-        write(out / "track1", split, track1(rng, size, out), "track1", ("types",))
+        write(out / "track1", split, track1_records(rng, size, out), "track1", ("types",))
     taken: set[str] = set()
     for split, size in SIZES.items():
-        records = citations.split_of(rng, size, RECORDS_PER_PAPER, taken)
+        records = track2.split_of(rng, size, RECORDS_PER_PAPER, taken)
         write(out / "track2", split, records, "track2", ("label", "evidence_para_ids", "evidence_texts"))
     write_lines(out / "track2" / "hard.jsonl", cited_papers.hard())
-    for split, records in verdicts.splits(Random(SEED)).items():
+    for split, records in averitec.splits(Random(SEED)).items():
         withheld = ("label", "questions", "claim_types", "justification")
         write(out / "averitec", split, records, "averitec", withheld)
-    for split, records in groundings.splits(Random(SEED)).items():
+    for split, records in context24_text.splits(Random(SEED)).items():
         write(out / "context24-text", split, records, "context24-text", ("context",))
-    for split, records in figure_papers.splits().items():
-        write(out / "context24-figures", split, records, "context24-figures", figure_papers.WITHHELD)
+    for split, records in context24_figures.splits().items():
+        write(out / "context24-figures", split, records, "context24-figures", context24_figures.WITHHELD)
 
 
-def track1(rng: Random, size: int, out: Path) -> list[Record]:
+def track1_records(rng: Random, size: int, out: Path) -> list[Record]:
     """`size` records of fresh papers, three a paper, whose pictures are drawn on the way."""
     plans = edit_plans(rng, size)
     records: list[Record] = []
     while len(records) < size:
         paper = draw_paper(rng)
         for plan in plans[len(records) : min(size, len(records) + RECORDS_PER_PAPER)]:
-            record, text = claims.build(rng, paper, plan)
+            record, text = track1.build(rng, paper, plan)
             paths = {exhibit: picture_path(exhibit) for exhibit in record.exhibits}
             for exhibit, path in paths.items():
                 if not (out / path).exists():
                     draw(exhibit, out / path)
-            records.append(claims.as_record(record, text, paths))
+            records.append(track1.as_record(record, text, paths))
             if rng.random() < SOILED:
                 dirt.soil(rng, records[-1])
     return records

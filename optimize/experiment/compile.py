@@ -1,10 +1,8 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from itertools import chain, islice
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import dspy
@@ -15,35 +13,29 @@ from aisr.artifact import prompt_page
 from aisr.artifact.manifest import Manifest
 from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
-from aisr.base.files import as_json, read_json, write_whole
-from aisr.base.identity import difference
-from aisr.inference.embeddings import attach_embeddings
+from aisr.base.files import as_json
 from aisr.inference.evaluate import Result, check_any, measure
-from aisr.inference.images import attach_gallery, check_sees, digest_shown
+from aisr.inference.images import check_sees
 from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
-from aisr.lm.embeddings import Embeds, UnsentEmbeddings
 from aisr.metrics.confidence import difference_interval
-from aisr.optimize.datasets.apart import across, as_before, keep_apart
-from aisr.optimize.datasets.examples import Labelled, Prepares, examples, labelled, with_planted
+from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
+from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import Fitted, fit
-from aisr.optimize.experiment.ensemble import beside_members, ensemble
-from aisr.optimize.experiment.evidence import Evidence, fit_evidence, guessed_budgets, learn
+from aisr.optimize.experiment.claim import claimed, identity
+from aisr.optimize.experiment.ensemble import beside_members
 from aisr.optimize.experiment.manifest import manifest, report
 from aisr.optimize.experiment.plan import Plan, Watcher
+from aisr.optimize.experiment.prepared import learnable, prepared, student_of
 from aisr.optimize.search.champion import Choice, Tested, check_price, choose
-from aisr.optimize.search.cost_estimate import Bounds, bounds, total, with_embeddings
+from aisr.optimize.search.compilation import Candidate, Compilation
 from aisr.optimize.search.nearest import races
 from aisr.optimize.search.objective import Objective, objective
-from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import Ensemble, members, models, name_by, ranked, seen_by, single
-from aisr.programs.reading.lines import read
-from aisr.programs.records.base import Record
-
-CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
+from aisr.programs.judges.ensemble import Ensemble, members, name_by, seen_by, single
 
 
 @dataclass(frozen=True)
@@ -64,10 +56,10 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
     began = time.monotonic()
-    student = _student(plan, lm.embeddings)
+    student = student_of(plan, lm.embeddings)
     check_sees(student, lm)
     watcher.stage("reading the records")
-    evidence, rows = _prepared(plan, student, lm, teacher, watcher.stage)
+    evidence, rows = prepared(plan, student, lm, teacher, watcher.stage)
     sharing = across(rows)
     for name, found in sharing.items():
         if found.any_kind:
@@ -75,19 +67,28 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
                 f"{name} shares with train: {found}; it promises too much (`aisr split` keeps such records together)"
             )
     splits = {name: examples(found) for name, found in rows.items()}
-    splits["train"] = _learnable(splits["train"], watcher)
+    splits["train"] = learnable(splits["train"], watcher)
     everything = [row for found in rows.values() for row in found] if _chooses_demos(plan, student, splits) else []
     for program in (student, *(member.program for member in plan.members.values())):
         keep_apart(program, everything)
     folder = root / plan.task.name / plan.name
-    with _claimed(folder, _identity(plan, lm, teacher, student)):
+    with claimed(folder, identity(plan, lm, teacher, student)):
         if isinstance(student, Ensemble):
             choice = _beside(plan, student, splits["dev"], lm, watcher)
         else:
             check_price(student, splits["dev"], lm, plan.settings.max_usd_per_1000)
             _check_alive(plan, student, splits["dev"], lm, watcher)
     if not isinstance(student, Ensemble):
-        choice = _search(plan, single(student), splits["train"], splits["dev"], lm, teacher, watcher)
+        choice = _search(
+            plan,
+            single(student),
+            splits["train"],
+            splits["dev"],
+            _sources(rows["train"], splits["train"]),
+            lm,
+            teacher,
+            watcher,
+        )
     champion = _again(plan, choice.champion.program)
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
     if fitted:
@@ -130,6 +131,7 @@ def _search(
     student: JudgeProgram,
     train: Sequence[dspy.Example],
     dev: Sequence[dspy.Example],
+    sources: Sequence[int],
     lm: OpenLM,
     teacher: OpenLM,
     watcher: Watcher,
@@ -145,7 +147,7 @@ def _search(
         choice = choose(plan.task, candidates, dev, lm, watcher.scored)
     for optimizer in optimizers:
         watcher.stage(f"{optimizer}: optimizing")
-        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage)
+        work = Compilation(plan.task, champion, train, dev, target, plan.settings, lm, teacher, watcher.stage, sources)
         try:
             candidates = compile_candidates(optimizer, work, candidates)
         except LMError:
@@ -157,6 +159,12 @@ def _search(
         champion = single(_again(plan, choice.champion.program))
     first, *rest = choice.contenders
     return replace(choice, contenders=[replace(first, calls=known), *rest])  # it was scored before the search began
+
+
+def _sources(rows: Sequence[Labelled], learnable: Sequence[dspy.Example]) -> list[int]:
+    """The group of each record that is learnt from (see `aisr.optimize.datasets.leakage`)."""
+    of = {id(row.example): group for row, group in zip(rows, grouped(rows), strict=True)}
+    return [of[id(example)] for example in learnable]
 
 
 def _beside(plan: Plan, student: Ensemble, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Choice:
@@ -201,55 +209,6 @@ def _baseline(
         return objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
 
     return made
-
-
-def _student(plan: Plan, embeddings: Embeds) -> Program:
-    student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
-    return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
-
-
-def _prepared(
-    plan: Plan, student: Program, lm: OpenLM, teacher: OpenLM, say: Callable[[str], None]
-) -> tuple[Evidence, dict[str, list[Labelled]]]:
-    """What was fitted on the gold evidence, which the student has from here on, and the records of all splits. Raises
-    UserError where the budget is spent on their embeddings."""
-    try:
-        train = list(_records(plan, "train"))
-        evidence = fit_evidence(plan, student, train, lm.window, say)
-        learn(student, train, say)
-        return _affordable(plan, student, evidence, lm, teacher, say)
-    except LMBillingError as error:
-        if lm.ledger.spent_out() is None:
-            raise
-        raise UserError(f"{error}; not even the papers could be embedded, nothing is saved") from error
-
-
-def _affordable(
-    plan: Plan, student: Program, evidence: Evidence, lm: OpenLM, teacher: OpenLM, say: Callable[[str], None]
-) -> tuple[Evidence, dict[str, list[Labelled]]]:
-    """The evidence, less of it where its size was left to us and the compile would cost more than it may; and the
-    records of all splits."""
-    limit = lm.ledger.limits.usd
-    while True:
-        rows = {name: _read(plan, name, evidence.preparing(plan, name, student)) for name in plan.data}
-        if limit is None or evidence.budget is None:
-            return evidence, rows
-        usd = _foretold(plan, student, rows, lm, teacher).usual.usd
-        less = evidence.cheaper(student, limit / usd, say) if usd is not None and usd > limit else None
-        if less is None:
-            return evidence, rows
-        evidence = less
-
-
-def _learnable(train: list[dspy.Example], watcher: Watcher) -> list[dspy.Example]:
-    """The records that an optimizer can work with: without those that failed before anything was asked about them.
-    Raises UserError where none is left."""
-    failures = [example.failure for example in train if "failure" in example]
-    if failures:
-        watcher.stage(f"{len(failures)} of {len(train)} records of train left out, the first {failures[0]}")
-    if len(failures) == len(train):
-        raise UserError(f"no record of train could be prepared; the first was {failures[0]}")
-    return [example for example in train if "failure" not in example]
 
 
 def _again(plan: Plan, program: Program) -> Program:
@@ -306,120 +265,3 @@ def _test(
     if len(results) == 1:
         return Tested(results[0], None, None)
     return Tested(results[0], results[1], difference_interval(results[0].scores, results[1].scores))
-
-
-def _identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:
-    """What makes a compile this one."""
-    records = chain.from_iterable(_records(plan, name) for name in plan.data)
-    return {
-        "task": plan.task.name,
-        "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
-        "program": digests.of_text(program_text(plan.task, student)),
-        "lm": lm.identity,
-        "teacher": teacher.identity,
-        "limits": str(plan.limits),
-        "planted edits": f"{plan.planted} records, at most {plan.density} in one",
-        "decision layer": str(plan.decide),
-        "members": str({name: member.digest for name, member in plan.members.items()}),
-        **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
-        **digest_shown(student, plan.gallery, (path for record in records for path in record.img_paths)),
-    }
-
-
-@contextmanager
-def _claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
-    """Take a name for a compile, and give it back where nothing comes of the block: an address or a model that was
-    mistyped must not keep the right one out.
-
-    The same compile may take it again: what it sent before comes from the cache. Raises UserError where another has
-    it.
-    """
-    claim = folder / CLAIM
-    known = claim.exists()
-    other = difference(read_json(claim), identity) if known else None
-    if other:
-        raise UserError(
-            f"{folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
-        )
-    write_whole(claim, as_json(identity))
-    try:
-        yield
-    except BaseException:
-        if not known:
-            claim.unlink()
-            with suppress(OSError):  # there was something else in it
-                folder.rmdir()
-        raise
-
-
-def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
-    """What `compile_program` would come to. Sends nothing."""
-    return estimates(plan, lm, teacher, [plan.settings])[0]
-
-
-def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Settings]) -> list[Bounds]:
-    """The same with each of several settings in the place of the plan's."""
-    unsent = UnsentEmbeddings()
-    student = _student(plan, unsent)
-    train = list(_records(plan, "train"))
-    if unsent.models and ranked(student):
-        return _without_vectors(plan, student, unsent, train, lm, teacher, offered)
-    evidence = fit_evidence(plan, student, train, lm.window, _silent)
-    learn(student, train, _silent)
-    _, rows = _affordable(plan, student, evidence, lm, teacher, _silent)
-    found = [_foretold(replace(plan, settings=settings), student, rows, lm, teacher) for settings in offered]
-    return [with_embeddings(one, unsent, lm.embeddings) for one in found]
-
-
-def _silent(stage: str) -> None:
-    """Nobody is told."""
-
-
-def _without_vectors(
-    plan: Plan,
-    student: Program,
-    unsent: UnsentEmbeddings,
-    train: Sequence[Record],
-    lm: OpenLM,
-    teacher: OpenLM,
-    offered: Sequence[Settings],
-) -> list[Bounds]:
-    """The same for a student that has to ask for the vectors which its evidence is fitted on. The fit is gone through
-    with vectors that are all alike, for the texts that it asks for; what it finds means nothing."""
-    fit_evidence(plan, student.deepcopy(), train, lm.window, _silent)
-    learn(student, train, _silent)
-    searching, found = ranked(student), []
-    assert searching
-    for tokens in guessed_budgets(plan, train, lm.window) or (None,):
-        if tokens is not None:
-            searching.context_tokens = tokens
-        rows = {name: _read(plan, name, student) for name in plan.data}
-        found.append([_foretold(replace(plan, settings=one), student, rows, lm, teacher) for one in offered])
-    return [
-        with_embeddings(Bounds(usual.usual, wide.most), unsent, lm.embeddings)
-        for usual, wide in zip(found[0], found[-1], strict=True)
-    ]
-
-
-def _foretold(
-    plan: Plan, student: Program, rows: Mapping[str, Sequence[Labelled]], lm: OpenLM, teacher: OpenLM
-) -> Bounds:
-    """What a compile on these records would come to."""
-    splits = {name: examples(found) for name, found in rows.items()}
-    found = []
-    for name, model in models(student).items():
-        seen = {split: [seen_by(name, example) for example in shown] for split, shown in splits.items()}
-        found.append(bounds(plan.optimizers, plan.settings, seen, model, lm, teacher, plan.decide))
-    return total(found)
-
-
-def _records(plan: Plan, split: str) -> Iterator[Record]:
-    return islice(read(plan.data[split], plan.task.record, plan.task.name), plan.limits.get(split))
-
-
-def _read(plan: Plan, split: str, preparing: Prepares) -> list[Labelled]:
-    """The records of a split; those of train with the planted ones behind them."""
-    path = plan.data[split]
-    rows = labelled(plan.task, preparing, path, plan.limits.get(split))
-    planted = plan.planted if split == "train" else 0
-    return with_planted(plan.task, preparing, path, rows, planted, plan.density, plan.settings.seed)

@@ -7,7 +7,7 @@ from typing import Any
 
 from aisr.artifact.program_file import Loaded
 from aisr.optimize.search.champion import Contender
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.programs.vision.images import Gallery
 from aisr.tasks.task import Task
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.programs.errors import UserError
 
 # More demos are not longer ones: each may take 750 tokens. SIMBA's calls grow with the square of the candidates, which

@@ -12,13 +12,14 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_interval
 from aisr.metrics.racing import nested, rungs, survivors
-from aisr.optimize.search.optimizers import Candidate
+from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
+FEWEST = 4  # demos that are chosen for a record by any program of the race that chooses some
 SAMPLE = 20  # records of dev whose prompts are rendered to tell a price
 
 
@@ -119,9 +120,12 @@ def choose(
 
 def worth(contender: Contender) -> float:
     """The score on dev, in 0-1, less `POINT` for every doubling of the price: a program that costs three times as much
-    has to be 1.6 points better. Where prices are unknown, or nothing costs anything, the score alone."""
+    has to be 1.6 points better. Where prices are unknown, or nothing costs anything, the number of demos that are
+    chosen for each record stands for the price: eight have to be .4 points better than six."""
     score = contender.dev.score.score
-    return score - POINT * log2(contender.usd) if contender.usd else score
+    if contender.usd:
+        return score - POINT * log2(contender.usd)
+    return score - POINT * log2(max(contender.program.options.get("nearest") or 0, FEWEST) / FEWEST)
 
 
 def check_price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM, most: float | None) -> None:

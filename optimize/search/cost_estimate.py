@@ -11,9 +11,9 @@ import dspy
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings, UnsentEmbeddings
 from aisr.optimize.search import nearest
+from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.demos import affordable
 from aisr.optimize.search.embedding_cost import Embedded, prepared
-from aisr.optimize.search.optimizers import Settings
 from aisr.optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
 from aisr.optimize.search.record_cost import Cost, costs
 from aisr.optimize.search.searches import Sizes, Step, in_turn

@@ -4,6 +4,7 @@ On real records of Track 1 such demos were worth more than any fixed ones and th
 nearness and how many demos are best differs from data set to data set, and so does what they may cost. So they race.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -11,11 +12,12 @@ from typing import NamedTuple, cast
 
 import dspy
 
+from aisr.optimize.datasets.near_duplicates import near_duplicates
 from aisr.optimize.search.demos import affordable
 from aisr.programs.asking.stated import FIELD, in_form
 from aisr.programs.judges.contract import ChoosingProgram, JudgeProgram
 from aisr.programs.judges.learnt import hand_over
-from aisr.programs.retrieval.knn_demos import By
+from aisr.programs.retrieval.knn_demos import TWINS, By, wording
 from aisr.programs.text.tokens import length
 from aisr.tasks.task import Task
 
@@ -36,6 +38,7 @@ class Way(NamedTuple):
 # Six were worth more than eight with seats on real records, so others have to show that they are better.
 WAYS = (
     Way(6, "words"),
+    Way(6, "varied"),
     Way(6, "both"),
     Way(6, "words", sure=True),
     Way(6, "words", seats=True),
@@ -45,7 +48,6 @@ WAYS = (
     Way(6, "both", seats=True),
     Way(8, "both"),
     Way(4, "both"),
-    Way(6, "both", sure=True),
     Way(6, "vectors", seats=True),
     Way(8, "words", seats=True),
     Way(8, "vectors"),
@@ -67,8 +69,18 @@ def races(task: Task, train: int, demos: int) -> bool:
 
 
 def pool(rows: Sequence[dspy.Example], fields: Sequence[str], demos: int, budget: int) -> list[dspy.Example]:
-    """The rows that may be chosen from: of which `demos` fit into `budget` tokens, whichever they are."""
-    return affordable(rows, fields, demos, budget // 2)
+    """The rows that may be chosen from: of which `demos` fit into `budget` tokens, whichever they are. Those that would
+    be too long are cut to what they are in brief, where they say."""
+    most = budget / max(demos, 1)
+    cut = [row.copy(**row.brief) if "brief" in row and length(row, fields) > most else row for row in rows]
+    return affordable(cut, fields, demos, budget // 2)
+
+
+def marked(rows: Sequence[dspy.Example], statement: str) -> list[dspy.Example]:
+    """The rows, those whose statements are nearly the same with the number of their group."""
+    group = near_duplicates([wording(row.get(statement)) for row in rows])
+    many = {key for key, count in Counter(group).items() if count > 1}
+    return [row.copy(**{TWINS: key}) if key in many else row for row, key in zip(rows, group, strict=True)]
 
 
 def with_stated(rows: Sequence[dspy.Example], said: Sequence[str], outputs: Collection[str]) -> list[dspy.Example]:

@@ -12,6 +12,8 @@ from aisr.optimize.search.reflection import mixed_up
 from aisr.programs.asking.stated import as_stated
 from aisr.tasks.task import Task
 
+ABSURD, CERTAIN = 0.05, 0.9  # gold that a program finds less likely than that, and another label more
+
 
 class Objective:
     """A metric for DSPy: the credit of one example against a baseline (see `aisr.metrics.scores.Scores.credit`), or,
@@ -19,7 +21,8 @@ class Objective:
 
     The baseline is one on train alone; dev and test never reach it. plausible: for each record of train, how likely
     its gold labels are to the baseline's program, 0-1: the least of its statements; sure: how likely that program,
-    which had not seen it, stated its labels to be, a text each, where all of them are right. confusion: in words, which
+    which had not seen it, stated its labels to be, a text each, where all of them are right; doubted: whether it finds
+    a gold label absurd, at less than `ABSURD`, and another nearly `CERTAIN`. confusion: in words, which
     way it mistakes labels.
     """
 
@@ -30,12 +33,14 @@ class Objective:
         plausible: Sequence[float],
         confusion: str = "",
         sure: Sequence[Sequence[str] | None] = (),
+        doubted: Sequence[bool] = (),
     ) -> None:
         self.task = task
         self.baseline = baseline
         self.plausible = plausible
         self.confusion = confusion
         self.sure = sure
+        self.doubted = doubted
 
     def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
         scores = self._scores(example, prediction)
@@ -71,7 +76,8 @@ def objective(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outc
     """
     likely = [_plausible(task, example, outcome) for example, outcome in zip(train, outcomes, strict=True)]
     sure = [_sure(task, example, outcome) for example, outcome in zip(train, outcomes, strict=True)]
-    return Objective(task, scored(task, train, outcomes), likely, mixed_up(task, train, outcomes), sure)
+    doubted = [_doubted(task, example, outcome) for example, outcome in zip(train, outcomes, strict=True)]
+    return Objective(task, scored(task, train, outcomes), likely, mixed_up(task, train, outcomes), sure, doubted)
 
 
 def _plausible(task: Task, example: dspy.Example, outcome: Outcome) -> float:
@@ -82,6 +88,17 @@ def _plausible(task: Task, example: dspy.Example, outcome: Outcome) -> float:
     allowed = task.judgements.allowed(example.gold)
     return min(
         sum(judged.chances[places[label]] for label in set(types))
+        for judged, types in zip(outcome.judgements, allowed, strict=True)
+    )
+
+
+def _doubted(task: Task, example: dspy.Example, outcome: Outcome) -> bool:
+    if task.judgements is None or outcome.answer is None:
+        return False
+    places = {label: place for place, label in enumerate(task.judgements.labels)}
+    allowed = task.judgements.allowed(example.gold)
+    return any(
+        sum(judged.chances[places[label]] for label in set(types)) < ABSURD and max(judged.chances) >= CERTAIN
         for judged, types in zip(outcome.judgements, allowed, strict=True)
     )
 

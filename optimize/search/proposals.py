@@ -9,7 +9,8 @@ from typing import NamedTuple
 import dspy
 
 from aisr.compat.mipro import get_dspy_source_code
-from aisr.optimize.search.optimizers import GEPA_MINIBATCH, SIMBA_BATCH, Settings
+from aisr.optimize.search.compilation import Settings
+from aisr.optimize.search.optimizers import GEPA_MINIBATCH, SIMBA_BATCH
 from aisr.optimize.search.record_cost import Cost
 from aisr.optimize.search.searches import Sizes, gepa_rounds
 from aisr.programs.judges.contract import JudgeProgram

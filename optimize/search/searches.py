@@ -9,7 +9,8 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from aisr.optimize.search import nearest
-from aisr.optimize.search.optimizers import GEPA_MINIBATCH, MIPRO_MINIBATCH, SIMBA_BATCH, Settings
+from aisr.optimize.search.compilation import Settings
+from aisr.optimize.search.optimizers import GEPA_MINIBATCH, MIPRO_MINIBATCH, SIMBA_BATCH
 
 Split = Literal["train", "dev", "test"]
 

@@ -23,10 +23,9 @@ from aisr.metrics.confidence import Interval, mean_interval
 from aisr.metrics.scores import Floats, value
 from aisr.optimize.datasets.leakage import groups
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
+from aisr.optimize.studies.labelled import labelled
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram
-from aisr.programs.reading.lines import read
-from aisr.programs.records.base import Record
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.elements.strategies import DEFAULT
 from aisr.programs.retrieval.embeddings import built_in
@@ -133,14 +132,6 @@ def main() -> int:
     print(as_markdown(task, rows, len(records)))
     print(f"\n{choices(rows, group)}")
     return 0
-
-
-def labelled(task: Task, files: Sequence[Path]) -> list[Any]:
-    """The records of all files. Raises UserError where one is not labelled, or there are none."""
-    records: list[Record] = [record for file in files for record in read(file, task.record, f"{task.name}-{file.stem}")]
-    if not records or any(record.gold is None for record in records):
-        raise UserError(f"{', '.join(map(str, files))}: expected labelled records, all of them")
-    return records
 
 
 def compared(task: Task, records: Sequence[Any], group: Sequence[int], lm: OpenLM | None = None) -> list[Row]:

@@ -21,9 +21,8 @@ from aisr.lm.open import open_lm
 from aisr.metrics.confidence import Interval, mean_interval
 from aisr.optimize.datasets.leakage import groups
 from aisr.optimize.experiment.evidence import learn
+from aisr.optimize.studies.labelled import labelled
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import read
-from aisr.programs.records.base import Record
 from aisr.tasks.task import Answer, Options, Task
 
 # What the others are compared with comes first: the baseline of CSIRO-LT.
@@ -84,14 +83,6 @@ def main() -> int:
         return 2
     print(as_markdown(task, rows, len(records)))
     return 0
-
-
-def labelled(task: Task, files: Sequence[Path]) -> list[Any]:
-    """The records of all files. Raises UserError where one is not labelled, or there are none."""
-    records: list[Record] = [record for file in files for record in read(file, task.record, f"{task.name}-{file.stem}")]
-    if not records or any(record.gold is None for record in records):
-        raise UserError(f"{', '.join(map(str, files))}: expected labelled records, all of them")
-    return records
 
 
 def compared(task: Task, records: Sequence[Any], train: Sequence[Any], lm: OpenLM | None = None) -> list[Row]:

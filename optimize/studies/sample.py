@@ -32,8 +32,9 @@ from aisr.optimize.datasets.examples import examples, labelled, with_planted
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import fit
 from aisr.optimize.search.champion import choose
+from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.objective import Objective
-from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.decision.layer import LM
 from aisr.programs.judges.ensemble import name_by
 from aisr.tasks.all import TASKS

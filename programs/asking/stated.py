@@ -4,8 +4,8 @@ Beside each label it writes one short string: the percent of that label, then th
 percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and nothing in it can
 break an answer: what cannot be read leaves the label as a vote.
 
-Labelled records that stand in a prompt as demos leave it out. Beside chances made up for them a capable model was less
-sure than it was right: it said .83 on average and was right in .91 (`docs/measurements.md`).
+Labelled records that stand in a prompt as demos leave it out: nobody knows how likely their labels are, and chances
+made up for them would be an example of how sure to be that rests on nothing.
 """
 
 import math

@@ -136,7 +136,8 @@ def nearest_line(sentence: str, evidence: str) -> str:
 
 
 class CueWeights(BaseModel):
-    """A logistic regression on the cues: for each cue, and for the intercept, a value a label."""
+    """A logistic regression on the cues: for each cue, and for the intercept, a value a label. A cue that came after a
+    program was compiled has no values in it, and counts nothing."""
 
     model_config = ConfigDict(extra="forbid")
     intercepts: list[Weight]
@@ -144,8 +145,8 @@ class CueWeights(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> "CueWeights":
-        if set(self.coefficients) != set(CUES):
-            raise UserError(f"cues {', '.join(self.coefficients)}; this version has {', '.join(CUES)}")
+        if not self.coefficients or not set(self.coefficients) <= set(CUES):
+            raise UserError(f"cues {', '.join(self.coefficients) or 'none'}; this version has {', '.join(CUES)}")
         if any(len(row) != len(self.intercepts) for row in self.coefficients.values()):
             raise UserError(f"a cue with another number of values than {len(self.intercepts)}")
         return self
@@ -156,7 +157,9 @@ class CueWeights(BaseModel):
 
     def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same from measured cues, shape (sentences, cues)."""
-        return softmax(values @ np.array([self.coefficients[name] for name in CUES]) + np.array(self.intercepts))
+        nothing = [0.0] * len(self.intercepts)
+        coefficients = np.array([self.coefficients.get(name, nothing) for name in CUES])
+        return softmax(values @ coefficients + np.array(self.intercepts))
 
 
 def _figures(text: str) -> set[tuple[str, str]]:

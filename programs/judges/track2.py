@@ -19,7 +19,7 @@ from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete, log_odds
-from aisr.programs.retrieval.lesson import lesson
+from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from aisr.programs.retrieval.rerank import Reranker, check_depth
@@ -115,6 +115,9 @@ class Track2Judge(LabelJudge, Ranking):
             "incomplete": bool(gold.evidence_para_ids) and not visible,
             "lesson": taught,
         }
+        if len(text) > LONG and not self.given.quotes:  # which might be cut off
+            brief = lesson(claim, paper, gold.evidence_para_ids, found.ranking, BRIEF)
+            right["brief"] = {"passages": plain(brief.text)}
         if not self.given.rerank:  # else the LM ranks the whole paper again, whatever is shown
             taught |= {"ranking": [key for key in found.ranking if key in beside], "odds": []}
         if self.given.quotes:

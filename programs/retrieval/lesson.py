@@ -10,10 +10,11 @@ from aisr.programs.text.sentences import sentences
 from aisr.programs.text.table import ROW, flat
 
 DISTRACTORS = 2  # beside gold paragraphs; one more where there are none
-GOLD_LENGTH, DISTRACTOR_LENGTH = (
-    1200,
-    500,
-)  # characters that are shown of one paragraph: six demos fit into 3,000 tokens
+SHORT = 60  # characters; a shorter paragraph says little, and stands in for a distractor only where there is no other
+# Characters that are shown of one gold paragraph and of one distractor: six demos fit into 3,000 tokens. Brief ones are
+# for a demo that would be too long.
+USUAL, BRIEF = (1200, 500), (600, 250)
+LONG = 2000  # characters of all together that may be too long
 CUT = "…"
 
 
@@ -26,13 +27,20 @@ class Lesson(NamedTuple):
     text: str
 
 
-def lesson(claim: str, paragraphs: Mapping[str, str], gold: Sequence[str], best_first: Sequence[str]) -> Lesson:
-    """What a demo shows of a paper, given its ids from the best-ranked down."""
+def lesson(
+    claim: str,
+    paragraphs: Mapping[str, str],
+    gold: Sequence[str],
+    best_first: Sequence[str],
+    lengths: tuple[int, int] = USUAL,
+) -> Lesson:
+    """What a demo shows of a paper, given its ids from the best-ranked down, and `lengths`."""
     named = list(gold[:EVIDENCE_K])
     idle = without_content(paragraphs)
     others = [key for key in best_first if key not in gold and key not in idle]
-    beside = others[: DISTRACTORS if named else DISTRACTORS + 1]
-    most = dict.fromkeys(beside, DISTRACTOR_LENGTH) | dict.fromkeys(named, GOLD_LENGTH)
+    telling = sorted(others, key=lambda key: len(paragraphs[key]) < SHORT)
+    beside = telling[: DISTRACTORS if named else DISTRACTORS + 1]
+    most = dict.fromkeys(beside, lengths[1]) | dict.fromkeys(named, lengths[0])
     shown = [key for key in paragraphs if key in most]
     return Lesson(named, shown, "\n".join(f"[{key}] {excerpt(claim, paragraphs[key], most[key])}" for key in shown))
 

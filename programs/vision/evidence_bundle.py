@@ -26,14 +26,19 @@ class Evidence(NamedTuple):
 
 
 def render(
-    bundle: Sequence[EvidenceItem], form: Form = "caption", gallery: Gallery | None = None, record: str = ""
+    bundle: Sequence[EvidenceItem],
+    form: Form = "caption",
+    gallery: Gallery | None = None,
+    record: str = "",
+    repeats: bool = True,
 ) -> Evidence:
     """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the rows of a table that is
     given as text on lines behind it; and the pictures to be shown.
 
     form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
     and `transcript` name the pictures, for a model to see. A picture that cannot be shown says so in its line and
-    stands in the gallery's `problems`, under the id of the record.
+    stands in the gallery's `problems`, under the id of the record. repeats: whether the title of a table is shown that
+    is a caption already shown; else the table says whose it is.
     Raises UserError where pictures are wanted and no gallery is given.
     """
     if form != "caption" and gallery is None and any(item.img_path for item in bundle):
@@ -41,11 +46,18 @@ def render(
     numbers: Counter[str] = Counter()
     lines: list[str] = []
     pictures: list[Picture] = []
+    captions: dict[str, str] = {}  # what a table says in place of one that was shown
     for item in bundle:
         kind = KINDS[item.type]
         numbers[kind] += 1
         said, rows = rows_of(clean(item.text))
-        words = as_item(f"{said} {clean(item.caption)}", LABEL.fullmatch)
+        caption = clean(item.caption)
+        if rows and not repeats and (key := _letters(said)) in captions:
+            said = captions[key]
+        if key := _letters(caption):
+            captions.setdefault(key, f"(the cells of {kind} {numbers[kind]})")
+            said = "" if not repeats and _letters(said) == key else said
+        words = as_item(f"{said} {caption}", LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
         if gallery is not None and form != "caption" and item.img_path:
             _show(record, item, form, gallery, lines, pictures)
@@ -59,6 +71,11 @@ def with_transcripts(evidence: str, transcripts: Sequence[tuple[int, Sequence[st
     for number, said in sorted(transcripts, reverse=True):
         lines[number + 1 : number + 1] = [f"  {as_item(line, LABEL.fullmatch)}" for line in said]
     return "\n".join(lines)
+
+
+def _letters(text: str) -> str:
+    """A text but for case, blanks and punctuation."""
+    return "".join(sign for sign in text.lower() if sign.isalnum())
 
 
 def _show(

@@ -13,7 +13,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact import program_file
 from aisr.base import digests, files
 from aisr.base.files import BadArtifact
-from aisr.optimize.search.optimizers import strip
+from aisr.optimize.search.compilation import strip
 from aisr.programs.decision.layer import LM, pooled
 from aisr.programs.vision.images import Exhibits, Picture
 from aisr.tasks.task import Task

@@ -260,6 +260,7 @@ def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, q
         (["key.json", "--out", "x"], "neither LaTeX, Markdown nor PDF"),
         (["main.tex", "--out", "x", "--papers", "nowhere"], "--papers nowhere: no such folder"),
         (["main.tex", "--out", "x", "--above", "0.5"], "--above goes with --fail-on"),
+        (["main.tex", "--out", "x", "--root", "papers"], "--root papers: expected a folder that holds the paper"),
     ],
 )
 def test_what_is_no_paper_is_refused(aisr: Aisr, paper: Path, words: list[str], said: str) -> None:

@@ -13,7 +13,7 @@ from aisr.base.files import BadArtifact
 from aisr.inference.judge import judge_all
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.decision.layer import Decision, Rule
 from aisr.programs.errors import UserError

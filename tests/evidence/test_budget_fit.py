@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from aisr.lm.budget import Limits
 from aisr.lm.prices import Price
 from aisr.optimize.evidence.budget_fit import fit_budget
-from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.estimate import estimated
 from aisr.programs.retrieval.passages import WHOLE, chosen, passages, sufficient, whole
 from aisr.tasks.task import Searched
 from aisr.tasks.track2 import TRACK2

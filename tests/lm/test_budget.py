@@ -11,7 +11,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.programs.judges.ensemble import single
 from support.plans import SILENT, plan
 from support.scripted import claim, flat, has_demos, requests, right, scripted

@@ -15,9 +15,9 @@ from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
+from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.corpus_score import CorpusAcceptance
 from aisr.optimize.search.demos import balanced, covering
-from aisr.optimize.search.optimizers import Candidate
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.tasks.track1 import TRACK1
 from support.scripted import claim, examples, flat, requests, right, scripted, wording

@@ -172,6 +172,19 @@ def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) ->
     assert colour(draft, shown.path(draft.folder))[0] == 128
 
 
+def test_figures_beside_each_other_have_a_region_each(tmp_path: Path) -> None:
+    plots = picture(80, 500, 180, 120) + picture(340, 520, 180, 100)
+    captions = text(90, 450, "Figure 1: Wrens by night.", size=9) + text(350, 450, "Figure 2: Larks by day.", size=9)
+    long = "It is quiet in the day, and there are none that sing then, as far as we could hear at all the sites we had."
+    draft = pdf.read(write(tmp_path / "a.pdf", PAGE + plots + captions + column(72, 400, [long] * 3)))
+    boxes = {one.name: one.pictures[0].box for one in draft.floats.values()}
+    assert {name: box and (round(box[0]), round(box[2])) for name, box in boxes.items()} == {
+        "Figure 1": (77, 263),
+        "Figure 2": (337, 523),
+    }
+    assert [one.caption for one in draft.floats.values()] == ["Wrens by night.", "Larks by day."]
+
+
 def test_a_caption_without_a_drawing_is_listed(tmp_path: Path) -> None:
     file = write(tmp_path / "a.pdf", PAGE + text(72, 450, "Figure 1: Wrens by night.", size=9))
     draft = pdf.read(file)

@@ -18,6 +18,7 @@ from aisr.programs.judges.ensemble import Ensemble
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
+from support.awaited import awaited
 from support.loopback import Asked, Loopback, judged
 from support.scripted import TRACKS, ScriptedEngine, corpus, examples, flat, requests, right, scripted, wording
 
@@ -28,19 +29,6 @@ PROGRAMS = [
     pytest.param(TRACK2, lambda: TRACK2.build({}), id="track2"),
     pytest.param(TRACK1, lambda: Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})}), id="both"),
 ]
-
-
-def awaited(program: Any, given: list[dspy.Example], lm: OpenLM) -> list[dspy.Prediction]:
-    """All examples at a time, on one event loop."""
-
-    async def main() -> list[dspy.Prediction]:
-        try:
-            with lm.context():
-                return await asyncio.gather(*(program.acall(**example.inputs()) for example in given))
-        finally:
-            await lm.lm.aclose()
-
-    return asyncio.run(main())
 
 
 @pytest.mark.parametrize("schema", [True, False])

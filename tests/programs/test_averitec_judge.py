@@ -1,9 +1,7 @@
 """A claim goes through three steps, questions, answers and a verdict; every answer rests on a passage."""
 
-import asyncio
 from typing import Any
 
-import dspy
 import pytest
 from dspy.lm15 import Request
 
@@ -20,6 +18,7 @@ from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import WORDS, held, pieces
 from aisr.tasks.averitec import AVERITEC
 from support.averitec import claim, passages, quoting
+from support.awaited import awaited
 from support.loopback import Loopback
 from support.scripted import field, question, requests, scripted, wording, written
 
@@ -155,15 +154,8 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     program = AveritecJudge()
     example = program.prepare(claim())
     lm = open_lm("openai/local", api_base=loopback.url)
-
-    async def there() -> dspy.Prediction:
-        try:
-            with lm.context():
-                return await program.acall(**example.inputs())
-        finally:
-            await lm.lm.aclose()
-
-    assert AVERITEC.answer(asyncio.run(there())) == answer(program, claim(), lm)
+    (found,) = awaited(program, [example], lm)
+    assert AVERITEC.answer(found) == answer(program, claim(), lm)
 
 
 def test_an_ensemble_has_the_evidence_of_all_its_members() -> None:

@@ -1,9 +1,7 @@
 """Figures and tables are ranked with and without an LM, and an LM that is asked sees and names only what is there."""
 
-import asyncio
 from typing import Any
 
-import dspy
 import pytest
 from dspy.lm15 import Request
 
@@ -23,6 +21,7 @@ from aisr.programs.records.context24_figures import Context24FiguresRecord
 from aisr.programs.retrieval.elements.strategies import DEFAULT, Strategy, in_turn, parsed
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.tasks.context24_figures import CONTEXT24_FIGURES
+from support.awaited import awaited
 from support.context24_figures import LABELS, claim, reader, shown
 from support.loopback import Loopback
 from support.scripted import field, question, requests, scripted, written
@@ -241,15 +240,5 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     program = context24_figures_judge()
     example = program.prepare(claim())
     lm = open_lm("openai/local", api_base=loopback.url)
-
-    async def there() -> dspy.Prediction:
-        try:
-            with lm.context():
-                return await program.acall(**example.inputs())
-        finally:
-            await lm.lm.aclose()
-
-    assert (
-        CONTEXT24_FIGURES.answer(asyncio.run(there()))
-        == judge(CONTEXT24_FIGURES, program, example, scripted(said)).answer
-    )
+    (found,) = awaited(program, [example], lm)
+    assert CONTEXT24_FIGURES.answer(found) == judge(CONTEXT24_FIGURES, program, example, scripted(said)).answer

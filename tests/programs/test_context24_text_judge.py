@@ -1,6 +1,5 @@
 """A claim is grounded in its paper: by retrieval alone, by an LM that chooses sentences, by one that quotes."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from aisr.programs.records.context24_text import Context24TextRecord, Grounding
 from aisr.programs.retrieval.expressions import mine
 from aisr.programs.retrieval.paper_sentences import known_again, paper
 from aisr.tasks.context24_text import CONTEXT24_TEXT
+from support.awaited import awaited
 from support.context24_text import MEASURE, METHOD, claim, grounding, lines
 from support.loopback import Loopback
 from support.scripted import question, requests, scripted, wording, written
@@ -260,15 +260,8 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     program = Context24TextJudge()
     example = program.prepare(claim())
     lm = open_lm("openai/local", api_base=loopback.url)
-
-    async def there() -> dspy.Prediction:
-        try:
-            with lm.context():
-                return await program.acall(**example.inputs())
-        finally:
-            await lm.lm.aclose()
-
-    assert CONTEXT24_TEXT.answer(asyncio.run(there())) == answer(program, claim(), lm)
+    (found,) = awaited(program, [example], lm)
+    assert CONTEXT24_TEXT.answer(found) == answer(program, claim(), lm)
 
 
 @pytest.mark.parametrize(

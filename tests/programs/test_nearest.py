@@ -7,8 +7,9 @@ import pytest
 from aisr.artifact.program_file import parse, program_text
 from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
-from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
-from aisr.programs.retrieval.knn_demos import Nearness, nearest
+from aisr.optimize.search.compilation import Candidate, Compilation, Settings
+from aisr.optimize.search.optimizers import compile_candidates
+from aisr.programs.retrieval.knn_demos import DOUBTED, SOURCE, TWINS, Nearness, nearest
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from support import scripted
@@ -87,7 +88,7 @@ def test_what_is_near_by_words_is_not_what_is_near_by_vectors() -> None:
     }
     assert near["words"] == "doctor doctor who"
     assert set(near.values()) <= {"doctor doctor who", "the physician was late"}
-    with pytest.raises(ValueError, match="nearest_by is 'smell'; one of: words, vectors, both"):
+    with pytest.raises(ValueError, match="nearest_by is 'smell'; one of: words, vectors, both, varied"):
         TRACK1.build({"nearest_by": "smell"})
 
 
@@ -121,3 +122,49 @@ def test_programs_that_choose_no_demos_are_saved_as_they_were() -> None:
     chosen = parse(program_text(TRACK1, TRACK1.build({"nearest": 4, "nearest_by": "both", "seats": True})), "a test")
     assert chosen.program.options["nearest_by"] == "both"
     assert chosen.program.options["seats"] is True
+
+
+def told(*rows: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"claim": claim, **marks} for claim, marks in rows]
+
+
+def test_of_one_paper_two_are_shown_of_twins_one_and_doubted_ones_last() -> None:
+    demos = told(
+        ("apple one", {SOURCE: 1}),
+        ("apple two two", {SOURCE: 1}),
+        ("apple three three three", {SOURCE: 1}),
+        ("apple apple four of another paper", {SOURCE: 2, TWINS: 7}),
+        ("apple four of another paper", {SOURCE: 3, TWINS: 7}),
+        ("apple", {SOURCE: 4, DOUBTED: True}),
+        ("plum", {SOURCE: 5}),
+    )
+    shown = nearest(demos, "claim", "apple", Nearness(9))
+    assert sum(demo[SOURCE] == 1 for demo in shown) == 2
+    assert [demo.get(TWINS) for demo in shown].count(7) == 1
+    assert shown[0][SOURCE] == 4  # the farthest stands first
+    assert all(demo[SOURCE] != 4 for demo in nearest(demos, "claim", "apple", Nearness(3)))
+    bare = [{"claim": demo["claim"]} for demo in demos]
+    assert nearest(bare, "claim", "apple", Nearness(9)) == bare  # as programs of before have them
+
+
+def test_varied_demos_are_the_nearest_and_then_those_unlike_it() -> None:
+    texts = ("red apple pie", "red apple pie today", "red apple tart", "green apple juice", "plum", "pear")
+    demos = [{"claim": text} for text in texts]
+    plain = nearest(demos, "claim", "red apple pie", Nearness(2))
+    varied = nearest(demos, "claim", "red apple pie", Nearness(2, "varied"))
+    assert [demo["claim"] for demo in plain] == ["red apple pie today", "red apple pie"]
+    assert varied[-1]["claim"] == "red apple pie"
+    assert varied[0]["claim"] not in ("red apple pie today", "red apple tart")
+
+
+def test_knn_marks_its_demos_and_what_is_saved_keeps_the_marks() -> None:
+    student = TRACK1.build({})
+    train = scripted.examples(TRACK1, student)[:8]
+    lm = scripted.scripted(scripted.right)
+    sources = [k // 4 for k in range(8)]
+    work = Compilation(TRACK1, student, train, [], lambda: None, Settings(demos=2), lm, lm, print, sources)  # type: ignore[arg-type, return-value]
+    ((_, program),) = compile_candidates("knn", work, [])
+    loaded = parse(program_text(TRACK1, program), "a test").program
+    assert [demo[SOURCE] for demo in loaded.predictors()[0].demos] == [k // 4 for k in range(8)]
+    judge_all(TRACK1, loaded, train[:1], lm)
+    assert SOURCE not in scripted.wording(scripted.requests(lm)[0])

@@ -1,6 +1,8 @@
 """The ways to rank paragraphs: each is compared with what it should do to a ranking that is known."""
 
 from collections.abc import Sequence
+from inspect import signature
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from aisr.commands.retrieval import retrieval
+from aisr.commands.task_options import Retriever
 from aisr.programs.retrieval import bm25, embeddings
 from aisr.programs.retrieval.retrievers import (
     WAYS,
@@ -31,6 +35,13 @@ PAPER = [
 
 def fixed(*scores: float) -> Matcher:
     return lambda claim, texts: np.array(scores)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_is_told_of_and_scored_unless_others_are_asked_for(name: str) -> None:
+    (told,) = get_args(Retriever)[1:]
+    assert name in told.help
+    assert name in signature(retrieval).parameters["retrievers"].default.split(",")
 
 
 @pytest.mark.parametrize("spec", WAYS)

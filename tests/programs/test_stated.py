@@ -11,9 +11,10 @@ from aisr.artifact.program_file import parse, program_text
 from aisr.commands.session import chances_for
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.open import open_lm
+from aisr.optimize.search.compilation import Compilation, Settings
 from aisr.optimize.search.nearest import with_stated
 from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import Compilation, Settings, compile_candidates
+from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.asking.label_probabilities import from_stated
 from aisr.programs.asking.stated import FIELD, as_stated, stated
 from aisr.programs.errors import UserError

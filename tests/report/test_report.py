@@ -15,7 +15,7 @@ from aisr.inference.replay import FORGOTTEN, replay
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.report import page as error_page
 from aisr.report import write as write_report
 from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
@@ -24,6 +24,7 @@ from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
+from support.pages import listening
 from support.paths import SAMPLE
 from support.plans import SILENT
 from support.scripted import TRACKS, claim, corpus, flat, question, requests, scripted, written
@@ -236,28 +237,15 @@ Open = Callable[..., Page]
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """Opens a page on records, and fails where it said anything on the console or asked for anything else."""
-    heard: list[str] = []
-    contexts = []
+    with listening(browser) as show:
 
-    def open_(found: Records, pictures: error_page.Thumbnail = error_page.no_picture, at: str = "", **how: Any) -> Page:
-        file = error_page.write(tmp_path, found, pictures)
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **how})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: heard.append(message.text))
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on(
-            "request",
-            lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
-        )
-        page.goto(file.as_uri() + at)
-        return page
+        def open_(
+            found: Records, pictures: error_page.Thumbnail = error_page.no_picture, at: str = "", **how: Any
+        ) -> Page:
+            file = error_page.write(tmp_path, found, pictures)
+            return show(file, at, **how)
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert heard == []
+        yield open_
 
 
 def ids(page: Page) -> list[str]:

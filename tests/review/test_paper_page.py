@@ -15,6 +15,7 @@ from aisr.report.thumbnails import Thumbnails
 from aisr.review import page as paper_page
 from aisr.review.verdicts import Labels, Piece, Review
 from support import papers
+from support.pages import listening
 
 HOSTILE = (
     """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted\""""
@@ -27,28 +28,13 @@ Open = Callable[..., Page]
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """Opens a page on a review, and fails where it said anything on the console or asked for anything else."""
-    heard: list[str] = []
-    contexts = []
+    with listening(browser) as show:
 
-    def open_(review: Review, pictures: Thumbnail = no_picture, at: str = "", **how: Any) -> Page:
-        file = paper_page.write(tmp_path, review, pictures)
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 800}, **how})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: heard.append(message.text))
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on(
-            "request",
-            lambda request: heard.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
-        )
-        page.goto(file.as_uri() + at)
-        return page
+        def open_(review: Review, pictures: Thumbnail = no_picture, at: str = "", **how: Any) -> Page:
+            file = paper_page.write(tmp_path, review, pictures)
+            return show(file, at, **how)
 
-    yield open_
-    for context in contexts:
-        context.close()
-    assert heard == []
+        yield open_
 
 
 def listed(page: Page) -> list[str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from aisr.optimize.search.budgets import BUDGETS, settings
-from aisr.optimize.search.optimizers import OPTIMIZERS, Settings
+from aisr.optimize.search.compilation import Settings
+from aisr.optimize.search.optimizers import OPTIMIZERS
 from aisr.optimize.search.searches import SEARCHES, Sizes
 from support.commands import Aisr
 from support.loopback import Loopback

@@ -11,8 +11,8 @@ from aisr.metrics.f1 import FN, TP
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
+from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import Candidate
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

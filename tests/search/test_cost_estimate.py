@@ -15,10 +15,12 @@ from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
-from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.estimate import estimated
 from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging
-from aisr.optimize.search.optimizers import OPTIMIZERS, Settings
+from aisr.optimize.search.optimizers import OPTIMIZERS
 from aisr.optimize.search.searches import SEARCHES
 from aisr.programs.reading.lines import read
 from aisr.programs.text.tokens import tokens

@@ -8,13 +8,14 @@ import dspy
 import pytest
 
 from aisr.inference.judge import judge_all
+from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.demos import covering, plausible_first
 from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import Candidate, Compilation, Settings, compile_candidates
+from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.judges.ensemble import single
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.lesson import DISTRACTORS, GOLD_LENGTH, excerpt, lesson
+from aisr.programs.retrieval.lesson import DISTRACTORS, USUAL, excerpt, lesson
 from aisr.programs.retrieval.passages import WHOLE
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -57,7 +58,7 @@ def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
     assert (gold, shown) == (["P2"], ["P2", "P3", "P4"])
     assert [line[:4] for line in lines] == ["[P2]", "[P3]", "[P4]"]
     assert "Pears keep well in sand." in lines[0]
-    assert len(lines[0]) <= GOLD_LENGTH + 7
+    assert len(lines[0]) <= USUAL[0] + 7
     assert len(lesson("Pears", PAPER, [], list(PAPER)).text.split("\n")) == DISTRACTORS + 1
     assert lesson("Pears", {"P1": "Pears."}, [], ["P1"]) == ([], ["P1"], "[P1] Pears.")
 

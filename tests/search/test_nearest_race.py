@@ -15,11 +15,12 @@ from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.decision.collect import opinions
-from aisr.optimize.experiment.compile import compile_program, estimated
+from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.estimate import estimated
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
 from aisr.optimize.search.champion import Contender, choose, worth
-from aisr.optimize.search.optimizers import Candidate, Settings
+from aisr.optimize.search.compilation import Candidate, Settings
 from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.records.track1 import Track1Record
 from aisr.report import write as write_report
@@ -145,6 +146,14 @@ def test_a_champion_that_costs_three_times_as_much_for_half_a_point_is_none() ->
     assert worth(contender(0.700, 1.0)) < worth(contender(0.720, 3.0))
     for usd in (None, 0.0):  # nobody knows what it costs, or it costs nothing
         assert worth(contender(0.705, usd)) == 0.705
+
+
+def test_eight_demos_are_no_champion_without_a_gain_over_six() -> None:
+    def shown(score: float, demos: int) -> float:
+        return worth(replace(contender(score, None), program=TRACK1.build({"nearest": demos})))
+
+    assert shown(0.700, 6) > shown(0.703, 8)
+    assert shown(0.700, 6) < shown(0.705, 8)
 
 
 def test_what_costs_more_than_may_be_spent_is_not_raced() -> None:

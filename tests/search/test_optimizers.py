@@ -11,8 +11,9 @@ import pytest
 
 from aisr.artifact.program_file import program_text
 from aisr.inference.judge import judge_all
+from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
 from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import OPTIMIZERS, Candidate, Compilation, Settings, compile_candidates, strip
+from aisr.optimize.search.optimizers import OPTIMIZERS, compile_candidates
 from aisr.programs.decision.sentence_checks import SentenceCheck
 from aisr.programs.judges.ensemble import single
 from aisr.tasks.task import Task

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.optimize.experiment.plan import Plan, Watcher
-from aisr.optimize.search.optimizers import Settings
+from aisr.optimize.search.compilation import Settings
 from aisr.tasks.track1 import TRACK1
 from support.scripted import claim
 

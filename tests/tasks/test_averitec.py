@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ from aisr.tracking.store import open_store
 from support.averitec import claim, quoting
 from support.corpora import read_rows as rows_of
 from support.corpora import write
-from support.loopback import Asked, Loopback, serve
+from support.loopback import Asked, Loopback
 from support.paths import ROOT
+from support.walks import checked_and_split, estimated_and_compiled, replying
 
 Aisr = Callable[..., Any]
 SAMPLE = ROOT / "data" / "sample" / "averitec"
@@ -32,11 +33,7 @@ def reader(asked: Asked) -> str:
     return quoting(asked.question, "Refuted" if asked.has_demos else "Supported")
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with serve() as running:
-        running.reply = reader
-        yield running
+server = replying(reader)
 
 
 def everything(tmp_path: Path) -> Path:
@@ -50,19 +47,11 @@ def test_the_walk(
     server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, at = everything(tmp_path), ["--task", "averitec"]
-    checked = aisr("check", file, *at)
-    assert checked.code == 0, checked.err
-    assert "24 good records, 0 bad lines" in checked.out
-    assert aisr("split", file, *at, "--out", tmp_path / "split", "--parts", "2:1:1").code == 0
-    data = tmp_path / "split"
+    data = checked_and_split(aisr, file, at[1], 24, tmp_path / "split")
 
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
-    estimated = aisr("compile", *at, *words, "--questions", 3, "--estimate", "--price", "0.15,0.6", *lm)
-    assert estimated.code == 0, estimated.err
-    assert re.search(r"LM calls, .* prompt .*USD", estimated.out)
-    compiled = aisr("compile", *at, *words, "--questions", 3, *lm)
-    assert compiled.code == 0, compiled.err
+    compiled = estimated_and_compiled(aisr, *at, *words, "--questions", 3, *lm)
     folder = artifacts / "averitec" / "mine"
     made = json.loads((folder / "manifest.json").read_text())
     scores = made["scores"]

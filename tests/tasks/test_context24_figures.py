@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +19,19 @@ from support.context24_figures import LABELS, claim, reader
 from support.corpora import read_rows, write
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
+from support.walks import checked_and_split, estimated_and_compiled, replying
 
 Aisr = Callable[..., Any]
 NAME = CONTEXT24_FIGURES.name
 FILES = [SAMPLE / NAME / f"{side}.jsonl" for side in ("train", "dev", "test")]
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with serve() as running:
-        running.reply = answering
-        yield running
-
-
 def answering(asked: Asked) -> str:
     """Puts the wrong element first until a demo shows it how."""
     return reader(asked.question, taught=asked.has_demos)
+
+
+server = replying(answering)
 
 
 def corpus(folder: Path) -> Path:
@@ -53,22 +50,14 @@ def corpus(folder: Path) -> Path:
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
     file, at = corpus(tmp_path), ["--task", NAME]
-    checked = aisr("check", file, *at)
-    assert checked.code == 0, checked.err
-    assert "12 good records, 0 bad lines" in checked.out
-    data = tmp_path / "split"
-    assert aisr("split", file, *at, "--out", data, "--parts", "2:1:1").code == 0
+    data = checked_and_split(aisr, file, at[1], 12, tmp_path / "split")
 
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = [
         "--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine",
         "--strategy", "element/sentence/plain", "--order", 6,
     ]  # fmt: skip
-    estimated = aisr("compile", *at, *words, "--estimate", "--price", "0.15,0.6", *lm)
-    assert estimated.code == 0, estimated.err
-    assert re.search(r"LM calls, .* prompt .*USD", estimated.out)
-    compiled = aisr("compile", *at, *words, *lm)
-    assert compiled.code == 0, compiled.err
+    compiled = estimated_and_compiled(aisr, *at, *words, *lm)
     assert "without any LM" in compiled.out
     folder = artifacts / NAME / "mine"
     made = json.loads((folder / "manifest.json").read_text())

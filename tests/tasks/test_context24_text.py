@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from aisr.tasks import context24_text_data
 from aisr.tasks.context24_text import CONTEXT24_TEXT
 from support.context24_text import METHOD, claim, lines
 from support.corpora import write
-from support.loopback import Asked, Loopback, serve
+from support.loopback import Asked, Loopback
 from support.paths import SAMPLE
 from support.scripted import written
+from support.walks import checked_and_split, estimated_and_compiled, replying
 
 Aisr = Callable[..., Any]
 TEXT = SAMPLE / "context24-text"
@@ -33,11 +34,7 @@ def reader(asked: Asked) -> str:
     return written(asked.question, {"chosen": longest if asked.has_demos else list(shown)[:1]})
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with serve() as running:
-        running.reply = reader
-        yield running
+server = replying(reader)
 
 
 def records(side: str) -> list[dict[str, Any]]:
@@ -47,20 +44,12 @@ def records(side: str) -> list[dict[str, Any]]:
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
     everything = [{**row, "id": f"c{k}"} for k, row in enumerate(row for side in SIDES for row in records(side))]
     file, at = write(tmp_path / "all.jsonl", [json.dumps(row) for row in everything]), ["--task", "context24-text"]
-    checked = aisr("check", file, *at)
-    assert checked.code == 0, checked.err
-    assert "36 good records, 0 bad lines" in checked.out
-    assert aisr("split", file, *at, "--out", tmp_path / "split", "--parts", "2:1:1").code == 0
-    data = tmp_path / "split"
+    data = checked_and_split(aisr, file, at[1], 36, tmp_path / "split")
 
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
     mine = [*words, "--expressions", "--sentences", 4]
-    estimated = aisr("compile", *at, *mine, "--estimate", "--price", "0.15,0.6", *lm)
-    assert estimated.code == 0, estimated.err
-    assert re.search(r"LM calls, .* prompt .*USD", estimated.out)
-    compiled = aisr("compile", *at, *mine, *lm)
-    assert compiled.code == 0, compiled.err
+    compiled = estimated_and_compiled(aisr, *at, *mine, *lm)
     assert "expressions that gold passages of different papers share" in compiled.out
     assert "without any LM" in compiled.out
     folder = artifacts / "context24-text" / "mine"

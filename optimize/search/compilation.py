@@ -1,0 +1,115 @@
+"""What an optimizer works on: the program, the records, the settings, and who is asked."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import dspy
+
+from aisr.lm.client import OpenLM
+from aisr.optimize.search.demos import affordable, balanced
+from aisr.optimize.search.objective import Objective
+from aisr.programs.asking.stated import complete
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.retrieval.knn_demos import MARKS
+from aisr.programs.vision.content_parts import is_harmless
+from aisr.tasks.task import Task
+
+
+class Candidate(NamedTuple):
+    """A program that an optimizer left, and where it came from ("random-search 2")."""
+
+    name: str
+    program: Program
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set of an optimizer. demos: most few-shot examples; demo_tokens: what they may take together, about;
+    candidates: how many programs it may try; max_usd_per_1000: what judging a thousand records may cost with one."""
+
+    demos: int = 4
+    demo_tokens: int = 3000
+    candidates: int = 4
+    seed: int = 0
+    max_usd_per_1000: float | None = None
+
+    @property
+    def nearest(self) -> int:
+        """How many ways to choose nearest demos are tried, where there are records enough."""
+        return 2 * self.candidates
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """What an optimizer works on. Examples carry `gold` beside their fields.
+
+    baseline: makes the objective; it is called, and its LM calls are made, only if the optimizer looks at scores.
+    """
+
+    task: Task
+    student: JudgeProgram
+    train: Sequence[dspy.Example]
+    dev: Sequence[dspy.Example]
+    baseline: Callable[[], Objective]
+    settings: Settings
+    lm: OpenLM
+    teacher: OpenLM  # what writes demos and instructions; often the LM itself
+    note: Callable[[str], None]
+    sources: Sequence[int] = ()  # the group of each record of train, two groups sharing no evidence; none: unknown
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields that a demo shows, of whichever predictor."""
+        return sorted({name for predictor in self.student.predictors() for name in predictor.signature.fields})
+
+    @property
+    def pool(self) -> list[dspy.Example]:
+        """The records of train that may become demos, each with the evidence that its answer names, in a seeded order
+        in which the kinds of label take turns."""
+        whole = [example for example in self.train if not example.get("incomplete")] or self.train
+        short = affordable(whole, self.fields, self.settings.demos, self.settings.demo_tokens)
+        kinds = [self.task.kinds(example.gold) for example in short]
+        return balanced(short, kinds, self.settings.seed)
+
+    @property
+    def taught(self) -> list[dspy.Example]:
+        """The records that the program's own answers on may become demos: as `pool`, but where a record as it stands
+        would be a poor demo, cut to what teaches, so that no record is too long and none lacks its evidence."""
+        cut = [(self.lesson(example), example) for example in self.train]
+        whole = [lesson or example for lesson, example in cut if lesson or not example.get("incomplete")] or self.train
+        short = affordable(whole, self.fields, self.settings.demos, self.settings.demo_tokens)
+        return balanced(short, [self.task.kinds(example.gold) for example in short], self.settings.seed)
+
+    @cached_property
+    def objective(self) -> Objective:
+        return self.baseline()
+
+    @property
+    def teaching(self) -> dict[str, Any]:
+        """What DSPy's optimizers are to ask the teacher by; nothing where that is the LM itself."""
+        return {} if self.teacher is self.lm else {"lm": self.teacher.lm, "adapter": self.teacher.adapter}
+
+    def lesson(self, example: dspy.Example) -> dspy.Example | None:
+        """A record that is one call, cut to what teaches; None where it teaches as it stands."""
+        as_is, lessons = self.student.demo_rows(example), self.student.lessons(example)
+        return lessons[0] if len(as_is) == len(lessons) == 1 and lessons[0].toDict() != as_is[0].toDict() else None
+
+
+def strip(program: Program) -> None:
+    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer and that can be
+    loaded again, and of each the fields that the signature has."""
+    program.set_lm(None)
+    for _, predictor in program.named_predictors():
+        fields = {*predictor.signature.fields, "augmented", *MARKS}
+        rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
+        outputs = predictor.signature.output_fields
+        predictor.demos = [row for row in rows if complete(row, outputs) and is_harmless(row)]
+        predictor.traces, predictor.train = [], []
+
+
+def identity(program: Program) -> str:
+    """What tells a program from others: its options, instructions and demos."""
+    predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
+    return str((program.options, predictors))
