@@ -39,6 +39,7 @@ FLOORS = [
     ["aisr.report"],
     ["aisr.review"],
     ["aisr.tracking"],
+    ["aisr.checker"],
     ["aisr.commands"],
     ["aisr.optimize.studies"],
     ["aisr.api"],

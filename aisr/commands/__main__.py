@@ -10,6 +10,7 @@ from aisr.base import redact
 from aisr.commands import compile as compile_commands
 from aisr.commands import data as data_commands
 from aisr.commands import doctor as doctor_commands
+from aisr.commands import mcp as mcp_commands
 from aisr.commands import paper as paper_commands
 from aisr.commands import program as program_commands
 from aisr.commands import prompt as prompt_commands
@@ -46,6 +47,7 @@ for _command in (
     report_commands.techreport,
     report_commands.check_text,
     paper_commands.check_paper,
+    mcp_commands.mcp,
     serve_commands.serve,
     program_commands.ui,
     doctor_commands.doctor,

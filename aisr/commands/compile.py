@@ -37,7 +37,7 @@ from aisr.commands.search_options import (
     TeacherLM,
     TeacherPrice,
 )
-from aisr.commands.session import chances_for, command_line, ensemble_members, opened_beside, opened_lm, prepare
+from aisr.commands.session import command_line, ensemble_members, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
     AugmentDensity,
     Checks,
@@ -141,6 +141,7 @@ def compile_(
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import display
+    from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.optimize.experiment.compile import compile_program

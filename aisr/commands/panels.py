@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Papers and drafts": {
         "check-paper": "check a paper against its tables, figures and citations",
         "check-text": "judge a paragraph or a claim of your own, and say why",
+        "mcp": "serve the checker to coding agents (MCP)",
     },
     "Programs": {
         "inspect": "show a program: instruction, examples, decision layer",

@@ -1,6 +1,6 @@
 """The command that checks a whole paper."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,20 +22,15 @@ from aisr.commands.options import (
     Schema,
     Threads,
 )
-from aisr.commands.session import chances_for, load, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.session import opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.paper.draft import Draft
-    from aisr.programs.judges.contract import Program
-    from aisr.programs.vision.images import Gallery
     from aisr.review.judging import Judge
-    from aisr.review.verdicts import Kind, Review
-    from aisr.review.worth import Record
+    from aisr.review.verdicts import Review
     from aisr.tasks.paper_checks import Checks
-    from aisr.tasks.task import Task
 
 
 PaperLM = Annotated[
@@ -105,6 +100,8 @@ def check_paper(
         return
     prepare(artifacts)
     from aisr.base.files import cache_folder
+    from aisr.checker.judges import estimated, judge_by
+    from aisr.checker.reading import read_paper
     from aisr.commands import display
     from aisr.commands.review import say_review
     from aisr.inference.cascade import FIRST, SECOND
@@ -127,20 +124,22 @@ def check_paper(
     behind = wanted and second_option.opened_lm_behind(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads, keyed=not estimate
     )
-    draft, cited = _read(paper, root, papers, cache_folder(artifacts) / "figures")
+    draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
-        _judge("claim", CLAIMS, program, opened, gallery, artifacts),
-        _judge("citation", CITATIONS, cite_program, opened, gallery, artifacts),
+        judge_by("claim", CLAIMS, program, opened, gallery, artifacts),
+        judge_by("citation", CITATIONS, cite_program, opened, gallery, artifacts),
     ]
+    for judge in judges:
+        warn_of_another_lm(judge.program, opened)
     if estimate:
         if not found.claims and not found.citations:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
-        display.say_estimate(_estimated(judges, found, opened))
+        display.say_estimate(estimated(judges, found, opened))
         if behind:
             display.note(f"and if {behind.spec} were asked about everything, beside that:")
-            display.say_estimate(_estimated(judges, found, behind))
+            display.say_estimate(estimated(judges, found, behind))
         return
     if wanted and behind:
         judges = [_with_second(one, behind, wanted.below) for one in judges]
@@ -173,13 +172,14 @@ def _without_lm(
     of_an_lm: Sequence[str | None],
 ) -> None:
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
+    from aisr.checker.reading import read_paper
     from aisr.commands.review import say_review
     from aisr.review import gate, recomputed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
     labels = gate.chosen(fail_on, [])
-    review = recomputed.without_lm(*_read(paper, root, papers, None))
+    review = recomputed.without_lm(*read_paper(paper, root, papers, None))
     failing = gate.failing(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
@@ -197,49 +197,12 @@ def _write(out: Path | None, review: "Review") -> None:
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
-def _read(
-    paper: Path, root: Path | None, papers: Path | None, figures: Path | None
-) -> "tuple[Draft, Mapping[str, Mapping[str, str]]]":
-    """The draft with its figures drawn to a folder, if one is given, and with what could not be read of the cited
-    papers among what it lacks; and the cited papers by key."""
-    from dataclasses import replace
-
-    from aisr.paper.figures import with_figures
-    from aisr.paper.open import read, read_cited
-
-    draft = read(paper, root)
-    if figures is not None:
-        draft = with_figures(draft, paper, figures)
-    if papers is None:
-        return draft, {}
-    found = read_cited(papers, draft.works)
-    below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in found.unread]
-    return replace(draft, unread=(*draft.unread, *below)), found.papers
-
-
 def _why_nothing(found: "Checks") -> str:
     """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
     reasons = [f"{count} paragraphs: {why}" for why, count in found.skipped.items()]
     if found.missing:
         reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
     return "; ".join(reasons)
-
-
-def _judge(kind: "Kind", task: "Task", name: str | None, lm: "OpenLM", gallery: "Gallery", artifacts: Path) -> "Judge":
-    """A compiled program, or the uncompiled one of the task, ready to judge."""
-    from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.images import attach_gallery, check_sees
-    from aisr.review.judging import Judge
-
-    if name:
-        judging: Program = load(task, name, artifacts).program
-        warn_of_another_lm(judging, lm)
-    else:
-        wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": "image" if lm.sees else None}
-        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
-    check_sees(judging, lm)
-    ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
-    return Judge(kind, task, ready, _known(name, artifacts) if name else None)
 
 
 def _with_second(judge: "Judge", lm: "OpenLM", below: float) -> "Judge":
@@ -251,46 +214,3 @@ def _with_second(judge: "Judge", lm: "OpenLM", below: float) -> "Judge":
 
     check_sees(judge.program, lm)
     return replace(judge, second=Stage(second_option.behind(judge.program, lm), lm), below=below)
-
-
-def _known(name: str, artifacts: Path) -> "Record":
-    """What is known of how a compiled program did."""
-    from aisr.artifact import manifest as made
-    from aisr.base.files import BadArtifact
-    from aisr.review.worth import Record
-    from aisr.tracking.registry import MODEL_SCHEME
-
-    if name.startswith(MODEL_SCHEME):
-        return _registered(name, artifacts)
-    try:
-        return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
-    except BadArtifact:  # a program is complete without these; its error rate is then not known
-        return Record(name, None, None)
-
-
-def _registered(name: str, artifacts: Path) -> "Record":
-    """The same of a registered program, whose run may have been deleted."""
-    from mlflow.exceptions import MlflowException
-
-    from aisr.base.files import BadArtifact
-    from aisr.review.worth import Record
-    from aisr.tracking import registry
-
-    try:
-        return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
-    except (BadArtifact, MlflowException):
-        return Record(name, None, None)
-
-
-def _estimated(judges: "Sequence[Judge]", found: "Checks", lm: "OpenLM") -> object:
-    """What judging all checks would come to; nothing is sent."""
-    from aisr.inference.embeddings import attach_embeddings
-    from aisr.lm.embeddings import UnsentEmbeddings
-    from aisr.optimize.search.cost_estimate import of_judging, total, with_embeddings
-    from aisr.tasks.paper_tasks import as_if_faultless
-
-    parts, unsent = [], UnsentEmbeddings()
-    for judge, checks in zip(judges, (found.claims, found.citations), strict=True):
-        program = attach_embeddings(judge.program.deepcopy(), unsent)
-        parts.append(of_judging(program, [program.prepare(as_if_faultless(one.record)) for one in checks], lm))
-    return with_embeddings(total(parts), unsent, lm.embeddings)

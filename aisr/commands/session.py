@@ -50,21 +50,6 @@ def opened_lm(lm: str, api_base: str | None, *given: Any, **more: Any) -> "OpenL
     return lms.opened_lm(lm, api_base, *given, **more)
 
 
-def chances_for(lm: "OpenLM", wanted: str, samples: int | None, needed: bool) -> str | None:
-    """What --chances comes to for an LM; None for what programs do by themselves: log-probabilities, else samples.
-
-    A server at an address of one's own shows only with its first answer whether it gives log-probabilities, so that it
-    is asked to state them in any case. needed: whether there is a new program with labels to be asked for any.
-    """
-    if wanted != "auto":
-        return wanted
-    if not needed or (samples or 1) > 1:
-        return None
-    if not lm.lm.gives_logprobs:
-        return "stated"
-    return "auto" if lm.endpoint else None
-
-
 def say_one_key(whose: str) -> None:
     """Say that a provider's key goes to a server of the user's own as well, unless that has one of its own."""
     from aisr.commands.display import note

@@ -1,7 +1,7 @@
 """A draft and what it must be faithful to, as plain text or Markdown files, read as a record like any other."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,17 @@ def claim_record(draft: str, evidence: Sequence[Path]) -> Track1Record:
     found = sentences(draft)
     if not found:
         raise UserError("the draft is empty; expected one paragraph")
-    bundle = [item for file in evidence for block in blocks(file) for item in _items(block)]
+    return sentences_record(found, [item for file in evidence for block in blocks(file) for item in _items(block)])
+
+
+def sentences_record(said: Sequence[str], bundle: Sequence[Mapping[str, Any]]) -> Track1Record:
+    """Sentences of one paragraph against an evidence bundle."""
     return Track1Record.model_validate(
         {
             "id": "draft",
-            "claim_text": " ".join(found),
-            "evidence_bundle": bundle,
-            "sentence_label": [{"sentence": sentence} for sentence in found],
+            "claim_text": " ".join(said),
+            "evidence_bundle": list(bundle),
+            "sentence_label": [{"sentence": sentence} for sentence in said],
         }
     )
 
@@ -38,8 +42,13 @@ def citation_record(draft: str, paper: Path) -> Track2Record:
     claim = " ".join(draft.split())
     if not claim:
         raise UserError("the draft is empty; expected one claim")
-    paragraphs = [{f"P{k}": " ".join(block.split())} for k, block in enumerate(blocks(paper), start=1)]
-    return Track2Record.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": paragraphs})
+    return paragraphs_record(claim, [" ".join(block.split()) for block in blocks(paper)])
+
+
+def paragraphs_record(claim: str, paragraphs: Sequence[str]) -> Track2Record:
+    """A claim against paragraphs, which are named P1, P2, …."""
+    named = [{f"P{k}": text} for k, text in enumerate(paragraphs, start=1)]
+    return Track2Record.model_validate({"id": "draft", "claim_text": claim, "cited_paper_full_text": named})
 
 
 def blocks(file: Path) -> list[str]:

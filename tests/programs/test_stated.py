@@ -8,7 +8,7 @@ import dspy
 import pytest
 
 from aisr.artifact.program_file import parse, program_text
-from aisr.commands.session import chances_for
+from aisr.inference.chances import chances_for
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.open import open_lm
 from aisr.optimize.search.compilation import Compilation, Settings

@@ -1,0 +1,59 @@
+"""Programs made ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from aisr.artifact import manifest as made
+from aisr.base.files import BadArtifact
+from aisr.inference.chances import chances_for
+from aisr.inference.embeddings import attach_embeddings
+from aisr.inference.images import attach_gallery, check_sees
+from aisr.lm.client import OpenLM
+from aisr.lm.embeddings import UnsentEmbeddings
+from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
+from aisr.programs.errors import UserError
+from aisr.programs.vision.images import Gallery
+from aisr.review.judging import Judge
+from aisr.review.verdicts import Kind
+from aisr.review.worth import Record
+from aisr.tasks.paper_checks import Checks
+from aisr.tasks.paper_tasks import as_if_faultless
+from aisr.tasks.task import Task
+from aisr.tracking import registry
+
+
+def judge_by(kind: Kind, task: Task, name: str | None, lm: OpenLM, gallery: Gallery | None, artifacts: Path) -> Judge:
+    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM. Raises
+    UserError for a program of another task, or one that shows what the LM cannot see."""
+    if name:
+        loaded = registry.load(name, artifacts)
+        if loaded.task is not task:
+            raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
+        judging = loaded.program
+    else:
+        wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": "image" if lm.sees else None}
+        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+    check_sees(judging, lm)
+    ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
+    return Judge(kind, task, ready, known(name, artifacts) if name else None)
+
+
+def known(name: str, artifacts: Path) -> Record:
+    """What is known of how a compiled program did: nothing, where its folder or run lacks that."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        if name.startswith(registry.MODEL_SCHEME):
+            return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
+        return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
+    except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
+        return Record(name, None, None)
+
+
+def estimated(judges: Sequence[Judge], found: Checks, lm: OpenLM) -> Bounds:
+    """What judging all checks of a paper would come to; nothing is sent."""
+    parts, unsent = [], UnsentEmbeddings()
+    for judge, checks in zip(judges, (found.claims, found.citations), strict=True):
+        program = attach_embeddings(judge.program.deepcopy(), unsent)
+        parts.append(of_judging(program, [program.prepare(as_if_faultless(one.record)) for one in checks], lm))
+    return with_embeddings(total(parts), unsent, lm.embeddings)

@@ -1,0 +1,176 @@
+"""A session of checking for an agent: one budget for all of it, files below named folders, verdicts to ask about again.
+
+What no tool call can change is given once, at the start: the language model, the programs, the limits, the folders.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from aisr.base.files import cache_folder
+from aisr.base.redact import printable, secrets
+from aisr.checker.answers import Estimated, Explained, Sentence, Spent, quoted
+from aisr.checker.folders import allowed
+from aisr.checker.judges import estimated, judge_by
+from aisr.checker.reading import read_paper
+from aisr.inference.images import open_gallery
+from aisr.lm.client import OpenLM
+from aisr.paper.draft import Draft, Paragraph, Place
+from aisr.paper.draft import Sentence as Words
+from aisr.programs.errors import UserError
+from aisr.review import places
+from aisr.review.judging import Judge, reviewed
+from aisr.review.recomputed import added
+from aisr.review.verdicts import Review, Verdict
+from aisr.tasks import drafts
+from aisr.tasks.paper_checks import Check, Checks, checks
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+
+REMEMBERED = 20_000  # verdicts, the oldest are forgotten
+MOST_SENTENCES, MOST_CHARACTERS = 200, 2_000_000  # of one call
+
+
+class Cancelled(Exception):
+    """The agent wants no more of it."""
+
+
+class Paper(NamedTuple):
+    """A paper, what there is to check in it, and the cited papers by key: paragraph id -> text."""
+
+    draft: Draft
+    found: Checks
+    works: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a session is opened with. programs: of sentences and of citations, as `aisr check-paper` takes them; None is
+    the uncompiled one."""
+
+    folders: Sequence[Path]
+    artifacts: Path
+    program: str | None = None
+    cite_program: str | None = None
+
+
+class Session:
+    """Checks for one agent, on any number of threads."""
+
+    def __init__(self, settings: Settings, lm: OpenLM) -> None:
+        self.settings, self.lm = settings, lm
+        self._numbers, self._lock = count(1), threading.Lock()
+        self._known: OrderedDict[str, Explained] = OrderedDict()
+        self._judges = self._ready(None)
+
+    def spent(self) -> Spent:
+        """What all calls of the session came to so far."""
+        spend, limits = self.lm.ledger.spend, self.lm.ledger.limits
+        left = None if limits.usd is None else max(0.0, limits.usd - (spend.usd or 0.0))
+        calls = None if limits.calls is None else max(0, limits.calls - spend.calls)
+        return Spent(calls=spend.calls, usd=spend.usd, calls_left=calls, usd_left=left)
+
+    def judged(self, draft: Draft, found: Checks) -> list[Sentence]:
+        """The verdicts on what was asked about without a file."""
+        review = reviewed(draft, found, self._judges, self.lm)
+        return [self.sentence(review, one) for one in review.verdicts]
+
+    def cost(self, draft: Draft | None, found: Checks) -> Estimated:
+        """What checking would come to; nothing is sent."""
+        bounds = estimated(self._judges if draft is None else self._ready(draft), found, self.lm)
+        usual, most = bounds.usual, bounds.most
+        return Estimated(
+            asks=self.lm.spec, calls=usual.calls, most_calls=most.calls, prompt_tokens=usual.prompt_tokens,
+            usd=usual.usd, most_usd=most.usd,
+        )  # fmt: skip
+
+    def paper(self, path: str, papers: str | None) -> Paper:
+        """A paper below the folders, and what there is to check in it. Raises UserError."""
+        folders = self.settings.folders
+        place = allowed(folders, path)
+        cited = None if papers is None else allowed(folders, papers, folder=True)
+        draft, works = read_paper(place, None, cited, cache_folder(self.settings.artifacts) / "figures")
+        return Paper(draft, checks(draft, works), works)
+
+    def review(self, paper: Paper, done: Callable[[], None]) -> Review:
+        """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
+        return added(reviewed(paper.draft, paper.found, self._ready(paper.draft), self.lm, done), paper.works)
+
+    def explain(self, name: str) -> Explained:
+        """What a verdict of this session rests on. Raises UserError for an unknown one."""
+        with self._lock:
+            found = self._known.get(name)
+        if found is None:
+            raise UserError("id: no verdict of this session has it (the oldest are forgotten)")
+        return found
+
+    def sentence(self, review: Review, verdict: Verdict) -> Sentence:
+        """A verdict as an agent gets it, remembered for `explain`."""
+        place = review.place(verdict)
+        kind = review.labels.get(verdict.kind)
+        failed = None if verdict.failure is None else printable(secrets(verdict.failure))
+        meaning = kind.meanings.get(verdict.label or "", "") if kind else verdict.why
+        with self._lock:
+            name = f"v{next(self._numbers)}"
+            said = Sentence(
+                id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
+                meaning=meaning, fault=verdict.label is not None and not verdict.neutral,
+                confidence=verdict.confidence, failed=failed,
+                line=place.line, page=place.page, file=places.path(review.draft.folder, place), work=verdict.work,
+            )  # fmt: skip
+            self._known[name] = _explained(said, verdict)
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return said
+
+    def _ready(self, draft: Draft | None) -> list[Judge]:
+        settings = self.settings
+        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
+        gallery = open_gallery(folder, settings.artifacts, drawn)
+        return [
+            judge_by("claim", CLAIMS, settings.program, self.lm, gallery, settings.artifacts),
+            judge_by("citation", CITATIONS, settings.cite_program, self.lm, gallery, settings.artifacts),
+        ]
+
+
+def claim(said: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:
+    """Sentences against evidence, as a paper that has nothing else. Raises UserError for too much, or nothing."""
+    texts = [" ".join(one.split()) for one in said]
+    if not any(texts) or not any(one.strip() for one in evidence):
+        raise UserError("give at least one sentence, and at least one piece of evidence")
+    _bounded([*texts, *evidence], len(texts))
+    record = drafts.sentences_record(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
+    return _alone(texts), Checks((Check(record, 0, tuple(range(len(texts)))),), (), {}, {})
+
+
+def citation(said: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks]:
+    """A claim against the paragraphs of a paper. Raises UserError for too much, or nothing."""
+    text, found = " ".join(said.split()), [" ".join(one.split()) for one in paragraphs if one.strip()]
+    if not text or not found:
+        raise UserError("give a claim, and a paper that has some text")
+    _bounded([text, *found], 1)
+    record = drafts.paragraphs_record(text, found)
+    return _alone([text]), Checks((), (Check(record, 0, (0,)),), {}, {})
+
+
+def _bounded(texts: Sequence[str], sentences: int) -> None:
+    if sentences > MOST_SENTENCES or sum(map(len, texts)) > MOST_CHARACTERS:
+        raise UserError(
+            f"at most {MOST_SENTENCES} sentences and {MOST_CHARACTERS:,} characters a call; ask several times"
+        )
+
+
+def _alone(texts: Sequence[str]) -> Draft:
+    """A draft of one paragraph."""
+    place = Place("draft")
+    return Draft(Path(), "", (Paragraph(tuple(Words(text, place) for text in texts)),), {}, {})
+
+
+def _explained(said: Sentence, verdict: Verdict) -> Explained:
+    named = {mark.piece: mark.place for mark in verdict.marks if mark.place}
+    pieces = [quoted(piece.key, "\n".join(piece.lines)) for piece in verdict.evidence]
+    first = [pieces[k] for k in sorted(named, key=named.__getitem__)]
+    return Explained(verdict=said, named=first, shown=[one for k, one in enumerate(pieces) if k not in named])

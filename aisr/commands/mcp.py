@@ -1,0 +1,57 @@
+"""The command that serves the checker to coding agents."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aisr.commands.options import (
+    ARTIFACTS,
+    ApiBase,
+    LMSpec,
+    Logprobs,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
+    Root,
+    Schema,
+    Threads,
+)
+from aisr.commands.session import opened_lm, prepare
+from aisr.programs.errors import UserError
+
+
+def mcp(
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder that agents may name files in; repeatable. Nothing else is read."),
+    ] = None,
+    program: Annotated[str | None, typer.Option(help="A compiled program for sentences against evidence.")] = None,
+    cite_program: Annotated[str | None, typer.Option(help="A compiled program for claims against papers.")] = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    price: PriceOption = None,
+    max_usd: MaxUsd = None,
+    max_calls: Annotated[int, typer.Option(min=1, help="Most LM calls of the whole session.")] = 500,
+    max_minutes: MaxMinutes = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
+    and no agent can raise them."""
+    prepare(artifacts)
+    try:
+        import mcp as _installed  # noqa: F401
+    except ImportError as error:
+        raise UserError("`aisr mcp` needs the extra: pip install 'aisr[mcp,paper]'") from error
+    from aisr.checker.folders import opened
+    from aisr.checker.server import server
+    from aisr.checker.session import Session, Settings
+    from aisr.lm.budget import Ledger, Limits
+
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    asked = opened_lm(lm, api_base, schema, logprobs, threads, ledger, price)
+    settings = Settings(opened(folder or []), artifacts, program, cite_program)
+    server(Session(settings, asked)).run("stdio")

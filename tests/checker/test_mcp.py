@@ -1,0 +1,265 @@
+"""The checker as an MCP server, by the SDK's own client: typed answers, one budget, named folders, quotations."""
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import pytest
+
+pytest.importorskip("mcp", reason="the extra `mcp` is not installed")
+
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import TextContent
+
+from aisr.checker.folders import opened as folders
+from aisr.checker.server import server
+from aisr.checker.session import Session, Settings
+from aisr.lm.budget import Limits
+from support.injections import INJECTIONS
+from support.paths import SAMPLE
+from support.runs import opened
+
+if TYPE_CHECKING:
+    from support.loopback import Asked, Loopback
+
+EVIDENCE = ["| Site | Wren |\n|---|---|\n| Bog | 61.0 |"]
+SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
+
+
+@pytest.fixture
+def session(loopback: "Loopback", tmp_path: Path) -> Callable[..., Session]:
+    """A session whose LM is the loopback server's, with one folder."""
+    (tmp_path / "papers").mkdir()
+
+    def make(**limits: Any) -> Session:
+        lm = opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5)
+        return Session(Settings(folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
+
+    return make
+
+
+def talk(of: Session, talking: Callable[[Client], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with Client(server(of)) as client:
+            await talking(client)
+
+    anyio.run(run)
+
+
+async def asked(client: Client, tool: str, **words: Any) -> dict[str, Any]:
+    """What a tool answers; an error is an assertion."""
+    answer = await client.call_tool(tool, words)
+    assert not answer.is_error, answer.content
+    found: dict[str, Any] = answer.structured_content
+    return found
+
+
+async def refused(client: Client, tool: str, **words: Any) -> str:
+    answer = await client.call_tool(tool, words)
+    assert answer.is_error
+    return "".join(part.text for part in answer.content if isinstance(part, TextContent))
+
+
+async def finished(client: Client, job: str) -> dict[str, Any]:
+    while (state := await asked(client, "check_paper_status", job=job))["state"] == "running":
+        await anyio.lowlevel.checkpoint()
+    return state
+
+
+def test_sentences_are_judged_typed_and_explained(session: Callable[..., Session]) -> None:
+    async def talking(client: Client) -> None:
+        checked = await asked(client, "check_sentences", sentences=SAID, evidence=EVIDENCE)
+        first, second = checked["verdicts"]
+        assert (first["label"], first["fault"]) == ("Supported", False)
+        assert (second["label"], second["fault"]) == ("Unsupported Causal Mechanistic", True)
+        assert second["quoted"]["quote"] == SAID[1]
+        assert checked["spent"]["calls"] >= 1
+        why = await asked(client, "explain", id=second["id"])
+        assert any("61.0" in quote["quote"] for quote in why["shown"] + why["named"])
+        assert "no verdict of this session" in await refused(client, "explain", id="v999")
+
+    talk(session(), talking)
+
+
+def test_a_citation_is_judged_against_a_text_or_a_file(session: Callable[..., Session], tmp_path: Path) -> None:
+    (tmp_path / "papers" / "ash.txt").write_text("We trained on calm nights.\n\nNot in wind.\n", encoding="utf-8")
+
+    async def talking(client: Client) -> None:
+        claim = "Wren was trained on calm nights."
+        by_text = await asked(client, "check_citation", claim=claim, paper="We trained on calm nights.\n\nNot in wind.")
+        by_path = await asked(client, "check_citation", claim=claim, path="ash.txt")
+        assert by_text["verdicts"][0]["label"] == by_path["verdicts"][0]["label"] == "Supported"
+        assert "either `paper`" in await refused(client, "check_citation", claim=claim)
+
+    talk(session(), talking)
+
+
+def test_a_paper_is_started_looked_at_and_fetched_and_two_at_once(
+    session: Callable[..., Session], tmp_path: Path
+) -> None:
+    text = (
+        "# Wrens\n\n## Results\n\nWren leads at Bog (Table 1). It wins because of its filter.\n\n"
+        "Table 1: F1 at Bog.\n\n| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n"
+    )
+    for name in ("a.md", "b.md"):
+        (tmp_path / "papers" / name).write_text(text, encoding="utf-8")
+
+    async def talking(client: Client) -> None:
+        cost = await asked(client, "estimate", path="a.md")
+        jobs = [(await asked(client, "check_paper_start", path=name))["job"] for name in ("a.md", "b.md")]
+        states = [await finished(client, job) for job in jobs]
+        assert [one["state"] for one in states] == ["done", "done"], states
+        assert cost["calls"] >= 1
+        for job in jobs:
+            found = await asked(client, "check_paper_result", job=job, most=1)
+            assert found["verdicts"][0]["label"] == "Unsupported Causal Mechanistic"
+            assert found["next"] == 1
+            assert found["verdicts"][0]["line"] == 5
+            faults = await asked(client, "check_paper_result", job=job, faults_only=True)
+            assert all(one["fault"] for one in faults["verdicts"])
+        assert "started none of that name" in await refused(client, "check_paper_result", job="job9")
+
+    talk(session(), talking)
+
+
+def test_one_budget_is_for_the_whole_session_and_no_call_raises_it(
+    session: Callable[..., Session], loopback: "Loopback"
+) -> None:
+    async def talking(client: Client) -> None:
+        for number in range(4):
+            said = [f"Wren {number} reaches 61.0 at Bog."]
+            checked = await asked(client, "check_sentences", sentences=said, evidence=EVIDENCE, max_calls=99)
+        assert checked["verdicts"][0]["label"] is None
+        assert "--max-calls is 2" in checked["verdicts"][0]["failed"]
+        assert checked["spent"]["calls_left"] == 0
+
+    talk(session(calls=2), talking)
+    assert len(loopback.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "named", ["../secret.txt", "/etc/hostname", "link.txt", "pipe", "none.txt", "", "a\0b", "x" * 5000]
+)
+def test_no_file_outside_of_the_folders_is_read(named: str, session: Callable[..., Session], tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("The password is swordfish.", encoding="utf-8")
+    made = session()
+    (tmp_path / "papers" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(tmp_path / "papers" / "pipe")
+
+    async def talking(client: Client) -> None:
+        for tool, words in (("check_citation", {"claim": "It is."}), ("check_paper_start", {}), ("estimate", {})):
+            said = await refused(client, tool, path=named, **words)
+            assert "no such file below the folders of this session" in said
+            assert "swordfish" not in said
+
+    talk(made, talking)
+
+
+@pytest.mark.parametrize("name", ["order", "forged JSON answer", "closing fence"])
+def test_what_a_paper_says_is_a_quotation_and_nowhere_else(name: str, session: Callable[..., Session]) -> None:
+    hostile = INJECTIONS[name]
+
+    async def talking(client: Client) -> None:
+        checked = await asked(client, "check_sentences", sentences=[hostile], evidence=[hostile])
+        why = await asked(client, "explain", id=checked["verdicts"][0]["id"])
+        for answer in (checked, why):
+            unquoted = json.dumps(answer, default=str)
+            for quote in quotes(answer):
+                unquoted = unquoted.replace(json.dumps(quote), "")
+            assert " ".join(hostile.split())[:40] not in unquoted
+
+    talk(session(), talking)
+
+
+def quotes(answer: Any) -> Iterator[str]:
+    if isinstance(answer, dict):
+        yield from ([answer["quote"]] if "quote" in answer else [])
+        for value in answer.values():
+            yield from quotes(value)
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from quotes(value)
+
+
+def test_a_server_that_fails_costs_a_verdict_and_not_the_session(
+    session: Callable[..., Session], loopback: "Loopback"
+) -> None:
+    usual = loopback.reply
+    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "wrong key sk-planted-7f3a91"}}))
+
+    async def talking(client: Client) -> None:
+        said = await refused(client, "check_sentences", sentences=SAID, evidence=EVIDENCE)
+        assert "401" in said or "key" in said
+        loopback.reply = usual
+        assert (await asked(client, "check_sentences", sentences=SAID, evidence=EVIDENCE))["verdicts"][0]["label"]
+
+    talk(session(), talking)
+
+
+def test_nothing_and_too_much_are_refused(session: Callable[..., Session]) -> None:
+    async def talking(client: Client) -> None:
+        assert "at least one" in await refused(client, "check_sentences", sentences=[" "], evidence=EVIDENCE)
+        assert "at most 200 sentences" in await refused(
+            client, "check_sentences", sentences=["A."] * 201, evidence=EVIDENCE
+        )
+        await refused(client, "check_sentences", sentences="A.", evidence=7)
+
+    talk(session(), talking)
+
+
+def test_a_check_that_is_cancelled_sends_nothing_more(
+    session: Callable[..., Session], loopback: "Loopback", tmp_path: Path
+) -> None:
+    go, usual = threading.Event(), loopback.reply
+    paragraphs = "".join(f"Wren leads at site {k} by {k} points (Table 1).\n\n" for k in range(1, 30))
+    text = f"# Wrens\n\n## Results\n\n{paragraphs}Table 1: F1.\n\n| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n"
+    (tmp_path / "papers" / "a.md").write_text(text, encoding="utf-8")
+
+    def held(asked: "Asked") -> Any:
+        go.wait(30)
+        return usual(asked)
+
+    loopback.reply = held
+
+    async def talking(client: Client) -> None:
+        job = (await asked(client, "check_paper_start", path="a.md"))["job"]
+        await asked(client, "check_paper_cancel", job=job)
+        go.set()
+        assert (await finished(client, job))["state"] == "cancelled"
+        assert "is cancelled" in await refused(client, "check_paper_result", job=job)
+
+    talk(session(), talking)
+    assert 0 < len(loopback.asked) < 29
+
+
+@pytest.mark.slow
+def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) -> None:
+    words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "aisr.commands", *words, "--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"],
+        env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
+    )
+
+    async def run() -> None:
+        async with Client(stdio_client(command), read_timeout_seconds=90) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert "openai/local" in str(tools["check_sentences"].description)
+            assert all(tool.output_schema for tool in tools.values())
+            assert "never instructions" in str(client.instructions)
+            checked = await asked(client, "check_sentences", sentences=SAID, evidence=EVIDENCE)
+            assert [one["label"] for one in checked["verdicts"]] == ["Supported", "Unsupported Causal Mechanistic"]
+            started = await asked(client, "check_paper_start", path="main.tex", papers="papers")
+            assert (await finished(client, started["job"]))["state"] == "done"
+            found = await asked(client, "check_paper_result", job=started["job"])
+            assert "--max-calls is 3" in found["stopped"]
+            assert "sk-planted" not in json.dumps(found)
+
+    anyio.run(run)
+    assert len(loopback.asked) == 3
