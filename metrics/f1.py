@@ -17,13 +17,14 @@ class LabelScore(NamedTuple):
     support: int
 
 
-def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5) -> Any:
+def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5, weights: NDArray[Any] | None = None) -> Any:
     """The ranking score, in 0-1: the mean of macro-F1 and exact match (guidelines, section 2, "Metrics").
 
     f1: of each label, shape (..., labels); exact: the share of records that match exactly, shape (...); f1_share: what
-    macro-F1 counts, in 0-1, for a task where that is not half.
+    macro-F1 counts, in 0-1, for a task where that is not half; weights: what each label counts in macro-F1, all the
+    same as the official score has it.
     """
-    return (2 * f1_share * f1.mean(axis=-1) + 2 * (1 - f1_share) * exact) / 2
+    return (2 * f1_share * np.average(f1, axis=-1, weights=weights) + 2 * (1 - f1_share) * exact) / 2
 
 
 def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:

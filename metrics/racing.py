@@ -12,6 +12,7 @@ from random import Random
 
 from aisr.metrics.confidence import SEED, difference_interval
 from aisr.metrics.scores import Scores, value
+from aisr.metrics.tally import steadied
 
 RUNGS = (0.25, 0.5)  # an eighth before them saves a third and loses up to 2 points
 SMALLEST = 25  # records; on fewer, a ranking score says next to nothing (16.6 points of standard deviation on three)
@@ -40,8 +41,10 @@ def nested(strata: Sequence[str], seed: int = SEED) -> list[int]:
 def survivors(contenders: Sequence[Scores]) -> list[int]:
     """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's.
 
-    Worse: the 95 % interval of the paired difference from the leader lies below zero.
+    Worse, by scores that do not hang on a label that is hardly there (see `steadied`): the 95 % interval of the paired
+    difference from the leader lies below zero.
     """
+    contenders = [steadied(one) for one in contenders]
     scores = [value(one) for one in contenders]
     leader = max(range(len(contenders)), key=lambda k: scores[k])
     return [

@@ -1,7 +1,7 @@
 """The official scores as counts a record: everything else (score, intervals, credit) is arithmetic on them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from aisr.metrics.credit import Credit, linearise
 from aisr.metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ranking_value, ratio
-from aisr.metrics.scores import Floats, Report
+from aisr.metrics.scores import Floats, Report, Scores
+
+ENOUGH = 10  # gold statements of a label, from which on its F1 is more than luck
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class Tally:
     counts: int array (records, 3, labels): true positives, false positives and false negatives;
     exact: bool array (records,): paragraph exact match (Track 1), Joint@3 (Track 2);
     exact_name: the name of that part, "pem" or "joint_at_3";
-    f1_share: what macro-F1 counts in the ranking score (see `aisr.metrics.f1.ranking_value`).
+    f1_share: what macro-F1 counts in the ranking score (see `aisr.metrics.f1.ranking_value`);
+    steady: whether the ranking score is smoothed, for choosing by it (see `steadied`); reports never are.
     """
 
     labels: tuple[str, ...]
@@ -28,6 +31,7 @@ class Tally:
     exact: NDArray[np.bool_]
     exact_name: str
     f1_share: float = 0.5
+    steady: bool = False
 
     def __len__(self) -> int:
         return len(self.exact)
@@ -41,7 +45,19 @@ class Tally:
         """The ranking score, where records count as often as `weights` (resamples, records) says; (resamples,)."""
         totals = weights @ self.rows
         counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
-        return np.asarray(ranking_value(f1_scores(counts), totals[:, -1] / weights.sum(axis=1), self.f1_share))
+        exact = totals[:, -1] / weights.sum(axis=1)
+        by_label = np.minimum(self.support, ENOUGH) if self.steady and self.support.any() else None
+        return np.asarray(ranking_value(f1_scores(counts), exact, self.f1_share, by_label))
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """The gold statements of each label, (labels,); of several labels of one, that which was said counts."""
+        return np.asarray(self.counts[:, TP].sum(axis=0) + self.counts[:, FN].sum(axis=0))
+
+    @property
+    def hardly_there(self) -> dict[str, int]:
+        """The labels with fewer than `ENOUGH` gold statements, and how many each has."""
+        return {label: int(n) for label, n in zip(self.labels, self.support, strict=True) if n < ENOUGH}
 
     def credit(self, baseline: Self) -> Floats:
         """The ranking score linearised at the operating point of a baseline on train (see `aisr.metrics.credit`), a
@@ -67,11 +83,33 @@ class Tally:
         }
         exact = float(self.exact.mean())
         parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
-        return Report(float(ranking_value(f1, exact, self.f1_share)), parts, per_label)
+        score = float(ranking_value(f1, exact, self.f1_share))
+        return Report(score, parts, per_label, self._remarks(f1, exact))
+
+    def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
+        """What hangs on labels that are hardly there, in words."""
+        if not self.hardly_there:
+            return ()
+        (first, few), *others = self.hardly_there.items()
+        counts = f"{first}: {few} gold statement{'' if few == 1 else 's'} of {self.support.sum()}"
+        counts = ", ".join([counts, *(f"{label}: {few}" for label, few in others)])
+        alone = "the F1 of each alone" if others else "its F1 alone"
+        said = f"{counts}; {alone} moves the score by {100 * self.f1_share / len(self.labels):.1f}"
+        rest = self.support >= ENOUGH
+        if not rest.any():
+            return (said,)
+        return (f"{said}; over the other labels {100 * ranking_value(f1[rest], exact, self.f1_share):.1f}",)
 
     @cached_property
     def _credit(self) -> Credit:
         return linearise(self.counts)
+
+
+def steadied(scores: Scores) -> Scores:
+    """The same scores for choosing between programs: in macro-F1 each label counts by its gold statements, `ENOUGH` of
+    them as much as more, so that a lucky hit on a label that occurs once is worth a tenth of what it is worth in the
+    official score. Scores without labels are what they are."""
+    return replace(scores, steady=True) if isinstance(scores, Tally) else scores
 
 
 def nothing_counted(

@@ -107,7 +107,7 @@ def compile_(
     checks: Checks = False,
     image_root: ImageRoot = None,
     context_tokens: ShownTokens = "auto",
-    evidence_share: EvidenceShare = 0.95,
+    evidence_share: EvidenceShare = None,
     retriever: Retriever = None,
     embedding_api_base: EmbeddingApiBase = None,
     embedding_price: EmbeddingPrice = None,
@@ -115,7 +115,7 @@ def compile_(
     quotes: Quotes = False,
     questions: Questions = None,
     pairs: Pairs = None,
-    fill: Fill = False,
+    fill: Fill = None,
     strategy: Strategy = None,
     sentences: Sentences = None,
     neighbours: Neighbours = None,
@@ -144,6 +144,7 @@ def compile_(
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
+    from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
@@ -197,25 +198,25 @@ def compile_(
     given = {
         "unit": unit,
         "evidence": form_of_evidence(evidence, opened) if evidence else None,
-        "checks": checks,
+        "checks": checks or None,
         "context_tokens": shown_tokens(context_tokens),
         "retriever": retriever,
         "rerank": rerank,
-        "quotes": quotes,
+        "quotes": quotes or None,
         "questions": questions,
         "pairs": pairs,
         "fill": fill,
         "strategy": strategy,
         "sentences": sentences,
         "neighbours": neighbours,
-        "expressions": expressions,
-        "several": several,
-        "rephrase": rephrase,
+        "expressions": expressions or None,
+        "several": several or None,
+        "rephrase": rephrase or None,
         "order": order,
         "samples": samples,
         "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
     }
-    options = {key: value for key, value in given.items() if value is not None and value is not False}
+    options = {key: value for key, value in given.items() if value is not None}
     if members and options:
         raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
     plan = Plan(
@@ -228,7 +229,8 @@ def compile_(
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
         planted=augment,
         density=augment_density,
-        hold=evidence_share if context_tokens == "auto" else None,
+        hold=(evidence_share or HOLD) if context_tokens == "auto" else None,
+        priced=evidence_share is None,
         decide=decide,
         members=members,
         command=command_line(),

@@ -176,8 +176,11 @@ def say_champion(made: Any) -> None:
     """What a compile found."""
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    if made.choice.smoothed:
+        few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
+        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
     best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    if best.dev.score.score > champion.dev.score.score:
+    if best.dev.score.score > champion.dev.score.score and not made.choice.smoothed:
         priced = best.usd and champion.usd
         dearer = f"{best.usd / champion.usd:.1f} times the price" if priced else "its many demos"
         note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
@@ -204,6 +207,8 @@ def say_champion(made: Any) -> None:
         if made.test.gain:
             better = "better" if made.test.gain.low > 0 else "no better"
             note(f"  difference from {baseline} on test: {made.test.gain}: {better} than {baseline}")
+            for remark in made.test.baseline.score.remarks:
+                note(f"    {baseline}: {remark}")
 
 
 def say_decision(report: dict[str, Any]) -> None:

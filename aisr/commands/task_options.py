@@ -42,11 +42,17 @@ ShownTokens = Annotated[
     typer.Option(
         "--context-tokens",
         help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
-        "--evidence-share of train's claims, as far as the model's context reaches.",
+        "most of train's claims (--evidence-share), as far as the model's context reaches.",
     ),
 ]
 EvidenceShare = Annotated[
-    float, typer.Option(min=0.01, max=1, help="track2: share of claims that are to see gold evidence, for `auto`.")
+    float | None,
+    typer.Option(
+        min=0.01,
+        max=1,
+        help="track2: share of claims that are to see gold evidence, for `auto`. Default: up to 0.95, as long as twice "
+        "the tokens show it to 5 % more of them.",
+    ),
 ]
 ContextTokens = Annotated[
     int | None,
@@ -90,7 +96,7 @@ Order = Annotated[
     int | None,
     typer.Option(
         min=0,
-        max=10,
+        max=20,
         help="context24-figures: how many of the best figures the LM puts in order; 0: no LM. Default: 10.",
     ),
 ]
@@ -108,7 +114,12 @@ Pairs = Annotated[
     int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
 ]
 Fill = Annotated[
-    bool, typer.Option("--fill", help="averitec: fill the evidence up to ten pairs with the passages that come next.")
+    bool | None,
+    typer.Option(
+        "--fill/--no-fill",
+        help="averitec: fill the evidence up to ten pairs with the passages that come next. Default: it is filled.",
+        show_default=False,
+    ),
 ]
 Sentences = Annotated[
     int | None, typer.Option(min=1, max=30, help="context24-text: most sentences to take. Default: 5.")

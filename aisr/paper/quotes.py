@@ -22,6 +22,7 @@ WORD = re.compile(r"[\w’'-]+")
 NEAR = 0.6  # share of words in common from which a passage is what was meant to be quoted
 LOOKED_AT = 8  # sentences of a work that share most words with the quote
 MOST_SENTENCES = 20_000
+LONGEST = 800  # characters of a sentence that is compared word by word, which takes the square of its length
 
 
 class Misquote(NamedTuple):
@@ -85,7 +86,7 @@ def _sentences(paper: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
     """The sentences of a paper and each two in a row, with the ids of their paragraphs."""
     found: list[tuple[str, str]] = []
     for source, text in paper:
-        said = sentences(text)
+        said = [one[begin : begin + LONGEST] for one in sentences(text) for begin in range(0, len(one), LONGEST)]
         found += [(source, one) for one in said]
         found += [(source, f"{one} {other}") for one, other in pairwise(said)]
     return found[:MOST_SENTENCES]

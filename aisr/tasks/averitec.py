@@ -185,4 +185,5 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     beside=lambda record: {"claim_id": record.claim_id, "claim": record.claim},
     converter="aisr.tasks.averitec_data {file} --documents knowledge_store --out records.jsonl",
     floor=lambda example: example.floor,
+    saved=lambda options: {"sources": False, **options},
 )

@@ -32,6 +32,7 @@ from aisr.tasks.shared_evidence import evidence_keys, paper_keys
 from aisr.tasks.task import Options, Searched, Task
 
 NAME = "context24-figures"
+READ_BEFORE = 400  # characters of an element, by programs that were saved without that option
 
 
 def _problem(record: Context24FiguresRecord, answer: Ranking) -> str | None:
@@ -97,11 +98,11 @@ def _searched(record: Context24FiguresRecord) -> Searched:
 
 
 def _saved(options: Options) -> Options:
-    """A strategy that says nothing of captions was saved when panels had all of their figure's."""
+    """A strategy that says nothing of captions was saved when panels had all of their figure's; the LM read less of
+    each element then."""
     spec = str(options.get("strategy", strategies.DEFAULT))
-    if set(spec.split("/")) & set(CAPTIONS):
-        return options
-    return {**options, "strategy": f"{spec}/{WHOLE}"}
+    before = spec if set(spec.split("/")) & set(CAPTIONS) else f"{spec}/{WHOLE}"
+    return {"characters": READ_BEFORE, **options, "strategy": before}
 
 
 def _stratum(gold: Sought) -> str:

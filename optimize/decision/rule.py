@@ -2,8 +2,10 @@
 the ranking score itself.
 
 Two steps, because the first is smooth and can be fitted on little data, and only the second, one number a label, climbs
-the jagged score. What is left of the jags goes by averaging rules that were fitted on different parts of the data
-(Breiman 1996, "Bagging predictors"): a rule is linear, so the mean of several is one again.
+the jagged score. How far an offset may go depends on how many statements have its label alone: where a label is gold
+only beside others, saying it more readily is right although nobody would have said it. What is left of the jags goes by
+averaging rules that were fitted on different parts of the data (Breiman 1996, "Bagging predictors"): a rule is linear,
+so the mean of several is one again.
 """
 
 from collections.abc import Sequence
@@ -17,6 +19,7 @@ from aisr.programs.decision.layer import Opinions, Rule
 from aisr.programs.decision.text_prior import softmax
 
 PENALTY = 5.0  # on the squared distance of each number from "the model as it is"
+ENOUGH = 10  # statements with a label as their only gold one, or all that have it, let its offset be as free as any
 DOUBT = 1.0  # misses added to each label's: without it a label of one lucky record is worth as much as any other
 GRID = np.linspace(-4.0, 4.0, 33)
 SWEEPS = 4
@@ -32,8 +35,9 @@ class Blend(NamedTuple):
 
 def fit(opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, start: Rule) -> Blend:
     """The rule for these experts. start: what it is pulled towards; experts that it does not name are pulled to 0."""
-    means = _likeliest(opinions, gold, start)
-    offsets = _climb(means.logits(opinions), gold, found)
+    trust = _trust(gold)
+    means = _likeliest(opinions, gold, start, trust)
+    offsets = _climb(means.logits(opinions), gold, found, trust)
     says = Rule(weights=means.weights, offsets=_rounded(np.array(means.offsets) + offsets))
     return Blend(says, means)
 
@@ -69,7 +73,13 @@ def averaged(rules: Sequence[Rule]) -> Rule:
     return Rule(weights={name: round(weight, DECIMALS) for name, weight in weights.items()}, offsets=_rounded(offsets))
 
 
-def _likeliest(opinions: Opinions, gold: Gold, start: Rule) -> Rule:
+def _trust(gold: Gold) -> NDArray[np.float64]:
+    """How far each label's offset is believed, 0-1, shape (labels,): by statements without another gold label."""
+    alone = gold.allowed[gold.allowed.sum(axis=1) == 1].sum(axis=0)
+    return np.asarray(np.minimum(alone / np.clip(gold.allowed.sum(axis=0), 1, ENOUGH), 1.0))
+
+
+def _likeliest(opinions: Opinions, gold: Gold, start: Rule, trust: NDArray[np.float64]) -> Rule:
     """Weights and offsets of the highest penalised likelihood of saying a label that is allowed."""
     from scipy.optimize import minimize
 
@@ -79,21 +89,26 @@ def _likeliest(opinions: Opinions, gold: Gold, start: Rule) -> Rule:
     origin = np.concatenate([[start.weights.get(name, 0.0) for name in names], np.zeros(labels)])
 
     def loss(numbers: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        chances = softmax(np.tensordot(numbers[:experts], stacked, axes=1) + numbers[experts:])
+        chances = softmax(np.tensordot(numbers[:experts], stacked, axes=1) + trust * numbers[experts:])
         allowed = chances * gold.allowed
         right = np.maximum(allowed.sum(axis=1), 1e-300)
         off = chances - allowed / right[:, None]
-        gradient = np.concatenate([np.tensordot(stacked, off, axes=2), off.sum(axis=0)])
+        gradient = np.concatenate([np.tensordot(stacked, off, axes=2), trust * off.sum(axis=0)])
         away = numbers - origin
         value = -np.log(right).sum() + PENALTY / 2 * away @ away
         return float(value), gradient + PENALTY * away
 
     best = minimize(loss, origin, jac=True, method="L-BFGS-B").x
-    return Rule(weights=dict(zip(names, _rounded(best[:experts]), strict=True)), offsets=_rounded(best[experts:]))
+    return Rule(
+        weights=dict(zip(names, _rounded(best[:experts]), strict=True)), offsets=_rounded(trust * best[experts:])
+    )
 
 
-def _climb(logits: NDArray[np.float64], gold: Gold, found: NDArray[np.bool_] | None) -> NDArray[np.float64]:
-    """An offset for each label that raises the ranking score, by coordinate ascent from none.
+def _climb(
+    logits: NDArray[np.float64], gold: Gold, found: NDArray[np.bool_] | None, trust: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """An offset for each label that raises the ranking score, by coordinate ascent from none, no farther than it is
+    trusted.
 
     Along each line the score is smoothed over neighbouring values, so that a peak on which a single record sits does
     not win; of equals, the one nearest to where it was.
@@ -102,7 +117,8 @@ def _climb(logits: NDArray[np.float64], gold: Gold, found: NDArray[np.bool_] | N
     for _ in range(SWEEPS):
         before = offsets.copy()
         for label in range(len(offsets)):
-            values = offsets[label] + GRID
+            grid = trust[label] * GRID
+            values = offsets[label] + grid
             others = logits + offsets
             others[:, label] = -np.inf
             moved = logits[:, label] + values[:, None] > others.max(axis=1)
@@ -110,7 +126,7 @@ def _climb(logits: NDArray[np.float64], gold: Gold, found: NDArray[np.bool_] | N
             smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.ones(3) / 3, mode="valid")
             best = np.flatnonzero(smooth >= smooth.max() - 1e-12)
             nearest = best[np.argmin(np.abs(GRID[best]))]
-            offsets[label] = before[label] + GRID[nearest]
+            offsets[label] = before[label] + grid[nearest]
         if np.array_equal(before, offsets):
             break
     return np.asarray(offsets - offsets.mean())

@@ -27,6 +27,7 @@ class Plan:
     planted: int = 0  # how many records with a planted edit to add to train
     density: int = 1  # most planted edits in one of them
     hold: float | None = None  # share of claims that are to see gold evidence: the tokens to show are fitted to it
+    priced: bool = False  # fewer, where twice as many would not be worth it
     decide: bool = True  # fit a decision layer
     members: Mapping[str, Loaded] = field(default_factory=dict)  # to make an ensemble of, instead of optimizing
     gallery: Gallery | None = None  # where the records' pictures are

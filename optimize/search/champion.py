@@ -12,6 +12,8 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_interval
 from aisr.metrics.racing import nested, rungs, survivors
+from aisr.metrics.scores import value
+from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.errors import UserError
@@ -61,6 +63,12 @@ class Choice:
     contenders: list[Contender]
     unscored: list[str]
     too_dear: list[str] = field(default_factory=list)
+
+    @property
+    def smoothed(self) -> dict[str, int]:
+        """The labels with so few gold statements in dev that race and choice counted them less, and how many."""
+        scores = self.champion.dev.scores
+        return scores.hardly_there if isinstance(scores, Tally) else {}
 
 
 def choose(
@@ -119,10 +127,11 @@ def choose(
 
 
 def worth(contender: Contender) -> float:
-    """The score on dev, in 0-1, less `POINT` for every doubling of the price: a program that costs three times as much
-    has to be 1.6 points better. Where prices are unknown, or nothing costs anything, the number of demos that are
-    chosen for each record stands for the price: eight have to be .4 points better than six."""
-    score = contender.dev.score.score
+    """The score on dev, in 0-1, as it is steadied for choosing (see `aisr.metrics.tally.steadied`), less `POINT` for
+    every doubling of the price: a program that costs three times as much has to be 1.6 points better. Where prices are
+    unknown, or nothing costs anything, the number of demos that are chosen for each record stands for the price: eight
+    have to be .4 points better than six."""
+    score = value(steadied(contender.dev.scores))
     if contender.usd:
         return score - POINT * log2(contender.usd)
     return score - POINT * log2(max(contender.program.options.get("nearest") or 0, FEWEST) / FEWEST)

@@ -20,6 +20,7 @@ from aisr.programs.retrieval.documents import Collection, Passage, held
 from aisr.programs.retrieval.page_index import Indexed
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
+from aisr.programs.text.loose_match import letters
 from aisr.programs.text.sanitize import item, plain
 from aisr.programs.vision.images import BadPicture, Gallery, find
 
@@ -35,11 +36,13 @@ LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 class AveritecOptions(LabelOptions, SearchOptions):
     """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone);
     pairs: the most question-answer pairs that are found; fill: whether passages that come next fill the evidence up to
-    ten, as answers to "Is it true that …?" (they are marked, and the model does not see them)."""
+    ten, as answers to "Is it true that …?" (they are marked, and the model does not see them); sources: whether the
+    verdict is told which site each answer quotes, and whether no answer at all is taken for one."""
 
     questions: int = MOST_QUESTIONS
     pairs: int = MOST_PAIRS
-    fill: bool = False
+    fill: bool = True
+    sources: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,7 +91,7 @@ class AveritecJudge(LabelJudge, Ranking):
             asked = [item(question.question) for question in record.gold.questions]
             right = {
                 "questions": asked[: self.given.questions or None],
-                "evidence": _lines(_gold_pairs(record.gold)),
+                "evidence": self._lines(_gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
                 "gold_rank": min(ranks, default=None),
@@ -127,8 +130,9 @@ class AveritecJudge(LabelJudge, Ranking):
         if read:
             pairs = (yield from self._found(claim, context, read, questions))[: self.given.pairs]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
+        told = self._lines(evidence, {pair.answer: read[pair.source].text for pair in pairs})
         (judged,), _ = yield from self.labelled(
-            self.judge, claim, "label", lambda _: None, {}, evidence=_lines(evidence), claim=claim, context=context
+            self.judge, claim, "label", lambda _: None, {}, evidence=told, claim=claim, context=context
         )
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in found.items() if key not in named] if self.given.fill else []
@@ -136,6 +140,18 @@ class AveritecJudge(LabelJudge, Ranking):
             judgements=[judged], evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
         )
         return self.conclude(self.decision, {LM: model}, claim=claim, passages=passages)
+
+    def _lines(self, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+        """Evidence as the judging predictor reads it. quoted: the passage that each answer rests on, where it is
+        known."""
+        rows: list[str] = []
+        for pair in pairs:
+            answer = item(pair.answer)
+            if self.given.sources:
+                verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+                answer = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}: {answer}"
+            rows.append(f"{len(rows) + 1}. {item(pair.question)} {answer}")
+        return "\n".join(rows) or NOTHING
 
     def _questions(self, claim: str, context: str) -> Steps[list[str]]:
         """What has to be known about the claim; nothing where none are wanted."""
@@ -167,7 +183,13 @@ class AveritecJudge(LabelJudge, Ranking):
             self.find,
             claim,
             lambda said: unknown_names([one.source for one in said.pairs], list(read), "passage id"),
-            {"pairs": {"minItems": 1, "maxItems": self.given.pairs, "items": {"properties": pair}}},
+            {
+                "pairs": {
+                    "minItems": 0 if self.given.sources else 1,
+                    "maxItems": self.given.pairs,
+                    "items": {"properties": pair},
+                }
+            },
             passages=rendered(read),
             claim=claim,
             context=context,
@@ -238,12 +260,6 @@ def _context(record: AveritecRecord) -> str:
         "country": record.location_ISO_code,
     }
     return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
-
-
-def _lines(pairs: Sequence[Pair]) -> str:
-    """Evidence as the judging predictor reads it."""
-    rows = [f"{k}. {item(pair.question)} {item(pair.answer)}" for k, pair in enumerate(pairs, start=1)]
-    return "\n".join(rows) or NOTHING
 
 
 def _gold_pairs(gold: Checked) -> list[Pair]:

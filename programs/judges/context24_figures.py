@@ -26,7 +26,8 @@ from aisr.programs.retrieval.retrievers import DEFAULT, Matcher, matcher
 from aisr.programs.signatures.context24_figures import DescribeElement, RankElements
 from aisr.programs.text.sanitize import item, plain
 
-SHOWN = 400  # characters of what the text says of an element that the ordering LM reads
+SHOWN = 800  # characters of what the text says of an element that the ordering LM reads
+CANDIDATES = 20  # elements that it may put in order, at most
 READ = 2000  # characters of it that the describing LM reads
 LONGEST_DESCRIPTION = 600  # characters that a backend which decodes under a schema is held to
 NOTHING = "never cited"
@@ -36,18 +37,21 @@ NOTHING = "never cited"
 class Context24FiguresOptions(SearchOptions):
     """strategy: how elements are ranked (see `aisr.programs.retrieval.elements.strategies`); rephrase: whether an LM
     describes each element first, a call an element, and the descriptions are ranked; order: how many of the best an LM
-    puts in order (0: it is not asked)."""
+    puts in order (0: it is not asked); characters: how many characters of what is said of each it reads."""
 
     strategy: str = strategies.DEFAULT
     rephrase: bool = False
     order: int = MOST
+    characters: int = SHOWN
 
     def __post_init__(self) -> None:
         by_document = parsed(self.strategy).by_document
         if self.rephrase and not by_document:
             raise UserError(f"rephrase goes with element documents, and strategy {self.strategy!r} ranks none")
-        if self.order and not 2 <= self.order <= MOST:
-            raise UserError(f"order is {self.order}; expected 0 (the LM orders none) or 2 to {MOST} elements")
+        if self.order and not 2 <= self.order <= CANDIDATES:
+            raise UserError(f"order is {self.order}; expected 0 (the LM orders none) or 2 to {CANDIDATES} elements")
+        if self.characters < 1:
+            raise UserError(f"characters is {self.characters}; expected 1 or more")
         object.__setattr__(self, "strategy", written(self.strategy))
         super().__post_init__()
 
@@ -91,10 +95,10 @@ class Context24FiguresJudge(Searching):
             best_first = self._ranked(record.claim, paper)
         except NotEmbedded as error:
             best_first, failed = list(paper.labels), {"failure": str(error)}
-        shown = best_first[: self.given.order or MOST]
+        shown = self._shown(best_first, texts)
         inputs: dict[str, Any] = {
             "claim": item(record.claim, texts.__contains__),
-            "elements": rendered(record.claim, {label: texts[label] for label in shown}),
+            "elements": rendered(record.claim, {label: texts[label] for label in shown}, self.given.characters),
             "shown": shown,
             "best_first": best_first,
         }
@@ -157,8 +161,8 @@ class Context24FiguresJudge(Searching):
                 best_first = strategies.by_document(claim, described, self._matched(""))
             except NotEmbedded as error:
                 raise UnusableAnswer(str(error)) from error
-            shown = best_first[: self.given.order or MOST]
-            elements = rendered(claim, {label: described[label] for label in shown})
+            shown = self._shown(best_first, described)
+            elements = rendered(claim, {label: described[label] for label in shown}, self.given.characters)
         named: list[str] = []
         if self.given.order and len(shown) > 1:
             limits = {"minItems": 1, "maxItems": len(shown)}
@@ -183,6 +187,12 @@ class Context24FiguresJudge(Searching):
                 )
                 described[label] = answer.description
         return described
+
+    def _shown(self, best_first: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+        """The elements that an LM puts in order: the best, those aside of which nothing is known. (With captions that
+        panels share, as programs had them at first, these stand among them.)"""
+        best = list(best_first[: self.given.order or MOST])
+        return [label for label in best if texts[label]] if self.plan.captions == PARTS else best
 
     def _documents(self, paper: Paper) -> list[str]:
         """What is said of each element: as the strategy has it where it ranks documents."""
@@ -225,11 +235,11 @@ def without_lm(record: Context24FiguresRecord) -> Ranked:
     return tuple(strategies.ranked(record.claim, paper, Strategy(), lambda _: matcher(DEFAULT))[:MOST])
 
 
-def rendered(claim: str, texts: Mapping[str, str]) -> str:
+def rendered(claim: str, texts: Mapping[str, str], characters: int) -> str:
     """Elements as a model reads them: one a line, each after its label, with the sentences about it that are nearest to
-    the claim."""
+    the claim, up to so many characters."""
     rows = (
-        f"[{label}] {item(excerpt(claim, text, SHOWN) if text else NOTHING, texts.__contains__)}"
+        f"[{label}] {item(excerpt(claim, text, characters) if text else NOTHING, texts.__contains__)}"
         for label, text in texts.items()
     )
     return plain("\n".join(rows))

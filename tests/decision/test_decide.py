@@ -14,6 +14,7 @@ from aisr.base.files import BadArtifact
 from aisr.commands.session import warn_of_another_lm
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.open import open_lm
+from aisr.metrics.judgements import Gold
 from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.datasets.examples import Labelled, row_of
 from aisr.optimize.decision import rule as rule_fit
@@ -261,6 +262,25 @@ def test_what_is_kept_does_not_hang_on_the_seed_and_a_prior_that_knows_nothing_f
 def test_a_way_that_gains_nothing_surely_is_shown_as_the_model_alone() -> None:
     found = fit(TRACK1.labelled, judged_claims(40, texts=False), [], seed=0).report["cross_validated"]
     assert found[WEIGHTS] == found[BOTH] == found[ALONE]
+
+
+def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> None:
+    """Scope is gold beside Causal, which the model takes for Supported: to say Scope would be right, and nobody did."""
+    labels, scope = len(CLAIM_LABELS), CLAIM_LABELS.index(SCOPE)
+    first = np.arange(60) % 3
+    thoughts = np.log(np.where((first == 1)[:, None], [0.5, 0.1, 0.05, 0.3, 0.05], [0.6, 0.1, 0.2, 0.05, 0.05]))
+    allowed = np.eye(labels, dtype=np.bool_)[first]
+    allowed[first == 1, scope] = True
+    fitted = {}
+    for way, gold in (
+        ("beside", allowed),
+        ("alone", np.eye(labels, dtype=np.bool_)[np.where(first == 1, scope, first)]),
+    ):
+        told = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
+        offsets = rule_fit.fit({LM: thoughts}, told, None, as_it_is([LM], labels)).says.offsets
+        fitted[way] = offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
+    assert fitted["beside"] == pytest.approx(0)  # as readily as a label that never occurs
+    assert fitted["alone"] > 0.3
 
 
 def test_a_fitted_layer_makes_a_distribution_of_votes_and_a_pool_does_not() -> None:

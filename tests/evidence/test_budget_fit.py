@@ -44,6 +44,21 @@ def test_the_models_context_bounds_it() -> None:
     assert (found.tokens, found.report["held"], found.report["most"]) == (300, 0.0, 300)
 
 
+def test_it_is_no_more_than_is_worth_its_price() -> None:
+    """The first 600 tokens show it to 90 claims of a hundred, 1,200 to three more, all 3,000 to the rest."""
+    paper = {f"P{k}": f"{k}" * 391 + "." for k in range(1, 31)}
+    claims = [Searched("a claim", paper, [key]) for key in ["P1"] * 90 + ["P9"] * 3 + ["P25"] * 7]
+    rankings = [list(paper)] * 100
+    assert fit_budget(claims, rankings, 0.95, None).tokens >= 2500
+    assert fit_budget(claims, rankings, 0.95, None, priced=True).tokens == 600
+    steeper = claims[:90] + [Searched("a claim", paper, ["P10"])] * 10
+    assert (
+        fit_budget(steeper, rankings, 0.95, None, priced=True).tokens
+        == fit_budget(steeper, rankings, 0.95, None).tokens
+    )
+    assert fit_budget(claims, rankings, 0.8, None, priced=True).tokens < 600
+
+
 papers = st.lists(st.text("abc xyz.", max_size=60) | st.just("Heading here"), min_size=1, max_size=10).map(
     lambda texts: {f"P{k}": text for k, text in enumerate(texts)}
 )

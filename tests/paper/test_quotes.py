@@ -53,6 +53,12 @@ def test_a_quote_beside_a_work_without_a_file_is_not_judged() -> None:
     assert wrong("They say that “bats raise their voices when they are loud”.", ()) == []
 
 
+def test_a_cited_text_without_an_end_of_a_sentence_is_compared_in_pieces() -> None:
+    endless = {"obi": {"P1": "a b c d e f g. " * 5_000}}
+    made = draft("Obi: “" + "a b c d f e " * 60 + "”.", cites=("obi",))
+    assert len(list(misquotes(made, endless))) == 1
+
+
 def test_quotes_are_what_is_long_enough_to_be_verbatim() -> None:
     assert quotes('It ended in wind." And then she went on to say "rain') == []  # the end of one, the start of another
     said = 'He said “one two three four five six” and "seven eight", 5" and 7" wide.'

@@ -1,10 +1,12 @@
 """A claim goes through three steps, questions, answers and a verdict; every answer rests on a passage."""
 
+import json
 from typing import Any
 
 import pytest
 from dspy.lm15 import Request
 
+from aisr.artifact.program_file import parse, program_text
 from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
@@ -27,7 +29,7 @@ def said(request: Request) -> str:
     return quoting(question(request))
 
 
-def answer(program: AveritecJudge, record: AveritecRecord, lm: OpenLM) -> FactCheck:
+def answer(program: Any, record: AveritecRecord, lm: OpenLM) -> FactCheck:
     """What a program answers to a record."""
     found = judge(AVERITEC, program, program.prepare(record), lm).answer
     assert isinstance(found, FactCheck)
@@ -77,6 +79,44 @@ def test_an_unknown_source_is_asked_about_again_and_then_fails_the_record() -> N
         program(**program.prepare(claim()).inputs())
     assert len(requests(lm)) == 2
     assert "D99.1" in wording(requests(lm)[1])
+
+
+def test_no_answer_is_an_answer() -> None:
+    def nothing(request: Request) -> str:
+        return written(question(request), {"pairs": []}) if passages(question(request)) else said(request)
+
+    lm = scripted(nothing)
+    outcome = answer(AveritecJudge(questions=0), claim(), lm)
+    assert "no evidence was found" in wording(requests(lm)[-1])
+    assert all(pair.filled for pair in outcome.evidence)
+    assert len(outcome.evidence) == 10
+
+
+def test_the_verdict_sees_who_is_quoted_and_whether_word_for_word() -> None:
+    def two(request: Request) -> str:
+        shown = passages(question(request))
+        if not shown:
+            return said(request)
+        key, text = next(iter(shown.items()))
+        pairs = [("How long?", text.replace(" ", "  ")), ("When?", "In spring, I think.")]
+        return written(question(request), {"pairs": [{"question": q, "answer": a, "source": key} for q, a in pairs]})
+
+    lm = scripted(two)
+    answer(AveritecJudge(questions=0), claim(), lm)
+    evidence = field(question(requests(lm)[-1]), "evidence") or ""
+    assert "1. How long? news.example, word for word: The bridge" in evidence
+    assert "2. When? news.example: In spring" in evidence
+
+
+def test_programs_that_were_saved_before_sources_were_shown_ask_what_they_asked() -> None:
+    saved = json.loads(program_text(AVERITEC, AveritecJudge(questions=0)))
+    del saved["options"]["sources"]
+    saved["options"]["fill"] = False
+    before = parse(json.dumps(saved), "an older program").program
+    assert before.options["fill"] is False
+    lm = scripted(said)
+    answer(before, claim(), lm)
+    assert "news.example, word" not in wording(requests(lm)[-1])
 
 
 def test_filling_up_costs_no_call_and_is_marked() -> None:
@@ -172,7 +212,7 @@ def test_an_ensemble_has_the_evidence_of_all_its_members() -> None:
     lm = scripted(by_members)
     said = judge(AVERITEC, both, both.prepare(claim()), lm).answer
     assert isinstance(said, FactCheck)
-    assert [pair.question for pair in said.evidence] == ["Asked?", "Not asked?"]
+    assert [pair.question for pair in said.evidence if not pair.filled] == ["Asked?", "Not asked?"]
     assert len(requests(lm)) == 5
 
 

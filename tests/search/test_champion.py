@@ -82,7 +82,8 @@ def test_the_official_score_decides_where_a_mean_over_sentences_prefers_another(
         return flat(request)
 
     uncompiled, finder = instructed(TRACK1, "Flat."), instructed(TRACK1, "FINDER.")
-    dev = [uncompiled.prepare(record) for record in (claim("Supported", number=1), claim(*labels, number=2))]
+    pair = [uncompiled.prepare(record) for record in (claim("Supported", number=1), claim(*labels, number=2))]
+    dev = pair * 10  # enough of each label for the choice to be the official one
     candidates = [Candidate("uncompiled", uncompiled), Candidate("finder", finder)]
     choice = choose(TRACK1, candidates, dev, scripted(answer))
     counts = [cast(Tally, contender.dev.scores).counts for contender in choice.contenders]
