@@ -144,12 +144,14 @@ def compile_(
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
+    from aisr.lm.question_adapter import writer_of
     from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
     from aisr.optimize.search.budgets import BUDGETS, settings
     from aisr.optimize.search.optimizers import OPTIMIZERS
+    from aisr.optimize.search.proposals import PROPOSALS
     from aisr.report import write as write_report
     from aisr.tracking import store
 
@@ -190,7 +192,12 @@ def compile_(
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
-        teacher = opened
+        teacher = writer_of(opened) or opened
+        if teacher.decides and (writing := [step for step in chain if step in PROPOSALS]):
+            raise UserError(
+                f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give "
+                f"--teacher-lm, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
+            )
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():

@@ -25,6 +25,7 @@ from aisr.lm.endpoint import AsyncEndpoint, Endpoint
 from aisr.lm.gguf_file import model_file, with_eyes
 from aisr.lm.open_decisions import DECIDE, open_decisions
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
+from aisr.lm.question_adapter import lean_adapter
 from aisr.lm.response_cache import ask_again, tame
 from aisr.lm.unavailable import LMUnavailable, check_price
 
@@ -159,7 +160,7 @@ def _in_process(
     )
     return OpenLM(
         lm,
-        adapter_for(True),
+        lean_adapter(),
         spec,
         None,
         threads=1,

@@ -192,7 +192,7 @@ def config(task: Task, made: Manifest) -> dict[str, Any]:
         "task": task.name,
         "digest": made.digest,
         "lm": made.lm.spec,
-        "schema": made.lm.adapter == "JSONAdapter",
+        "schema": made.lm.adapter != "ChatAdapter",
         "logprobs": bool(made.lm.logprobs),
     }
 

@@ -14,6 +14,7 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.questions import is_closed, questions_of, shown_ids
 from aisr.programs.text.tokens import length, tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
@@ -102,7 +103,10 @@ class _Questions:
         return self.own[id(predictor)]
 
     def _asked(self, signature: Any, row: dspy.Example, more: float, samples: int) -> Cost:
-        once = Cost(1, tokens(_rendered(self.lm, signature, row)) + more, tokens(_answer(signature, row)))
+        read, written = tokens(_rendered(self.lm, signature, row)), tokens(_answer(signature, row))
+        if self.lm.decides and is_closed(signature):
+            read, written = read + tokens(_questions(signature, row)), 0
+        once = Cost(1, read + more, written)
         repair = once + Cost(0, CORRECTION_TOKENS, 0) if self.most else Cost()
         return (once + repair) * samples
 
@@ -162,6 +166,14 @@ def _answer(signature: Any, row: dspy.Example) -> str:
     outputs = signature.output_fields
     usual = {stated.FIELD: stated.in_form(row, outputs, [stated.USUAL])}
     return json.dumps({name: row[name] if name in row else usual[name] for name in outputs})
+
+
+def _questions(signature: Any, row: dspy.Example) -> str:
+    """The questions that stand beside the text, with the ids and the labels that the row has."""
+    inputs = {name: row[name] for name in signature.input_fields}
+    counts = {name: len(row[name]) for name in signature.output_fields if isinstance(row[name], list)}
+    ids = dict.fromkeys(signature.output_fields, shown_ids(inputs))
+    return "\n".join(str(one.options or "") + one.instructions for one in questions_of(signature, counts, ids))
 
 
 def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
