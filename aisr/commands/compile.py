@@ -174,11 +174,20 @@ def compile_(
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     opened = opened_lm(
         lm, api_base, schema, logprobs, threads, ledger, price,
-        embedding_api_base=embedding_api_base, embedding_price=embedding_price,
+        embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
     )  # fmt: skip
     if teacher_lm:
         teacher = opened_beside(
-            "teacher", teacher_lm, teacher_api_base, api_base, schema, logprobs, threads, ledger, teacher_price
+            "teacher",
+            teacher_lm,
+            teacher_api_base,
+            api_base,
+            schema,
+            logprobs,
+            threads,
+            ledger,
+            teacher_price,
+            keyed=not estimate,
         )
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
