@@ -37,19 +37,24 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
 }
 
 
-def ours(data: Path, out: Path, url: str, threads: int) -> float:
+def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/local") -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
     from aisr.inference.predict import here, predict
     from aisr.lm.open import opened_lm
     from aisr.tasks.track1 import TRACK1
 
-    lm = opened_lm("openai/local", f"{url}/{next(ROUND)}", True, False, threads)
+    lm = opened_lm(spec, f"{url}/{next(ROUND)}", True, False, threads)
     program = TRACK1.build({})
     began = time.perf_counter()
     found = predict(TRACK1, here(TRACK1, program, lm), data, out, {"task": "track1"}, lm.ledger)
     seconds = time.perf_counter() - began
     assert (found.judged, found.failed) == (found.records, 0), found
     return seconds
+
+
+def deciding(data: Path, out: Path, url: str, threads: int) -> float:
+    """The same with a decision model."""
+    return ours(data, out, url, threads, "decide:openai/local")
 
 
 def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
@@ -110,6 +115,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.2, help="seconds")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--decide", action="store_true", help="a decision model too")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, server(given.latency) as url:
         os.environ["DSPY_CACHEDIR"] = f"{folder}/cache"
@@ -117,6 +123,8 @@ def main() -> None:
         data = write(Path(folder) / "records.jsonl", given.records)
         warm = write(Path(folder) / "warm.jsonl", 2 * given.threads)
         ways: dict[str, Callable[..., Any]] = {"aisr predict": ours, "plain loop": plain_loop}
+        if given.decide:
+            ways["aisr predict, decide:"] = deciding
         if given.profile:
             profile(lambda number: ours(warm if number < 0 else data, Path(folder) / f"{number}", url, 1))
             return

@@ -96,21 +96,27 @@ def described(text: str, labels: Sequence[str]) -> dict[str, str]:
 
 def with_options(signature: Any) -> Any:
     """A signature whose instruction also describes the options of its fields, so that both are searched together."""
-    options = {
-        label: text
-        for field in signature.output_fields.values()
-        if (labels := labels_of(field.annotation))
-        for label, text in described(_description(field), labels).items()
-    }
+    options = _defined(signature)
     if not options or f"\n{SECTION}\n" in signature.instructions:
         return signature
-    lines = "\n".join(f"- {label}: {text}" for label, text in options.items())
-    return signature.with_instructions(f"{signature.instructions}\n\n{SECTION}\n{lines}")
+    return signature.with_instructions(_listed(signature.instructions, options))
+
+
+def describe_options(program: Any) -> None:
+    """Have the instructions of a program describe the options of its questions."""
+    for predictor in program.predictors():
+        predictor.signature = with_options(predictor.signature)
+
+
+def shown_ids(inputs: Mapping[str, Any]) -> list[str]:
+    """The ids that the inputs of a call show, each before what it stands for."""
+    return [key for value in inputs.values() for key in re.findall(r"^\[([^\]\n]+)\] ", str(value), re.MULTILINE)]
 
 
 def questions_of(signature: Any, counts: Mapping[str, int], ids: Mapping[str, Sequence[str]]) -> list[Question]:
     """All questions of a signature, in the order of its fields. counts: how many slots a list of labels has; ids: those
-    that a list of ids may hold, by field. A field of one label is asked by the instruction itself."""
+    that a list of ids may hold, by field. A field of one label is asked by the instruction itself; the options of a
+    list are described once, in the `preamble`: said again for each slot they would be half of what is paid for."""
     found: list[Question] = []
     for name, field in signature.output_fields.items():
         labels, each = labels_of(field.annotation), each_of(field)
@@ -119,8 +125,8 @@ def questions_of(signature: Any, counts: Mapping[str, int], ids: Mapping[str, Se
             options = described(_description(field), labels) | own
             full = {label: options.get(label, "") for label in labels}
             if get_origin(field.annotation) is list:
-                put = each.question if each else "Which one is number {}?"
-                found += [Question(name, put.format(k + 1), full, k) for k in range(counts.get(name, 0))]
+                put, bare = each.question if each else "Which one is number {}?", dict.fromkeys(labels, "")
+                found += [Question(name, put.format(k + 1), bare, k) for k in range(counts.get(name, 0))]
             else:
                 found.append(Question(name, text, full))
         elif each:
@@ -129,11 +135,13 @@ def questions_of(signature: Any, counts: Mapping[str, int], ids: Mapping[str, Se
 
 
 def preamble(signature: Any) -> str:
-    """The instruction where no single question holds it: it then stands before what is judged."""
+    """The instruction, with its options, where no single question holds it: it then stands before what is judged."""
     fields = signature.output_fields.values()
+    if any(labels_of(field.annotation) and get_origin(field.annotation) is not list for field in fields):
+        return ""
     labels = [label for field in fields for label in labels_of(field.annotation)]
-    alone = any(labels_of(field.annotation) and get_origin(field.annotation) is not list for field in fields)
-    return "" if alone else apart(signature.instructions, labels).text
+    text, own = apart(signature.instructions, labels)
+    return _listed(text, {**_defined(signature), **own})
 
 
 def distribution(question: Question, said: Mapping[str, Any]) -> list[float]:
@@ -163,6 +171,22 @@ def named(each: Each, chances: Mapping[str, float], least: int, most: int | None
     ranked = sorted(chances, key=lambda key: -chances[key])
     true = ranked if each.ranked else [key for key in ranked if chances[key] >= YES]
     return (true if len(true) >= least else ranked[:least])[:most]
+
+
+def _defined(signature: Any) -> dict[str, str]:
+    """The definitions of labels in the descriptions of output fields."""
+    return {
+        label: text
+        for field in signature.output_fields.values()
+        if (labels := labels_of(field.annotation))
+        for label, text in described(_description(field), labels).items()
+    }
+
+
+def _listed(text: str, options: Mapping[str, str]) -> str:
+    if not options:
+        return text
+    return f"{text}\n\n{SECTION}\n" + "\n".join(f"- {label}: {meaning}" for label, meaning in options.items())
 
 
 def _description(field: Any) -> str:

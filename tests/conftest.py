@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 CACHE = tempfile.mkdtemp(prefix="aisr-tests-")
 os.environ["DSPY_CACHEDIR"] = CACHE
 os.environ["TQDM_DISABLE"] = "1"
+# Before the first import of LiteLLM, which asks the web for its price list else.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 # Before the first import of NumPy. The matrices of the tests are small: threads of OpenBLAS that wait for one another
 # made a compile of a few records take 19 s of CPU where one thread takes 8.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"

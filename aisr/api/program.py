@@ -92,14 +92,27 @@ class Program:
 
         given = example(self.loaded, record, number, where)
         with refusals():
-            return judged(self.loaded, given, judge(self.loaded.task, self.loaded.program, given, lm.opened))
+            outcome = judge(self.loaded.task, self.loaded.program, given, lm.opened)
+        return judged(self.loaded, given, _tried(outcome))
 
     async def _ajudge(self, number: int, record: Record, lm: LM, where: str = "") -> Judged:
         from aisr.inference.judge import ajudge
 
         given = await asyncio.to_thread(example, self.loaded, record, number, where)  # it may read pictures
         with refusals():
-            return judged(self.loaded, given, await ajudge(self.loaded.task, self.loaded.program, given, lm.opened))
+            outcome = await ajudge(self.loaded.task, self.loaded.program, given, lm.opened)
+        return judged(self.loaded, given, _tried(outcome))
+
+
+def _tried(outcome: "Outcome") -> "Outcome":
+    """The same; where it is a failure, whoever judges the record again has the LM asked again."""
+    import dspy
+
+    from aisr.lm.response_cache import ask_again
+
+    if outcome.failure is not None:
+        ask_again(dspy.cache)
+    return outcome
 
 
 def load(

@@ -14,6 +14,10 @@ from aisr.programs.judges.learnt import learnt_by
 from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.knn_demos import wording
 
+ELSEWHERE = (
+    "Options, instructions and demos are the same; they differ in fitted numbers that are not listed here, such as "
+    "those of the wording prior. `aisr compare` shows whether it matters."
+)
 SHOWN = 100  # characters of a demo
 
 
@@ -38,6 +42,8 @@ def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
     parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
     if a.task.names_evidence:
         parts += _table("Evidence", *(told(named) for one in (a, b) if (named := named_by(one.program))))
+    if len(parts) == 1:
+        parts.append(ELSEWHERE)
     return "\n\n".join(parts) + "\n"
 
 

@@ -2,6 +2,7 @@
 how what the model says becomes a label."""
 
 import difflib
+import re
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from aisr.programs.decision.layer import Decision
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
 from aisr.programs.judges.learnt import learnt_by
+from aisr.programs.questions import SECTION, preamble, questions_of
 from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences
@@ -31,6 +33,7 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
         parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{fenced(predictor.signature.instructions)}")
         parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
         parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
+        parts += _questions(predictor.signature)
         parts += _demos(predictor, _nearest(program.options))
     parts += [_ranker(name, model.ranker) for name, model in by_name(program).items() if model.ranker]
     parts += [f"## What {name} learnt from train\n\n{known.page()}" for name, known in learnt_by(program).items()]
@@ -49,8 +52,10 @@ def seed(task: Task, program: Program) -> Program:
 
 
 def lines_of(instruction: str) -> list[str]:
-    """An instruction in lines that can be compared: a sentence or so each, whatever its own line breaks."""
-    return [line for part in sentences(instruction) for line in textwrap.wrap(part, WIDTH)]
+    """An instruction in lines that can be compared: a sentence or so each, or an item of a list, whatever its own line
+    breaks."""
+    items = re.split(r"\n(?=- )", instruction)
+    return [line for one in items for part in sentences(one) for line in textwrap.wrap(part, WIDTH)]
 
 
 def changed_lines(before: str, after: str) -> list[str]:
@@ -97,6 +102,24 @@ def _fields(signature: Any) -> list[str]:
         f"- `{name}` ({'input' if name in given else 'output'}): {info.json_schema_extra.get('desc', '')}"
         for name, info in signature.fields.items()
     ]
+
+
+def _questions(signature: Any) -> list[str]:
+    """The closed questions that a decision model is asked, with the descriptions of their options as they are sent;
+    nothing for a program whose instruction describes none, which was made for a model that writes."""
+    if f"\n{SECTION}\n" not in signature.instructions:
+        return []
+    each = dict.fromkeys(signature.output_fields, 1)
+    ids = dict.fromkeys(signature.output_fields, ("ID",))
+    parts = ["### Questions\n\nWhat a decision model is asked: one for each item of a list, or each id that is shown."]
+    if before := preamble(signature):
+        parts.append(f"Before what is judged\n\n{fenced(before)}")
+    for question in questions_of(signature, each, ids):
+        title = f"`{question.field}`: " + ("yes or no" if question.options is None else "a choice")
+        options = [f"- {name}: {text}" if text else f"- {name}" for name, text in (question.options or {}).items()]
+        said = [question.instructions, *options]
+        parts.append(f"{title}\n\n{fenced(chr(10).join(said))}")
+    return parts
 
 
 def _nearest(options: Mapping[str, Any]) -> str:

@@ -85,13 +85,14 @@ def opened(
     threads: int | None,
     timeout: float | None,
     artifacts: Path,
+    keyed: bool = True,
 ) -> Opened:
     """Open the second LM, with a program of its own or the first one's, see `behind`."""
     from aisr.commands.display import note
     from aisr.inference.cascade import Stage
 
     _ = task.labelled  # who has no labels is never unsure of one
-    lm = opened_lm_behind(wanted, first_lm, ledger, api_base, schema, logprobs, threads, timeout)
+    lm = opened_lm_behind(wanted, first_lm, ledger, api_base, schema, logprobs, threads, timeout, keyed)
     digest = first.digest
     if wanted.program:
         loaded = load(task, wanted.program, artifacts)
@@ -115,10 +116,21 @@ def opened_lm_behind(
     logprobs: bool,
     threads: int | None,
     timeout: float | None = None,
+    keyed: bool = True,
 ) -> "OpenLM":
     """The second LM alone. One server embeds the papers, once for both."""
     lm = opened_beside(
-        "second", wanted.spec, wanted.address, api_base, schema, logprobs, threads, ledger, wanted.price, timeout
+        "second",
+        wanted.spec,
+        wanted.address,
+        api_base,
+        schema,
+        logprobs,
+        threads,
+        ledger,
+        wanted.price,
+        timeout,
+        keyed,
     )
     return replace(lm, embeddings=first.embeddings)
 

@@ -144,12 +144,14 @@ def compile_(
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
+    from aisr.lm.question_adapter import writer_of
     from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
     from aisr.optimize.search.budgets import BUDGETS, settings
     from aisr.optimize.search.optimizers import OPTIMIZERS
+    from aisr.optimize.search.proposals import PROPOSALS
     from aisr.report import write as write_report
     from aisr.tracking import store
 
@@ -172,16 +174,30 @@ def compile_(
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     opened = opened_lm(
         lm, api_base, schema, logprobs, threads, ledger, price,
-        embedding_api_base=embedding_api_base, embedding_price=embedding_price,
+        embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
     )  # fmt: skip
     if teacher_lm:
         teacher = opened_beside(
-            "teacher", teacher_lm, teacher_api_base, api_base, schema, logprobs, threads, ledger, teacher_price
+            "teacher",
+            teacher_lm,
+            teacher_api_base,
+            api_base,
+            schema,
+            logprobs,
+            threads,
+            ledger,
+            teacher_price,
+            keyed=not estimate,
         )
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
-        teacher = opened
+        teacher = writer_of(opened) or opened
+        if teacher.decides and (writing := [step for step in chain if step in PROPOSALS]):
+            raise UserError(
+                f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give "
+                f"--teacher-lm, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
+            )
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():

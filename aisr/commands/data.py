@@ -1,5 +1,7 @@
 """The commands that read and write record files: check, split, submit, score. They need no language model."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +12,8 @@ from aisr.commands.task_options import ImageRoot, ShapeLike, TaskName
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from aisr.optimize.datasets.split import Split, Survey
     from aisr.tasks.task import Task
 
@@ -60,9 +64,10 @@ def check(
         _say_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
-    for other in TASKS.values() if not records else ():
-        if next(scan(file, other.record, other.name)).record is not None:
-            note(f"the first line is a record of {other.name}; check it with --task {other.name}")
+    other = nearest_task(file, TASKS)
+    if other is not None and other != chosen.name:
+        note(f"the first line is a record of {other}; check it with --task {other}")
+        raise typer.Exit(REFUSED)
     if bad and chosen.converter:
         note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
     say_pictures(gallery.problems if gallery else {})
@@ -111,6 +116,39 @@ def split(
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
             faulty = _faulty(chosen, found, getattr(sides, side))
             note(f"  {out / name / side}.jsonl: {count} records{faulty}{less}")
+
+
+def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
+    """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
+    and where several know as many."""
+    from aisr.programs.reading.lines import scan
+
+    fields = _fields(file)
+    known = {
+        name: sum(field in fields for field in _names(task.record))
+        for name, task in tasks.items()
+        if next(scan(file, task.record, name)).record is not None
+    }
+    best = [name for name, count in known.items() if count == max(known.values())]
+    return best[0] if len(best) == 1 else None
+
+
+def _fields(file: Path) -> set[str]:
+    with file.open("rb") as lines:
+        found = json.loads(next(filter(bytes.strip, lines)))
+    return set(found) if isinstance(found, dict) else set()
+
+
+def _names(record: "type[BaseModel]") -> set[str]:
+    """The names that a record's fields may go by in a file."""
+    from pydantic import AliasChoices
+
+    found = set()
+    for name, field in record.model_fields.items():
+        alias = field.validation_alias
+        names = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
+        found |= {one for one in names if isinstance(one, str)}
+    return found
 
 
 def _faulty(task: "Task", found: "Survey", rows: "list[int]") -> str:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from aisr.base import redact
@@ -18,6 +19,8 @@ OFFLINE = {
     "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }
+SQLITE = "sqlite:///"  # before the path of a database
+HOUSE = str(Path(__file__).parents[2])
 
 
 def serve(root: Path, port: int) -> int:
@@ -34,9 +37,26 @@ def serve(root: Path, port: int) -> int:
     return run(words, {**OFFLINE, "MLFLOW_BACKEND_STORE_URI": uri})
 
 
-def run(words: list[str], environment: dict[str, str]) -> int:
-    """Run an `mlflow` command that serves until it ends, with these variables; its exit code."""
-    command = [sys.executable, "-m", "mlflow", *words]
-    with subprocess.Popen(command, env=os.environ | environment) as server:
-        signal.signal(signal.SIGTERM, lambda *_: server.terminate())  # or the server would outlive this command
-        return server.wait()
+def run(words: list[str], environment: dict[str, str], module: str = "mlflow") -> int:
+    """Run an `mlflow` command, or another module, that serves until it ends, with these variables; its exit code. Both
+    it and what it starts import nothing from the current folder, which may hold files of anyone: `-P` keeps that out of
+    Python's path, and as uvicorn puts it in again, they run in a folder of their own."""
+    command = [sys.executable, "-P", "-m", module, *words]
+    with tempfile.TemporaryDirectory(prefix="aisr-serves-") as empty:
+        told = os.environ | environment | {"PYTHONSAFEPATH": "1"}
+        with subprocess.Popen(command, env=_absolute(told), cwd=empty) as server:
+            signal.signal(signal.SIGTERM, lambda *_: server.terminate())  # or the server would outlive this command
+            return server.wait()
+
+
+def _absolute(told: dict[str, str]) -> dict[str, str]:
+    """The variables with paths as they are from here."""
+    found = dict(told)
+    for name in ("DSPY_CACHEDIR", "AISR_ARTIFACTS", "AISR_IMAGE_ROOT"):
+        if value := found.get(name):
+            found[name] = os.path.abspath(value)
+    for name in ("MLFLOW_BACKEND_STORE_URI", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI"):
+        if (value := found.get(name, "")).startswith(SQLITE):
+            found[name] = SQLITE + os.path.abspath(value.removeprefix(SQLITE))
+    paths = [HOUSE, *filter(None, found.get("PYTHONPATH", "").split(os.pathsep))]
+    return found | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, paths))}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
     from aisr.review.judging import Judge
     from aisr.review.verdicts import Review
+    from aisr.tasks.paper_checks import Checks
 
 
 PaperLM = Annotated[
@@ -118,10 +119,10 @@ def check_paper(
     accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if wanted else {}
     opened = opened_lm(
         lm, api_base, schema, logprobs, threads, accounts.get(FIRST, ledger), price,
-        embedding_api_base=embedding_api_base, embedding_price=embedding_price,
+        embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
     )  # fmt: skip
     behind = wanted and second_option.opened_lm_behind(
-        wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads
+        wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads, keyed=not estimate
     )
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     found = checks(draft, cited)
@@ -133,6 +134,8 @@ def check_paper(
     for judge in judges:
         warn_of_another_lm(judge.program, opened)
     if estimate:
+        if not found.claims and not found.citations:
+            display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
         display.say_estimate(estimated(judges, found, opened))
         if behind:
             display.note(f"and if {behind.spec} were asked about everything, beside that:")
@@ -192,6 +195,14 @@ def _write(out: Path | None, review: "Review") -> None:
     if out is not None:
         written = write.all_files(out, review)
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+
+
+def _why_nothing(found: "Checks") -> str:
+    """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
+    reasons = [f"{count} paragraphs: {why}" for why, count in found.skipped.items()]
+    if found.missing:
+        reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
+    return "; ".join(reasons)
 
 
 def _with_second(judge: "Judge", lm: "OpenLM", below: float) -> "Judge":

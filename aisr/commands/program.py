@@ -247,10 +247,23 @@ def predict(
         embeddings = Embeddings(ledger, address, embedding_price, timeout=timeout)
         opened = batching.opened(batch, answers, lm, api_base, schema, logprobs, embeddings)
     else:
-        opened = opened_lm(**settings, threads=threads, ledger=accounts.get(FIRST, ledger), price=price)
+        opened = opened_lm(
+            **settings, threads=threads, ledger=accounts.get(FIRST, ledger), price=price, keyed=not estimate
+        )
     warn_of_another_lm(loaded.program, opened)
     second = second_asked and second_option.opened(
-        second_asked, chosen, loaded, opened, accounts[SECOND], api_base, schema, logprobs, threads, timeout, artifacts
+        second_asked,
+        chosen,
+        loaded,
+        opened,
+        accounts[SECOND],
+        api_base,
+        schema,
+        logprobs,
+        threads,
+        timeout,
+        artifacts,
+        not estimate,
     )
     if estimate:
         from aisr.programs.reading.lines import read

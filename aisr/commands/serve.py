@@ -1,8 +1,6 @@
 """The command that serves a registered program over HTTP, on the loopback address."""
 
 import os
-import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,7 +26,7 @@ def serve(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5001,
     artifacts: Root = ARTIFACTS,
 ) -> None:
-    """Serve a registered program by `mlflow models serve`, on this machine only: POST {"inputs": [record, …]} to
+    """Serve a registered program as `mlflow models serve` does, on this machine only: POST {"inputs": [record, …]} to
     /invocations."""
     prepare(artifacts)
     from aisr.commands.display import note
@@ -53,13 +51,20 @@ def serve(
     told = {
         "MLFLOW_TRACKING_URI": tracking_uri(artifacts),
         "MLFLOW_REGISTRY_URI": tracking_uri(artifacts),
-        "AISR_LM": spec,
+        "AISR_LM": _from_anywhere(spec),
         "AISR_API_BASE": api_base,
         "AISR_IMAGE_ROOT": str(image_root.resolve()) if image_root else None,
         "AISR_ARTIFACTS": str(artifacts.resolve()),
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),  # uvicorn
     }
-    words = ["models", "serve", "--model-uri", program, "--env-manager", "local", "--host", "127.0.0.1"]
-    raise typer.Exit(
-        run([*words, "--port", str(port)], OFFLINE | {name: value for name, value in told.items() if value})
-    )
+    variables = OFFLINE | {name: value for name, value in told.items() if value}
+    raise typer.Exit(run([program, str(port)], variables, "aisr.serving.server"))
+
+
+def _from_anywhere(spec: str) -> str:
+    """The spec of an LM with the paths of model files as they are from here."""
+    from aisr.lm.open import EYES, GGUF
+
+    if not spec.startswith(GGUF):
+        return spec
+    model, eyes, projector = spec.removeprefix(GGUF).partition(EYES)
+    return GGUF + os.path.abspath(model) + eyes + (os.path.abspath(projector) if projector else "")

@@ -41,11 +41,25 @@ def command_line() -> str:
     return shlex.join(hidden).replace("'…'", "…")
 
 
-def opened_lm(*given: Any, **more: Any) -> "OpenLM":
+def opened_lm(lm: str, api_base: str | None, *given: Any, **more: Any) -> "OpenLM":
     """`aisr.lm.open.opened_lm`, whose import is too slow for `--help`."""
     from aisr.lm import open as lms
 
-    return lms.opened_lm(*given, **more)
+    if api_base and more.get("embedding_api_base") == lms.PROVIDER:
+        say_one_key("embeddings")
+    return lms.opened_lm(lm, api_base, *given, **more)
+
+
+def say_one_key(whose: str) -> None:
+    """Say that a provider's key goes to a server of the user's own as well, unless that has one of its own."""
+    from aisr.commands.display import note
+    from aisr.lm.endpoint import OPENAI_KEY, OWN_KEY, key_of_servers
+
+    if key_of_servers() == OPENAI_KEY:
+        note(
+            f"warning: {OPENAI_KEY} goes to OpenAI, for {whose}, and to the server at --api-base as well; set "
+            f"{OWN_KEY} to that server's own key, or to nothing where it asks for none"
+        )
 
 
 def opened_beside(
@@ -59,6 +73,7 @@ def opened_beside(
     ledger: "Ledger",
     price: str | None,
     timeout: float | None = None,
+    keyed: bool = True,
 ) -> "OpenLM":
     """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; api_base: where --lm is.
 
@@ -72,8 +87,19 @@ def opened_beside(
             f"{spec.partition('/')[0]}"
         )
     address = None if own_base == "provider" else own_base
+    if api_base and address is None and spec.startswith("openai/"):
+        say_one_key(f"the {role} LM")
     return opened_lm(
-        spec, address, schema or not address, logprobs, threads, ledger, price, timeout=timeout, role=f"{role}-"
+        spec,
+        address,
+        schema or not address,
+        logprobs,
+        threads,
+        ledger,
+        price,
+        timeout=timeout,
+        role=f"{role}-",
+        keyed=keyed,
     )
 
 

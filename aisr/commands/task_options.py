@@ -84,8 +84,9 @@ Strategy = Annotated[
     str | None,
     typer.Option(
         help="context24-figures: how figures are ranked, in words between strokes, such as chunk/512/mentions; "
-        "docs/context24-figures.md lists them. Default: element/100/read/parts. context24-text: `select` (default: "
-        "the LM chooses among the best sentences by BM25), `whole` (it quotes from the whole paper), or without LM "
+        "docs/context24-figures.md lists them. Default: element/100/read/parts. context24-text: `method` (default: "
+        "the LM chooses among sentences that tell of method), `select` (among the best by BM25), `whole` (it quotes "
+        "from the whole paper), or without LM "
         "`sentences` or `paragraph`."
     ),
 ]

@@ -3,6 +3,9 @@
 # HTTP 503 of a served model; `MlflowException` takes it, and no public module has it.
 from mlflow.protos.databricks_pb2 import TEMPORARILY_UNAVAILABLE
 
+# The application that answers `mlflow models serve`, here behind a guard of ours (`aisr/serving/guard.py`).
+from mlflow.pyfunc.scoring_server import init as scoring_app
+
 # Traces written straight into the store: the public ways turn tracing on for the whole process.
 from mlflow.tracing.client import TracingClient
 from mlflow.tracing.constant import SpanAttributeKey, TraceMetadataKey, TraceTagKey
@@ -17,4 +20,5 @@ __all__ = [
     "TraceTagKey",
     "TracingClient",
     "resolve_tags",
+    "scoring_app",
 ]

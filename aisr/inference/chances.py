@@ -15,4 +15,4 @@ def chances_for(lm: OpenLM, wanted: str, samples: int | None, needed: bool) -> s
         return None
     if not lm.lm.gives_logprobs:
         return "stated"
-    return "auto" if lm.endpoint else None
+    return "auto" if lm.endpoint and not lm.decides else None

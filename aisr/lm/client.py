@@ -4,21 +4,23 @@ Keys come from the environment only and are written nowhere.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import dspy
-from dspy.lm15 import Request, Response
-from dspy.utils.exceptions import LMError
+from dspy.lm15 import ProviderError, Request, Response
+from dspy.utils.exceptions import LMError, LMProviderError
 
 from aisr.base import redact
 from aisr.compat.dspy import adapter_message_call, attributes, plain
 from aisr.lm.budget import Contact, Ledger, Refusal, Usage
 from aisr.lm.embeddings import Embeddings
+from aisr.lm.endpoint import check_length
 from aisr.lm.prices import Price, usd
 from aisr.lm.rate_limit import RETRIES, Pace
+from aisr.lm.response_cache import listen, not_to_be_used
 
 THREADS = 8
 
@@ -92,7 +94,20 @@ class LedgerLM(dspy.LM):
         demos and instructions. Our engines see to that themselves."""
         if not isinstance(self.engine, str):
             return outputs
-        return attributes(redact.throughout(plain(outputs), self.hidden))
+        said = plain(outputs)
+        try:
+            check_length(said)
+        except ProviderError as error:
+            raise LMProviderError(str(error)) from None
+        return attributes(redact.throughout(said, self.hidden))
+
+    def listen(self) -> list[str]:
+        """See `aisr.lm.response_cache.listen`."""
+        return listen()
+
+    def not_to_be_used(self, keys: Iterable[str]) -> None:
+        """See `aisr.lm.response_cache.not_to_be_used`."""
+        not_to_be_used(dspy.cache, keys)
 
     def _refusing(self, reason: str) -> "LedgerLM":
         refusal = Refusal(self.ledger, reason)

@@ -41,6 +41,7 @@ class DecisionEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"response_format", "logprobs", "top_logprobs"})
+    decides = True
     takes_constraints = True  # aisr.programs.asking.ask: what a list may hold, and how many
 
     def __init__(self, model: str, api_base: str | None, api_key: str | None, timeout: float | None) -> None:

@@ -148,7 +148,7 @@ class _Writer:
             weights = [chance ** (1 / self.temperature) for chance in chances]
             chosen = self.draw.choices(options, weights)[0]
         self.text += f'{chosen}"'
-        self._count(completion, written=1)
+        self._count(completion, written=0)
         self.scored.append(
             TokenLogprob(
                 token=chosen,

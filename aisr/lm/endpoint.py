@@ -18,6 +18,7 @@ from dspy.lm15 import (
     Message,
     OpenAIChatCompat,
     ProviderDefinition,
+    ProviderError,
     RefusalPart,
     Request,
     Response,
@@ -30,8 +31,17 @@ from aisr.base import redact
 from aisr.compat.dspy import AsyncLM15Engine, LM15Engine, timeouts_for
 from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport, posted
 
+MOST_SIGNS = 1_000_000  # of an answer; a model that reasons writes some 100,000
 PLAIN_PATH = "/v1"  # any other may hold a token
+OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
 ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
+
+
+def key_of_servers() -> str | None:
+    """The variable whose key servers of the user's own are sent: `OWN_KEY`, which may be empty, where it is set, else
+    OpenAI's; None for none, as such servers often ask for no key."""
+    name = OWN_KEY if OWN_KEY in os.environ else OPENAI_KEY
+    return name if os.environ.get(name) else None
 
 
 class Endpoint:
@@ -46,11 +56,11 @@ class Endpoint:
     supports_reasoning = False
 
     def __init__(self, name: str, address: str, schema: bool, timeout: float | None, threads: int) -> None:
-        keyed = bool(os.environ.get("OPENAI_API_KEY"))  # servers of one's own often ask for no key
+        key = key_of_servers()
         definition = ProviderDefinition.chat(
-            AccessPolicy(provider=name, env_keys=("OPENAI_API_KEY",) if keyed else (), base_url=address),
+            AccessPolicy(provider=name, env_keys=(key,) if key else (), base_url=address),
             compat=OpenAIChatCompat(),
-            placeholder_key=None if keyed else "none",
+            placeholder_key=None if key else "none",
         )
         self.supports_response_schema = schema
         self.supported_params = frozenset(
@@ -120,7 +130,9 @@ def without_secrets(response: Response, model: str, hidden: Sequence[tuple[str, 
 
     model: as it was asked for; hidden: what must not stand in it, each with its name.
     """
-    parts = [_clean(part, hidden) for part in response.message.parts if isinstance(part, ANSWERS)]
+    said = [part for part in response.message.parts if isinstance(part, ANSWERS)]
+    check_length([part.value if isinstance(part, DataPart) else part.text for part in said])
+    parts = [_clean(part, hidden) for part in said]
     return Response(
         id=None,
         model=model,
@@ -129,6 +141,21 @@ def without_secrets(response: Response, model: str, hidden: Sequence[tuple[str, 
         usage=response.usage,  # numbers
         logprobs=_clean_tokens(response.logprobs, hidden),
     )
+
+
+def check_length(answer: Any) -> None:
+    """Raises `ProviderError`, which is not sent again, for an answer longer than any that was asked for: reading one of
+    24 MB takes 2 GB. answer: texts, or JSON values."""
+    signs, level = 0, [answer]
+    while level and signs <= MOST_SIGNS:
+        one = level.pop()
+        signs += len(one) if isinstance(one, (str, list, tuple, dict)) else 1
+        if isinstance(one, dict):
+            level += [*one, *one.values()]
+        elif isinstance(one, (list, tuple)):
+            level += one
+    if signs > MOST_SIGNS:
+        raise ProviderError(f"an answer of more than {MOST_SIGNS:,} characters, which none is allowed to have")
 
 
 def _clean(part: Any, hidden: Sequence[tuple[str, str]]) -> Any:

@@ -158,7 +158,7 @@ class Llama:
         top = answer["choices"][0]["logprobs"]["content"][0]["top_probs"]
         found = {entry["id"]: float(entry["prob"]) for entry in top}
         shares = [max(found.get(token, 0.0), 1e-12) for token in tokens]
-        return [share / math.fsum(shares) for share in shares], _completion(answer)
+        return [share / math.fsum(shares) for share in shares], _completion(answer)._replace(written=0)
 
     def chat_prompt(self, turns: Sequence[tuple[str, str]]) -> str:
         """Roles and texts in the chat template of the model's file, open for the assistant's answer. Raises
@@ -204,7 +204,7 @@ class Llama:
         if "choices" not in answer:
             error = answer.get("error", answer)
             raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
-        _count(answer)
+        _count(answer, scoring="post_sampling_probs" in body)
         return answer
 
     def _seen(self, body: dict[str, Any], pictures: Sequence[str]) -> dict[str, Any]:
@@ -246,9 +246,12 @@ class Tokens(NamedTuple):
         return self.read - self.cached
 
 
-def _count(answer: dict[str, Any]) -> None:
+def _count(answer: dict[str, Any], scoring: bool) -> None:
+    """scoring: nothing was written: the token that llama.cpp draws where probabilities are read is thrown away."""
     if file := os.environ.get(TOKEN_COUNT):
         done = _completion(answer)
+        if scoring:
+            done = done._replace(written=0)
         with open(file, "a", encoding="ascii") as lines:  # a short line is appended whole, also beside other processes
             lines.write(f"{done.read} {done.cached} {done.written}\n")
 

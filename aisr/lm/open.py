@@ -25,7 +25,8 @@ from aisr.lm.endpoint import AsyncEndpoint, Endpoint
 from aisr.lm.gguf_file import model_file, with_eyes
 from aisr.lm.open_decisions import DECIDE, open_decisions
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
-from aisr.lm.response_cache import tame
+from aisr.lm.question_adapter import lean_adapter
+from aisr.lm.response_cache import ask_again, tame
 from aisr.lm.unavailable import LMUnavailable, check_price
 
 EMBEDDED = "embedded"
@@ -62,11 +63,12 @@ def open_lm(
     embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
     that the model string names).
     Whoever opens one has DSPy's response cache tamed (`aisr/lm/response_cache.py`) and its connections bounded
-    (`aisr/compat/transport.py`).
+    (`aisr/compat/transport.py`), and what could not be used of earlier answers asked for again.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     trim_keys()
     tame(dspy.cache)
+    ask_again(dspy.cache)
     bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
@@ -158,7 +160,7 @@ def _in_process(
     )
     return OpenLM(
         lm,
-        adapter_for(True),
+        lean_adapter(),
         spec,
         None,
         threads=1,
@@ -244,6 +246,7 @@ def opened_lm(
     role: str = "",
     embedding_api_base: str | None = None,
     embedding_price: float | None = None,
+    keyed: bool = True,
 ) -> OpenLM:
     """The LM of a command's options (see `open_lm`): what DSPy logs is dropped, and `price` is text. embedding_api_base
     and embedding_price: where the embedding model of a retriever is, and USD a million of its tokens."""
@@ -263,6 +266,7 @@ def opened_lm(
         timeout=timeout,
         role=role,
         embeddings=embeddings,
+        keyed=keyed,
     )
 
 
@@ -277,9 +281,14 @@ def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
 
 
 def check_address(address: str, option: str) -> None:
-    """Raises `LMUnavailable` for what is no address of a server, or one that holds a password. option: whose value it
-    is, such as `--api-base`."""
+    """Raises `LMUnavailable` for what is no address of a server, or one that holds a password or a query. option: whose
+    value it is, such as `--api-base`."""
     if not address.startswith(("http://", "https://")):
         raise LMUnavailable(f"{option} {address!r}: expected an address that begins with http:// or https://")
     if "@" in address.partition("://")[2].partition("/")[0]:
         raise LMUnavailable(f"{option} holds a user name or password; a key goes into OPENAI_API_KEY")
+    if "?" in address or "#" in address:
+        raise LMUnavailable(
+            f"{option} holds a query (behind `?` or `#`), to which nothing can be joined; expected the address that "
+            "/chat/completions is joined to, and a key in OPENAI_API_KEY"
+        )

@@ -13,7 +13,7 @@ import dspy
 from pydantic import BaseModel
 
 from aisr.compat.dspy import prepare_formats_by
-from aisr.lm.adapters import remembering
+from aisr.lm.adapters import adapter_for, remembering
 from aisr.lm.client import OpenLM
 from aisr.programs.errors import UserError
 from aisr.programs.questions import SURE, Question, each_of, is_closed, labels_of, preamble, questions_of, with_options
@@ -27,21 +27,27 @@ class CannotWrite(UserError):
 
 
 class LeanAdapter(dspy.JSONAdapter):
-    """Prompts for a model whose labels are scored under a schema: the instruction with its options, the values of the
-    inputs, and answers as JSON in one line."""
+    """Prompts for a model in this process, whose labels are scored under a schema: the instruction with its options,
+    the values of the inputs, and answers as JSON in one line. What must be written is asked for as DSPy does."""
 
     def format_system_message(self, signature: Any) -> str:
+        if not is_closed(signature):
+            return str(super().format_system_message(signature))
         return _instruction(signature, signature.instructions)
 
     def format_user_message_content(
         self, signature: Any, inputs: Mapping[str, Any], prefix: str = "", suffix: str = "", main_request: bool = False
     ) -> str:
+        if not is_closed(signature):
+            return str(super().format_user_message_content(signature, inputs, prefix, suffix, main_request))
         given = {name: inputs[name] for name in signature.input_fields if inputs.get(name) is not None}
         return "\n\n".join(f"{name}:\n{_written(value)}" for name, value in given.items())
 
     def format_assistant_message_content(
         self, signature: Any, outputs: Mapping[str, Any], missing_field_message: str | None = None
     ) -> str:
+        if not is_closed(signature):
+            return str(super().format_assistant_message_content(signature, outputs, missing_field_message))
         said = {name: outputs.get(name) for name in signature.output_fields if outputs.get(name) is not None}
         return json.dumps(said, ensure_ascii=False, default=str)
 
@@ -64,14 +70,18 @@ class QuestionAdapter(LeanAdapter):
         return super().format_assistant_message_content(signature, closed)
 
     def __call__(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: Any) -> Any:
-        if is_closed(signature):
+        if is_closed(signature) and _decides(lm):
             return super().__call__(lm, lm_kwargs, signature, demos, inputs)
+        if not _decides(lm):  # an optimizer's, to propose instructions with
+            return _chat(lm)(lm, lm_kwargs, signature, demos, inputs)
         writer = self._writer(signature)
         return writer.adapter(writer.lm, _writing(lm_kwargs, writer), signature, demos, inputs)
 
     async def acall(self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: Any) -> Any:
-        if is_closed(signature):
+        if is_closed(signature) and _decides(lm):
             return await super().acall(lm, lm_kwargs, signature, demos, inputs)
+        if not _decides(lm):
+            return await _chat(lm).acall(lm, lm_kwargs, signature, demos, inputs)
         writer = self._writer(signature)
         return await writer.adapter.acall(writer.lm, _writing(lm_kwargs, writer), signature, demos, inputs)
 
@@ -84,11 +94,22 @@ class QuestionAdapter(LeanAdapter):
         )
 
 
+def lean_adapter() -> dspy.Adapter:
+    """That of a model in this process, ready for use."""
+    return remembering(LeanAdapter())
+
+
 def question_adapter(writer: OpenLM | None) -> dspy.Adapter:
     """That adapter, ready for use."""
     adapter = remembering(QuestionAdapter(writer))
     prepare_formats_by(adapter, _ask)  # each request has its own questions: nothing to remember
     return adapter
+
+
+def writer_of(lm: OpenLM) -> OpenLM | None:
+    """Who writes for an LM: itself, or the model behind a decision model; None for nobody."""
+    adapter = lm.adapter
+    return adapter.writer if isinstance(adapter, QuestionAdapter) else lm
 
 
 def form_of(signature: Any, constraints: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -122,6 +143,14 @@ def _ask(lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> None:
     constraints = (lm_kwargs.pop("metadata", None) or {}).get("constraints") or {}
     schema = form_of(signature, constraints)
     lm_kwargs["response_format"] = {"type": "json_schema", "json_schema": {"name": FORM, "schema": schema}}
+
+
+def _decides(lm: Any) -> bool:
+    return bool(getattr(getattr(lm, "engine", None), "decides", False))
+
+
+def _chat(lm: Any) -> dspy.Adapter:
+    return adapter_for(bool(lm.supports_response_schema))
 
 
 def _writing(lm_kwargs: Mapping[str, Any], writer: OpenLM) -> dict[str, Any]:

@@ -8,7 +8,9 @@ the answers are text (`aisr/lm/text_disk.py`).
 
 import atexit
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Any
 
@@ -17,6 +19,7 @@ WAITING = 100  # answers that may wait to be stored: more would fill the memory,
 SMALL = {"sqlite_cache_size": 128, "sqlite_mmap_size": 0}  # pages; bytes. 32 MB and 64 MB for each of 16 databases else
 SHARDS, TIMEOUT = 16, 10  # databases; seconds: as DSPy has them
 _taming = threading.Lock()
+_heard: ContextVar[list[str] | None] = ContextVar("keys that were looked for", default=None)
 
 
 def tame(cache: Any) -> None:
@@ -29,6 +32,41 @@ def tame(cache: Any) -> None:
         cache.memory_cache = LRUCache(REMEMBERED)
         if cache.enable_disk_cache:
             cache.disk_cache = _Keeper(_as_text(cache.disk_cache))
+            cache.cache_key = _overheard(cache.cache_key)
+
+
+def _overheard(cache_key: Callable[..., str]) -> Callable[..., str]:
+    """The same, whose keys whoever listens is told."""
+
+    def key_of(*given: Any, **named: Any) -> str:
+        key = cache_key(*given, **named)
+        if (heard := _heard.get()) is not None:
+            heard.append(key)
+        return key
+
+    return key_of
+
+
+def listen() -> list[str]:
+    """A list that the keys of all answers are put into that are looked for from here on in this thread or task."""
+    keys: list[str] = []
+    _heard.set(keys)
+    return keys
+
+
+def not_to_be_used(cache: Any, keys: Iterable[str]) -> None:
+    """Answers that failed a record are kept for as long as this process judges the same over and over, as a compile
+    does, and not on disk: whoever runs the command again has them asked for again."""
+    if isinstance(cache.disk_cache, _Keeper):
+        for key in dict.fromkeys(keys):
+            cache.disk_cache.set_aside(key, cache.memory_cache.get(key))
+
+
+def ask_again(cache: Any) -> None:
+    """Have those asked for again from here on."""
+    if isinstance(cache.disk_cache, _Keeper):
+        for key in cache.disk_cache.forget_aside():
+            cache.memory_cache.pop(key, None)
 
 
 def _as_text(store: Any) -> Any:
@@ -54,9 +92,26 @@ class _Keeper:
         atexit.register(self.close)
         self._known: set[int] = set()
         self._knows_all = False
+        self._aside: dict[str, Any] = {}  # see `not_to_be_used`
         self._asked.put(_Request(self._look_around, ()))
 
+    def set_aside(self, key: str, value: Any) -> None:
+        """Keep a value, or else what is stored, in this process alone."""
+        value = self.get(key) if value is None else value
+        if value is not None:
+            self._aside[key] = value
+            self.delete(key)
+
+    def forget_aside(self) -> list[str]:
+        """Forget these, and the keys of them."""
+        keys = list(self._aside)
+        for key in keys:
+            self._aside.pop(key, None)
+        return keys
+
     def get(self, key: str) -> Any:
+        if (aside := self._aside.get(key)) is not None:
+            return aside
         return self._ask(self._store.get, key) if self._may_hold(key) else None
 
     def set(self, key: str, value: Any) -> None:

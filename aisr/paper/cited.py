@@ -41,8 +41,8 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
     unread: list[Unread] = []
     for file in _files(folder):
         place = Place(file.name)
-        if file.is_dir():
-            unread.append(Unread(place, "a folder; papers are looked for beside it, not in it"))
+        if why := _refused(file, folder):
+            unread.append(Unread(place, why))
             continue
         try:
             found = source(file, limits)
@@ -84,6 +84,19 @@ def _files(folder: Path) -> list[Path]:
     if len(found) > MOST_FILES:
         raise UserError(f"{folder}: {len(found):,} files; expected the cited papers alone, {MOST_FILES:,} at most")
     return found
+
+
+def _refused(file: Path, folder: Path) -> str | None:
+    """Why a file is not looked into: what is read is sent to an LM and shown, and a pipe or device never ends."""
+    try:
+        found = file.resolve(strict=True)
+        if not found.is_relative_to(folder.resolve()):
+            return "a link that leads out of the folder; put the file itself there"
+        if found.is_dir():
+            return "a folder; papers are looked for beside it, not in it"
+        return None if found.is_file() else "no file but a pipe, a device or the like"
+    except (OSError, RuntimeError) as error:  # a link to nothing, a circle of links
+        return f"cannot be opened ({getattr(error, 'strerror', None) or 'a circle of links'})"
 
 
 def _found_by(file: Path, found: Source, works: Mapping[str, Work]) -> tuple[int, list[str]]:

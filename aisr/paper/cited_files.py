@@ -74,8 +74,9 @@ def _doi(text: str) -> str:
 
 def _of_text(file: Path) -> list[str]:
     """The paragraphs of a text, which blank lines part, without a list of references."""
-    content = file.read_bytes() if file.stat().st_size <= MOST_BYTES else None
-    if content is None:
+    with file.open("rb") as opened:
+        content = opened.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
         raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB; expected the text of one paper")
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")

@@ -151,7 +151,9 @@ def _text(element: Element) -> str:
 
 
 def _gather(element: Element, pieces: list[str]) -> None:
-    pieces.append(element.text or "")
+    """Put what an element says behind the pieces, of which none is empty: the last of them says what stands before."""
+    if element.text:
+        pieces.append(element.text)
     for one in element:
         name = _name(one)
         if name in ("inline-formula", "tex-math"):
@@ -167,17 +169,18 @@ def _gather(element: Element, pieces: list[str]) -> None:
         elif name in ("break", "p"):
             pieces.append(" ")
             _gather(one, pieces)
-        elif name == "sup" and "".join(pieces)[-1:].isalnum():
+        elif name == "sup" and pieces and pieces[-1][-1].isalnum():
             pieces.append("^")
             _gather(one, pieces)
         elif name:
             _gather(one, pieces)
-        pieces.append(one.tail or "")
+        if one.tail:
+            pieces.append(one.tail)
 
 
 def _is_raised(element: Element, pieces: list[str]) -> bool:
     """Whether a reference is a mere number behind a word, not one in brackets."""
-    before = next((piece for piece in reversed(pieces) if piece), "")
+    before = pieces[-1] if pieces else ""
     return bool(DIGITS.fullmatch("".join(element.itertext()))) and not OPEN.search(before) and before[-1:].strip() != ""
 
 

@@ -82,7 +82,7 @@ class Files:
                 limits = f"{MAX_BYTES >> 20} MiB a file, {MAX_TOTAL >> 20} MiB and {MAX_FILES} files a paper"
                 self.refuse(place, f"{name}: beyond the limits ({limits})")
                 return None
-            raw = file.read_bytes()
+            raw = _beginning(file)
         except OSError as error:
             self.refuse(place, f"{name}: {error.strerror or error}")
             return None
@@ -93,7 +93,7 @@ class Files:
     def again(self, file: Path) -> str:
         """A file whose text is looked through before or after it is read; empty where it cannot be."""
         try:
-            return file.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
+            return _beginning(file).decode("utf-8", "replace")
         except OSError:
             return ""
 
@@ -134,6 +134,12 @@ class Files:
         return plain
 
 
+def _beginning(file: Path) -> bytes:
+    """No more than a file may have, whatever its size was said to be."""
+    with file.open("rb") as opened:
+        return opened.read(MAX_BYTES)
+
+
 def main_file(path: Path) -> Path:
     """The main file of a LaTeX paper: the file itself, or that of a folder. Raises UserError where there is none, or
     more than one that could be it."""
@@ -150,5 +156,4 @@ def main_file(path: Path) -> Path:
 
 
 def _begins_document(file: Path) -> bool:
-    with file.open("rb") as opened:
-        return rb"\documentclass" in opened.read(MAX_BYTES)
+    return rb"\documentclass" in _beginning(file)

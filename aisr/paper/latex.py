@@ -43,6 +43,8 @@ def read(path: Path, root: Path | None = None) -> Draft:
     body = Body(Files(file.parent, root), file)
     body.read()
     draft = _Paper(body).draft()
+    if not draft.paragraphs and draft.unread:
+        raise UserError(f"{path}: no words could be read of this paper: {draft.unread[0].why}")
     if not draft.paragraphs:
         raise UserError(f"{path}: no words in this paper; expected LaTeX with text between its commands")
     return draft

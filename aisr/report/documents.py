@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aisr.base.redact import printable
+
 MISSING = "(not recorded)"
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -55,9 +57,9 @@ class Section:
 
 def as_markdown(title: str, sections: Sequence[Section]) -> str:
     """The document in Markdown. Text from outside cannot end a fence or a table cell."""
-    parts = [f"# {title}"]
+    parts = [f"# {_said(title)}"]
     for section in sections:
-        parts += [f"## {section.title}", *map(_markdown, section.blocks)]
+        parts += [f"## {_said(section.title)}", *map(_markdown, section.blocks)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -71,28 +73,33 @@ def as_latex(title: str, sections: Sequence[Section]) -> str:
 
 def latex(text: str) -> str:
     """Text as LaTeX sets it, sign by sign."""
-    return "".join(LATEX.get(sign, sign) for sign in text)
+    return "".join(LATEX.get(sign, sign) for sign in printable(text))
 
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Verbatim):
         longest = max((len(run) for run in re.findall("`+", block.text)), default=0)
         fence = "`" * max(3, longest + 1)
-        return f"{fence}text\n{block.text}\n{fence}"
+        return f"{fence}text\n{printable(block.text)}\n{fence}"
     if isinstance(block, Table):
         rows = [block.header, ["---"] * len(block.header), *block.rows]
         return "\n".join("| " + " | ".join(_cell(cell) for cell in row) + " |" for row in rows)
-    return block
+    return _said(block)
+
+
+def _said(text: str) -> str:
+    """A line in which nothing is markup that leads or loads anything: no element of HTML, no link, no picture."""
+    return printable(text).replace("<", "&lt;").replace("](", "]\\(").replace("][", "]\\[")
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return _said(" ".join(text.split())).replace("|", "\\|")
 
 
 def _latex(block: Block) -> str:
     if isinstance(block, Verbatim):
         # The end of the environment is the one thing that such text must not hold.
-        text = block.text.replace(r"\end{Verbatim}", r"\end {Verbatim}")
+        text = printable(block.text).replace(r"\end{Verbatim}", r"\end {Verbatim}")
         return "\\begin{Verbatim}[breaklines=true]\n" + text + "\n\\end{Verbatim}"
     if isinstance(block, Table):
         columns = "l" * (len(block.header) - 1) + "X"

@@ -22,6 +22,9 @@ FINGERPRINT = "sentence/v1"
 MILD = frozenset((str(QuoteLabel.NOT_FOUND),))  # it may be from elsewhere
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 
+BRACKETS = re.compile(r"[\\\[\]]")
+PLACEHOLDER = re.compile(r"\{\d+\}")
+
 
 def rule_id(verdict: Verdict) -> str:
     """The id of the rule that a verdict is a result of."""
@@ -37,7 +40,8 @@ def as_sarif(review: Review) -> str:
     results = [_result(review, one, places) for one in review.verdicts if one.doubtful]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
-        {"level": "warning", "message": {"text": f"not read: {one.place}: {one.why}"}} for one in review.draft.unread
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        for one in review.draft.unread
     ]
     done = {
         "executionSuccessful": not review.unjudged and review.stopped is None,
@@ -98,7 +102,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         "ruleId": rule,
         "ruleIndex": rules[rule],
         "level": "note" if verdict.label is None else _level(verdict.kind, verdict.label),
-        "message": {"text": text},
+        "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
         "properties": {"page": place.page} if place.page is not None else {},
@@ -108,10 +112,17 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
     floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
     if floats:
         found["relatedLocations"] = [
-            {**_location(review, one.place), "id": number, "message": {"text": one.name}}
+            {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
             for number, one in enumerate(floats)
         ]
     return found
+
+
+def _as_it_stands(text: str) -> str:
+    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6)."""
+    if "](" in text:
+        text = BRACKETS.sub(r"\\\g<0>", text)
+    return PLACEHOLDER.sub(r"{\g<0>}", text)
 
 
 def _fingerprint(rule: str, verdict: Verdict) -> str:

@@ -72,7 +72,8 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES, inde
                 key = json.dumps([digest, claim["claim"], passages])
                 found = known.once(key, partial(_reduced, claim["claim"], held, passages))
             claim["documents"] = [page.model_dump() for page in found]
-            new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
+            # Half of a pair of surrogates, as a page that was cut may hold it, is no sign.
+            new.write(json.dumps(claim, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     return count
 
 
@@ -85,7 +86,9 @@ def claims(file: Path) -> Iterator[dict[str, Any]]:
     try:
         text = file.read_text(encoding="utf-8")
         found = (
-            json.loads(text) if text.lstrip().startswith("[") else [json.loads(row) for row in text.splitlines() if row]
+            json.loads(text)
+            if text.lstrip().startswith("[")
+            else [json.loads(row) for row in text.split("\n") if row.strip()]
         )
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{file}: {error}; expected a JSON list of claims, or a claim a line") from error

@@ -13,6 +13,7 @@ import dspy
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures.relation import HALF, gain
 from aisr.metrics.context24_figures.score import Ranked
+from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_figures import Context24FiguresOptions, context24_figures_judge, without_lm
 from aisr.programs.records.context24_figures import (
     MOST,
@@ -112,6 +113,9 @@ def _stratum(gold: Sought) -> str:
     return "table" if place.figure.kind == "TAB" else "panel" if place.panel else "figure"
 
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets compute begins so
+
+
 @dataclass(frozen=True)
 class LabelTable:
     """A CSV file with a header, an id and its labels a line, as the organisers' scorer reads it: it splits the labels
@@ -124,7 +128,10 @@ class LabelTable:
         table = csv.writer(told, lineterminator="\n")
         table.writerow(["claimid", "predictions"])
         for line in lines:
-            table.writerow([line["id"], ",".join(dict.fromkeys(label.strip() for label in line["ranking"]))])
+            row = [line["id"], ",".join(dict.fromkeys(label.strip() for label in line["ranking"]))]
+            if formula := next((cell for cell in row if cell.startswith(FORMULA)), None):
+                raise UserError(f"{formula[:40]!r} begins as a formula does, which a spreadsheet would run; rename it")
+            table.writerow(row)
         write_whole(out, told.getvalue())
 
 

@@ -38,6 +38,10 @@ CLAIM = re.compile(
 PART = re.compile(r"(?i:figure|table) \S{0,12}\d(?P<letter>[a-h])")
 HIDDEN = "hidden from a reader"
 NO_CLAIM = "no number, comparison or claim about results"
+MOST_FLOATS = 30  # of one paragraph; beyond that nobody can tell what is held against what
+MOST_SHOWN = 20_000_000  # characters of floats that all checks may show together; of a paper 500,000 are many
+TOO_MANY = f"refers to more than {MOST_FLOATS} figures and tables, or to none in a section that has more"
+TOO_MUCH = f"comes when {MOST_SHOWN:,} characters of figures and tables are shown already"
 NO_EVIDENCE = "refers to no figure or table, and stands in no results section that has one"
 
 
@@ -77,15 +81,18 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     against_floats: list[Check] = []
     against_works: list[Check] = []
     facts = by_sentence(recomputed(draft))
+    floats, left = _Floats(draft), MOST_SHOWN
     for number, paragraph in enumerate(draft.paragraphs):
         shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
-        keys = bundle(draft, paragraph)
-        reason = _reason([one for _, one in shown], keys)
+        keys = floats.of(paragraph)
+        after = left - sum(_size(draft.floats[key]) for key in keys)
+        reason = _reason([one for _, one in shown], keys, after)
         if reason is None:
             places = tuple(place for place, _ in shown)
             told = hint(facts.get(number, {}), places)
             record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, told, taken)
             against_floats.append(Check(record, number, places))
+            left = after
         else:
             skipped[reason] += 1
         for place, sentence in shown:
@@ -97,44 +104,68 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
 def bundle(draft: Draft, paragraph: Paragraph) -> tuple[str, ...]:
     """The keys of the floats that a paragraph is checked against: those that it refers to, a part of a figure with the
     whole and the whole with its parts; in a results section, where it refers to none, those of the section."""
-    named = [key for one in paragraph.sentences if not one.hidden for key in one.refers if key in draft.floats]
-    return tuple(dict.fromkeys(related for key in named for related in _related(draft, key))) or _of_section(
-        draft, paragraph.headings
-    )
+    return _Floats(draft).of(paragraph)
 
 
-def _related(draft: Draft, key: str) -> Iterator[str]:
-    name = draft.floats[key].name
-    part = PART.fullmatch(name)
-    whole = name[:-1] if part else name
-    for other, one in draft.floats.items():
-        if one.name == name or one.name == whole or (not part and _part_of(one, name)):
-            yield other
+class _Floats:
+    """The floats of a draft as paragraphs find them: by what they are called, and by the sections around them."""
 
+    def __init__(self, draft: Draft) -> None:
+        self._floats = draft.floats
+        self._place = {key: place for place, key in enumerate(draft.floats)}
+        self._named: dict[str, list[str]] = {}
+        self._parts: dict[str, list[str]] = {}  # of a figure, by the name of the whole
+        self._within: dict[tuple[str, ...], list[str]] = {}
+        for key, one in draft.floats.items():
+            self._named.setdefault(one.name, []).append(key)
+            if one.name[-1:].isalpha():
+                self._parts.setdefault(one.name[:-1], []).append(key)
+            for level in range(len(one.headings) + 1):
+                self._within.setdefault(one.headings[:level], []).append(key)
 
-def _part_of(one: Float, name: str) -> bool:
-    return len(one.name) == len(name) + 1 and one.name.startswith(name) and one.name[-1].isalpha()
+    def of(self, paragraph: Paragraph) -> tuple[str, ...]:
+        """See `bundle`. More than `MOST_FLOATS` are not told in full: nobody looks at them."""
+        named = [key for one in paragraph.sentences if not one.hidden for key in one.refers if key in self._floats]
+        found: dict[str, None] = {}
+        for key in dict.fromkeys(named):
+            found |= dict.fromkeys(self._related(key))
+            if len(found) > MOST_FLOATS:
+                break
+        return tuple(found) or self._of_section(paragraph.headings)
 
+    def _related(self, key: str) -> list[str]:
+        name = self._floats[key].name
+        part = PART.fullmatch(name)
+        names = [self._named[name], self._named.get(name[:-1], []) if part else self._parts.get(name, [])]
+        some = dict.fromkeys(other for found in names for other in found[: MOST_FLOATS + 1])
+        return sorted(some, key=self._place.__getitem__)
 
-def _of_section(draft: Draft, headings: tuple[str, ...]) -> tuple[str, ...]:
-    """The floats of the innermost section around, up to the results section."""
-    outermost = next((level for level, title in enumerate(headings, start=1) if RESULTS.search(title)), None)
-    if outermost is None:
+    def _of_section(self, headings: tuple[str, ...]) -> tuple[str, ...]:
+        """The floats of the innermost section around, up to the results section."""
+        outermost = next((level for level, title in enumerate(headings, start=1) if RESULTS.search(title)), None)
+        if outermost is None:
+            return ()
+        for level in range(len(headings), outermost - 1, -1):
+            if found := self._within.get(headings[:level]):
+                return tuple(found[: MOST_FLOATS + 1])
         return ()
-    for level in range(len(headings), outermost - 1, -1):
-        found = tuple(key for key, one in draft.floats.items() if one.headings[:level] == headings[:level])
-        if found:
-            return found
-    return ()
 
 
-def _reason(shown: Sequence[Sentence], keys: tuple[str, ...]) -> str | None:
-    """Why a paragraph is not checked; None where it is."""
+def _reason(shown: Sequence[Sentence], keys: tuple[str, ...], left: int) -> str | None:
+    """Why a paragraph is not checked; None where it is. left: characters of evidence that may still be shown."""
     if not shown:
         return HIDDEN
     if not any(_claims_something(one) for one in shown):
         return NO_CLAIM
-    return None if keys else NO_EVIDENCE
+    if not keys:
+        return NO_EVIDENCE
+    if len(keys) > MOST_FLOATS:
+        return TOO_MANY
+    return TOO_MUCH if left < 0 else None
+
+
+def _size(one: Float) -> int:
+    return len(one.name) + len(one.caption) + len(one.notes) + len(one.rows)
 
 
 def _claims_something(sentence: Sentence) -> bool:

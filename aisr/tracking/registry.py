@@ -72,16 +72,21 @@ def load_registered(root: Path, uri: str) -> Loaded:
 
     Raises `BadArtifact` where there is no such version or its file is not the one that was registered, and `NoStore`.
     """
+    return registered(root, uri)[0]
+
+
+def registered(root: Path, uri: str) -> tuple[Loaded, str]:
+    """The same with its text."""
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         found = _version(store, uri)
-        stored = store.file_of_version(found, "artifacts/program.json", Path(folder))
-        loaded = parse(stored.read_text(encoding="utf-8"), uri)
+        text = store.file_of_version(found, "artifacts/program.json", Path(folder)).read_text(encoding="utf-8")
+        loaded = parse(text, uri)
     if loaded.digest != found.tags.get(DIGEST_TAG):
         raise BadArtifact(
             f"{uri}: digest {loaded.digest}, but version {found.version} was registered with "
             f"{found.tags.get(DIGEST_TAG)}; the stored file was changed since"
         )
-    return loaded
+    return loaded, text
 
 
 def manifest(root: Path, uri: str) -> Manifest:
@@ -142,7 +147,7 @@ def register(mlflow: Any, task: Task, folder: Path, made: Manifest) -> str:
             name="program",
             python_model=str(Path(__file__).with_name("stored_model.py")),
             artifacts={"program": str(folder / "program.json")},
-            model_config=_config(task, made),
+            model_config=config(task, made),
             registered_model_name=model_name(task),
             # aisr brings the others; which versions of them it was compiled with, only we know.
             pip_requirements=[
@@ -181,13 +186,13 @@ def promote(mlflow: Any, name: str, version: str, anyway: bool = False) -> Stand
     return champion
 
 
-def _config(task: Task, made: Manifest) -> dict[str, Any]:
+def config(task: Task, made: Manifest) -> dict[str, Any]:
     """What `aisr.serving.model` is told: which program it is, and which LM it was compiled with, asked in what form."""
     return {
         "task": task.name,
         "digest": made.digest,
         "lm": made.lm.spec,
-        "schema": made.lm.adapter == "JSONAdapter",
+        "schema": made.lm.adapter != "ChatAdapter",
         "logprobs": bool(made.lm.logprobs),
     }
 

@@ -1,6 +1,7 @@
 """The MLflow store: a database below the artifacts folder, or where MLFLOW_TRACKING_URI says."""
 
 import os
+import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
@@ -186,6 +187,9 @@ def _reach(mlflow: Any, uri: str) -> None:
         ) from error
 
 
+CAUSE = re.compile(r"\(\w+\.\w*Error\) [^\n]+")
+
+
 def reason(error: Exception) -> str:
     """Of MLflow's message on a server out of reach the cause alone; of any other of its messages the first line."""
     message = str(error)
@@ -194,7 +198,8 @@ def reason(error: Exception) -> str:
     cause = message.partition("Caused by ")[2].partition(": ")[2]
     if cause.endswith(")") and "\n" not in cause:
         return cause.rstrip(")").removesuffix("'").removesuffix('"')
-    return message.strip().partition("\n")[0][:LONGEST]
+    found = CAUSE.search(message)  # of SQLAlchemy's, which begins with advice that the cause makes useless
+    return (found[0] if found else message.strip().partition("\n")[0])[:LONGEST]
 
 
 def is_own(root: Path) -> bool:

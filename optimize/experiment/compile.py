@@ -56,7 +56,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
     began = time.monotonic()
-    student = student_of(plan, lm.embeddings)
+    student = student_of(plan, lm, lm.embeddings)
     check_sees(student, lm)
     watcher.stage("reading the records")
     evidence, rows = prepared(plan, student, lm, teacher, watcher.stage)

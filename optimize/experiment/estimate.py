@@ -23,7 +23,7 @@ def estimated(plan: Plan, lm: OpenLM, teacher: OpenLM) -> Bounds:
 def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Settings]) -> list[Bounds]:
     """The same with each of several settings in the place of the plan's."""
     unsent = UnsentEmbeddings()
-    student = student_of(plan, unsent)
+    student = student_of(plan, lm, unsent)
     train = list(records_of(plan, "train"))
     if unsent.models and ranked(student):
         return _without_vectors(plan, student, unsent, train, lm, teacher, offered)

@@ -19,12 +19,15 @@ from aisr.optimize.search.cost_estimate import Bounds, bounds, total
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
 
-def student_of(plan: Plan, embeddings: Embeds) -> Program:
+def student_of(plan: Plan, lm: OpenLM, embeddings: Embeds) -> Program:
     student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
+    if lm.decides and not plan.members:
+        describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
 
 

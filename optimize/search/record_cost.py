@@ -14,6 +14,7 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.questions import is_closed, questions_of, shown_ids
 from aisr.programs.text.tokens import length, tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
@@ -69,10 +70,11 @@ class _Questions:
         drawn = most or not lm.lm.gives_logprobs or program.options.get("chances") == "samples"
         self.samples = program.samples if drawn else 1
         judging = program.judging
-        given = demos_shown(program)
+        given = demos_shown(program, judging, most)
         shown = max((list(demos), given), key=lambda rows: sum(length(row, judging.signature.fields) for row in rows))
         self.more = written + _demo_tokens(lm, judging.signature, shown)
         self.written = written
+        self.own: dict[int, int] = {}  # tokens of a predictor's own demos
         self.demos = len(demos)
         self.seeing = program.options.get("evidence") == "image"
 
@@ -83,7 +85,8 @@ class _Questions:
         cost = Cost(requests=sent, embedded=embedded) * (TWICE if self.most else 1)
         for predictor, row in before:
             # Demos of it are traces of it: as many as the judging predictor has, each about as long as this question.
-            more = self.written + self.demos * length(row, predictor.signature.fields)
+            traced = self.demos * length(row, predictor.signature.fields)
+            more = self.written + max(traced, self._own_demos(predictor))
             cost += self._asked(predictor.signature, row, more + pictures, 1)
         answered = sum(tokens(_answer(predictor.signature, row)) for predictor, row in before)
         more = self.more + answered + self.program.longer_by(example)
@@ -92,8 +95,18 @@ class _Questions:
             cost += self._asked(self.program.judging.signature, row, more, self.samples)
         return cost
 
+    def _own_demos(self, predictor: Any) -> int:
+        """Tokens of the demos that a predictor has by now."""
+        if id(predictor) not in self.own:
+            shown = demos_shown(self.program, predictor, self.most)
+            self.own[id(predictor)] = _demo_tokens(self.lm, predictor.signature, shown)
+        return self.own[id(predictor)]
+
     def _asked(self, signature: Any, row: dspy.Example, more: float, samples: int) -> Cost:
-        once = Cost(1, tokens(_rendered(self.lm, signature, row)) + more, tokens(_answer(signature, row)))
+        read, written = tokens(_rendered(self.lm, signature, row)), tokens(_answer(signature, row))
+        if self.lm.decides and is_closed(signature):
+            read, written = read + tokens(_questions(signature, row)), 0
+        once = Cost(1, read + more, written)
         repair = once + Cost(0, CORRECTION_TOKENS, 0) if self.most else Cost()
         return (once + repair) * samples
 
@@ -125,17 +138,19 @@ def usd_per_1000(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -
     return total / 1e3
 
 
-def demos_shown(program: JudgeProgram) -> list[Any]:
-    """The demos that stand in a judging prompt; where they are chosen for each record, so many of the usual length."""
-    fields = program.judging.signature.fields
-    inputs = program.judging.signature.input_fields
-    given = [demo for demo in program.judging.demos if all(name in demo for name in inputs)]
-    complete = [demo for demo in given if stated.complete(demo, fields)]
+def demos_shown(program: JudgeProgram, predictor: Any, most: bool) -> list[Any]:
+    """The demos that stand in a prompt of a predictor; where they are chosen for each record, so many of the usual
+    length, at most the longest."""
+    fields, inputs = predictor.signature.fields, predictor.signature.input_fields
+    demos = list(predictor.demos)
+    if not most:
+        given = [demo for demo in demos if all(name in demo for name in inputs)]
+        demos = [demo for demo in given if stated.complete(demo, fields)]
     count = program.options.get("nearest") or 0
-    if not count or len(complete) <= count:
-        return complete
-    by_length = sorted(complete, key=lambda demo: length(demo, fields))
-    first = (len(by_length) - count) // 2
+    if not count or len(demos) <= count:
+        return demos
+    by_length = sorted(demos, key=lambda demo: length(demo, fields), reverse=True)
+    first = 0 if most else (len(by_length) - count) // 2
     return by_length[first : first + count]
 
 
@@ -153,6 +168,15 @@ def _answer(signature: Any, row: dspy.Example) -> str:
     return json.dumps({name: row[name] if name in row else usual[name] for name in outputs})
 
 
+def _questions(signature: Any, row: dspy.Example) -> str:
+    """The questions that stand beside the text, with the ids and the labels that the row has."""
+    inputs = {name: row[name] for name in signature.input_fields}
+    counts = {name: len(row[name]) for name in signature.output_fields if isinstance(row[name], list)}
+    ids = dict.fromkeys(signature.output_fields, shown_ids(inputs))
+    return "\n".join(str(one.options or "") + one.instructions for one in questions_of(signature, counts, ids))
+
+
 def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
-    messages = lm.adapter.format(signature, list(demos), {name: row[name] for name in signature.input_fields})
+    inputs = {name: row.get(name, "") for name in signature.input_fields}  # a demo may lack some
+    messages = lm.adapter.format(signature, list(demos), inputs)
     return "\n".join(str(message["content"]) for message in messages)

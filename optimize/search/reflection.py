@@ -13,6 +13,7 @@ from dspy.teleprompt.gepa import InstructionProposer
 
 from aisr.inference.judge import Outcome
 from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.questions import SECTION
 from aisr.programs.retrieval.knn_demos import wording
 from aisr.programs.text.overlap import runs
 from aisr.programs.text.sentences import sentences
@@ -21,6 +22,10 @@ from aisr.tasks.task import Task
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it
 LEAST_LEFT = 0.5  # of an instruction, or it was mostly quotes
 MOST_MIXED = 6  # kinds of mistake that are told
+KEEP_OPTIONS = (
+    f'End the instruction with the line "{SECTION}" and below it one line for each option, "- option: what it stands '
+    'for", improved where the feedback shows that an option is misunderstood. '
+)
 NO_QUOTES = (
     "State rules that hold for records nobody has seen. Quote no sentence of the examples and name none of their "
     "subjects; describe the kind of sentence instead."
@@ -66,8 +71,9 @@ class Reflection(InstructionProposer):
     GEPA's round."""
 
     def __init__(self, student: JudgeProgram, train: Sequence[dspy.Example], confusion: str) -> None:
-        super().__init__(max_chars=MOST_WRITTEN, additional_instructions=f"{NO_QUOTES} {confusion}".strip())
         given = " ".join(predictor.signature.instructions for predictor in student.predictors())
+        options = KEEP_OPTIONS if f"\n{SECTION}\n" in given else ""
+        super().__init__(max_chars=MOST_WRITTEN, additional_instructions=f"{NO_QUOTES} {options}{confusion}".strip())
         rows = [row for example in train for row in student.demo_rows(example)]
         statements = [wording(row.get(student.statement)) for row in rows]
         self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(given)

@@ -53,17 +53,15 @@ def draw(records: int, leaning: float, rng: np.random.Generator) -> Drawn:
 
 def main() -> int:
     """Run the study."""
-    facet = next(
-        task.labelled for task in TASKS.values() if task.judgements and len(task.labelled.labels) == len(PRIOR)
-    )
+    facet = label_facet()
     rows = []
     for leaning in LEANINGS:
         large = draw(LARGE, leaning, np.random.default_rng(1))
         start = as_it_is([LM], len(PRIOR))
         best = rule_fit.fit({LM: large.opinions}, large.gold, None, start).says
-        most = _gain(best.labels({LM: large.opinions}), large)
+        most = gain(best.labels({LM: large.opinions}), large)
         for size in SIZES:
-            found = [_fitted(facet, draw(size, leaning, np.random.default_rng(k)), large) for k in range(CORPORA)]
+            found = [fitted_layer(facet, draw(size, leaning, np.random.default_rng(k)), large) for k in range(CORPORA)]
             kept, reported, true = (np.array(column, dtype=np.float64) for column in zip(*found, strict=True))
             rows.append([
                 percent(most), str(size), f"{100 * kept.mean():.0f} %", f"{percent(reported.mean())}",
@@ -74,7 +72,12 @@ def main() -> int:
     return 0
 
 
-def _fitted(facet: Judgements, drawn: Drawn, large: Drawn) -> tuple[bool, float, float]:
+def label_facet() -> Judgements:
+    """That of a task with so many labels."""
+    return next(task.labelled for task in TASKS.values() if task.judgements and len(task.labelled.labels) == len(PRIOR))
+
+
+def fitted_layer(facet: Judgements, drawn: Drawn, large: Drawn) -> tuple[bool, float, float]:
     """Whether a layer is kept, the gain that is reported, and what it gains on a large corpus."""
     records = len(drawn.gold.first)
     strata = [str(k) for k in drawn.gold.first]
@@ -85,12 +88,13 @@ def _fitted(facet: Judgements, drawn: Drawn, large: Drawn) -> tuple[bool, float,
     start = as_it_is([LM], len(PRIOR))
     trial = cross_validated(facet, material, WEIGHTS, [LM], start, SHARES)
     choosing = Choosing(as_they_are(facet, material, ALONE, start), trial.tried)
-    gain, best = choosing.honest(), choosing.best()
-    kept = gain.low > 0 and best.way != ALONE
-    return kept, gain.value, _gain(best.rule.labels({LM: large.opinions}), large)
+    reported, best = choosing.honest(), choosing.best()
+    kept = reported.low > 0 and best.way != ALONE
+    return kept, reported.value, gain(best.rule.labels({LM: large.opinions}), large)
 
 
-def _gain(said: NDArray[np.int64], drawn: Drawn) -> float:
+def gain(said: NDArray[np.int64], drawn: Drawn) -> float:
+    """What labels gain on the model's own, as a share of 1."""
     return ranking_score(drawn.gold, said) - ranking_score(drawn.gold, drawn.opinions.argmax(axis=1))
 
 

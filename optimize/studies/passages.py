@@ -23,6 +23,7 @@ from aisr.optimize.datasets.leakage import groups
 from aisr.optimize.experiment.evidence import learn
 from aisr.optimize.studies.labelled import labelled
 from aisr.programs.errors import UserError
+from aisr.programs.retrieval.paper_sentences import known_again
 from aisr.tasks.task import Answer, Options, Task
 
 # What the others are compared with comes first: the baseline of CSIRO-LT.
@@ -47,9 +48,13 @@ WAYS: Mapping[str, Options] = {
 ASKING: Mapping[str, Options] = {
     "an LM chooses among the 15 best": {"strategy": "select"},
     "an LM chooses among 15, those with an expression first": {"strategy": "select", "expressions": True},
+    "an LM chooses among the 15 that tell most of method": {"strategy": "method"},
     "an LM quotes the whole paper, joined": {"strategy": "whole"},
     "an LM quotes the whole paper, quotes apart": {"strategy": "whole", "several": True},
 }
+
+
+SHOWING = ("select", "method")
 
 
 class Row(NamedTuple):
@@ -82,6 +87,8 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(as_markdown(task, rows, len(records)))
+    for strategy in SHOWING:
+        print(f"\n`{strategy}` shows an LM {shown(task, strategy, records, train)} of the gold sentences")
     return 0
 
 
@@ -112,6 +119,17 @@ def as_markdown(task: Task, rows: Sequence[Row], count: int) -> str:
         cells = [row.name, *map(str, row.parts.values()), "" if row is rows[0] else str(row.gain)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def shown(task: Task, strategy: str, records: Sequence[Any], train: Sequence[Any]) -> Interval:
+    """The share of gold sentences, in points, among those that an LM may choose from."""
+    program = task.build({"strategy": strategy})
+    learn(program, train, lambda said: None)
+    shares = []
+    for example in map(program.prepare, records):
+        gold = {f"S{place + 1}" for places in known_again(example.source, example.gold) for place in places}
+        shares.append(len(gold & set(example.shown)) / max(len(gold), 1))
+    return mean_interval(np.array(shares), groups([task.shares(record) for record in records]))
 
 
 def _answers(

@@ -4,6 +4,7 @@ Never a silent default: an answer that is still unusable after the repair raises
 the program writes the record down as failed.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,7 @@ TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 SAMPLING_TEMPERATURE = 0.7
 MOST_SAMPLES = 64
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
+NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
 CORRECTION_TOKENS = 400  # what a complaint adds to a prompt, at most, with the words around it
 
 
@@ -41,6 +43,7 @@ def asking(
     may hear of it. Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
     config = _config(predict, constraints, draw)
+    keys = _listen(predict)
     prediction, complaint = yield from _attempt(predict, check, traced, config=config, **inputs)
     if prediction is None and _asks_once(predict):
         raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
@@ -55,6 +58,8 @@ def asking(
             predict, check, traced, config=config, signature=repair, correction=correction, **inputs
         )
     if prediction is None:
+        if traced:  # an unusable draw fails no record
+            getattr(_lm(predict), "not_to_be_used", lambda keys: None)(keys)
         raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
     return prediction
 
@@ -165,6 +170,8 @@ def _what_failed(error: AdapterParseError) -> str:
         return f"it could not be read ({type(cause).__name__}: {str(cause)[:200]})"
     fields = ", ".join(error.signature.output_fields)
     answer = " ".join(str(error.lm_response or "").split())[:200]
+    if not answer or NO_TEXT.match(answer):
+        return f"it is empty, and should hold the fields {fields}"
     return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
 
 
@@ -178,6 +185,12 @@ def _config(predict: dspy.Predict, constraints: Constraints, draw: int) -> dict[
     if getattr(_lm(predict), "gives_logprobs", False):
         config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return config
+
+
+def _listen(predict: dspy.Predict) -> list[str]:
+    """Where the LM keeps answers, the keys of those that it looks for from here on."""
+    listen = getattr(_lm(predict), "listen", None)
+    return listen() if listen else []
 
 
 def _asks_once(predict: dspy.Predict) -> bool:

@@ -11,13 +11,15 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.mould import Judge
 from aisr.programs.judges.options import Options
 from aisr.programs.records.context24_text import Context24TextRecord, Grounding, Snippet
+from aisr.programs.retrieval import method_sentences
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.expressions import CommonExpressions, mine
 from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.method_sentences import MethodWeights
 from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
 from aisr.programs.retrieval.quoted_passages import as_in_paper, stands_in
 from aisr.programs.retrieval.retrievers import order
-from aisr.programs.signatures.context24_text import ChooseSentences, QuotePaper
+from aisr.programs.signatures.context24_text import ChooseMethod, ChooseSentences, QuotePaper
 from aisr.programs.text.chatter import quotes_alone, without_page
 from aisr.programs.text.sanitize import item, plain
 
@@ -25,9 +27,13 @@ STRATEGIES = {
     "sentences": "the sentences that match the claim best by BM25; no LM",
     "paragraph": "the one paragraph that matches it best; no LM",
     "select": "the LM chooses among the sentences that match it best",
+    "method": "the LM chooses among the sentences that tell of method, shown with headings and neighbours",
     "whole": "the LM reads the whole paper and quotes from it",
 }
-ASKING = ("select", "whole")
+ASKING = ("select", "method", "whole")
+CHOOSING = ("select", "method")
+BY_HAND = MethodWeights(weights=method_sentences.BY_HAND)
+NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES, MOST_SENTENCES = 5, 30
 SHOWN = 15  # sentences that the LM chooses among
 NEIGHBOURS = 3  # the most on each side
@@ -44,7 +50,7 @@ class Context24TextOptions(Options):
     stand apart stay several snippets: the official score is divided by their number, so they are joined into one
     unless asked for."""
 
-    strategy: str = "select"
+    strategy: str = "method"
     sentences: int = SENTENCES
     neighbours: int = 0
     expressions: bool = False
@@ -58,20 +64,24 @@ class Context24TextOptions(Options):
             raise UserError(f"sentences is {self.sentences}; expected 1 to {MOST_SENTENCES}")
         if not 0 <= self.neighbours <= NEIGHBOURS:
             raise UserError(f"neighbours is {self.neighbours}; expected 0 to {NEIGHBOURS}")
+        if self.strategy == "method" and self.expressions:
+            raise UserError("strategy method learns what tells of method itself: leave out expressions")
         if self.strategy in ("paragraph", "whole") and (self.expressions or self.neighbours):
             raise UserError(f"strategy {self.strategy} looks for no sentences: leave out neighbours and expressions")
 
 
 class Context24TextJudge(Judge):
-    """Finds the passages of a paper that ground a claim. learnt: the expressions that were mined."""
+    """Finds the passages of a paper that ground a claim. learnt: the expressions that were mined, or the weights of
+    what tells of method."""
 
     Given: ClassVar[type[Context24TextOptions]] = Context24TextOptions
     given: Context24TextOptions
-    learnt: CommonExpressions | None = None
+    learnt: CommonExpressions | MethodWeights | None = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.ground = dspy.Predict(QuotePaper if self.given.strategy == "whole" else ChooseSentences)
+        asked = {"whole": QuotePaper, "method": ChooseMethod}.get(self.given.strategy, ChooseSentences)
+        self.ground = dspy.Predict(asked)
 
     @property
     def judging(self) -> dspy.Predict:
@@ -79,7 +89,13 @@ class Context24TextJudge(Judge):
         return self.ground
 
     def learn(self, records: Sequence[Context24TextRecord]) -> None:
-        """Mine the expressions that gold passages of different papers share, where the program minds them."""
+        """Mine the expressions that gold passages of different papers share, or weigh what tells of method, where the
+        program minds them."""
+        if self._by_method:
+            told = [
+                (one.claim, self._paper(one), tuple(map(without_page, one.gold or ()))) for one in records if one.gold
+            ]
+            self.learnt = method_sentences.learn(told)
         if not self.given.expressions:
             return
         passages: dict[tuple[str, ...], list[str]] = {}
@@ -88,7 +104,11 @@ class Context24TextJudge(Judge):
         self.learnt = mine(passages)
 
     def remember(self, saved: Mapping[str, Any]) -> None:
-        """The expressions of a saved program. Raises ValueError for anything else, and where none are looked for."""
+        """The expressions or weights of a saved program. Raises ValueError for anything else, and where none are looked
+        for."""
+        if self._by_method:
+            self.learnt = MethodWeights.model_validate(saved)
+            return
         if not self.given.expressions:
             raise UserError("learnt: this program minds no expressions; expected the option `expressions`")
         self.learnt = CommonExpressions.model_validate(saved)
@@ -101,7 +121,7 @@ class Context24TextJudge(Judge):
 
         Raises UserError for a record whose paper has no sentence.
         """
-        source = paper(tuple(record.paragraphs))
+        source = self._paper(record)
         if not source.sentences:
             raise UserError(f"{record.id}: no sentence in its paragraphs; expected the full text of the paper")
         places = self._candidates(record.claim, source)
@@ -131,9 +151,8 @@ class Context24TextJudge(Judge):
         if self.given.strategy == "whole":
             return [example.copy(passages=_paragraph_lesson(example.claim, source, gold))]
         right = gold[: self.given.sentences] or [_place(key) for key in example.chosen]
-        ranked = source.ranked(example.claim, self._expressions, alone=False)
-        others = [place for place in ranked if place not in right][:DISTRACTORS]
-        shown = _lines(source, sorted({*right, *others}))
+        others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
+        shown = self._read(source, sorted({*right, *others}))
         return [example.copy(passages=shown, chosen=[_id(place) for place in right])]
 
     def steps(self, claim: str, passages: str, shown: Sequence[str], source: Paper) -> Steps[dspy.Prediction]:
@@ -142,14 +161,14 @@ class Context24TextJudge(Judge):
             quotes = yield from self._quoted(claim, passages, source)
             return dspy.Prediction(snippets=self._joined(quotes), named=[], ranking=[])
         chosen = list(shown)
-        if self.given.strategy == "select":
+        if self.given.strategy in CHOOSING:
             most = self.given.sentences
-            limits = {"minItems": 1, "maxItems": most, "items": {"type": "string"}}
-            none = "it chooses no sentence at all"
+            limits = {"minItems": 0 if self._by_method else 1, "maxItems": most, "items": {"type": "string"}}
+            none = None if self._by_method else "it chooses no sentence at all"
             chosen = yield from self.named(
                 self.ground, claim, "chosen", shown, "sentence id", limits, none, passages=passages, claim=claim
             )
-            chosen = chosen[:most]
+            chosen = chosen[:most] or [_id(place) for place in self._ranked(claim, source)[:NONE]]
         places = source.with_neighbours([_place(key) for key in chosen], self.given.neighbours)
         runs = [source.text(run) for run in source.runs(places)]
         return dspy.Prediction(
@@ -177,18 +196,33 @@ class Context24TextJudge(Judge):
 
     @property
     def _expressions(self) -> CommonExpressions | None:
-        return self.learnt if self.given.expressions else None
+        return self.learnt if isinstance(self.learnt, CommonExpressions) else None
+
+    @property
+    def _by_method(self) -> bool:
+        return self.given.strategy == "method"
+
+    def _paper(self, record: Context24TextRecord) -> Paper:
+        return paper(tuple(record.paragraphs), decimals=self._by_method)
+
+    def _ranked(self, claim: str, source: Paper) -> list[int]:
+        """The sentences that an LM chooses among, best first."""
+        if self._by_method:
+            return (self.learnt if isinstance(self.learnt, MethodWeights) else BY_HAND).ranked(claim, source)
+        return source.ranked(claim, self._expressions, alone=False)
 
     def _candidates(self, claim: str, source: Paper) -> list[int]:
         """The sentences to take, or for the LM to choose among in document order."""
         if self.given.strategy == "paragraph":
             return source.best_paragraph(claim)
-        if self.given.strategy == "select":
-            return sorted(source.ranked(claim, self._expressions, alone=False)[:SHOWN])
+        if self.given.strategy in CHOOSING:
+            return sorted(self._ranked(claim, source)[:SHOWN])
         return source.ranked(claim, self._expressions)[: self.given.sentences]
 
     def _read(self, source: Paper, places: Sequence[int]) -> str:
         """What the LM reads; a strategy without LM shows what it takes."""
+        if self._by_method:
+            return _with_neighbours(source, places)
         if self.given.strategy != "whole":
             return _lines(source, places)
         return plain("\n".join(f"[P{k}] {_item(text)}" for k, text in enumerate(source.paragraphs, start=1) if text))
@@ -225,6 +259,18 @@ def _paragraph_lesson(claim: str, source: Paper, gold: Sequence[int]) -> str:
 def _lines(source: Paper, places: Sequence[int]) -> str:
     """Sentences as a model reads them: one a line, each after its id."""
     return plain("\n".join(f"[{_id(place)}] {_item(source.sentences[place])}" for place in places))
+
+
+def _with_neighbours(source: Paper, places: Sequence[int]) -> str:
+    """The same below the headings of their sections, each with the sentence before it and the one behind it."""
+    under, rows, last = method_sentences.headings(source), [], ""
+    for place in source.with_neighbours(places, 1):
+        if (title := under[source.owner[place]]) != last:
+            rows.append(f"## {_item(title)}")
+            last = title
+        text = _item(source.sentences[place])
+        rows.append(f"[{_id(place)}] {text}" if place in places else f"… {text}")
+    return plain("\n".join(rows))
 
 
 def _item(text: str) -> str:

@@ -1,6 +1,7 @@
 """The sentences of a paper as candidates: ranked for a claim, joined with their neighbours, and known again in passages
 that were copied out of it."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from aisr.programs.text.loose_match import SHORTEST, letters
 
 PAPERS = 64  # whose sentences are kept
 FEWEST = 5  # stems of a sentence, from which on it is known again by most of them
+WITHIN = re.compile(r"(?:[=<>±~–−-]|\b(?:of|was|were|by|to))\s*\d*\s?\.$")  # the end of what is half a number
 MOST_SHARED = 0.8  # of its stems
 
 
@@ -68,13 +70,28 @@ class Paper(NamedTuple):
 
 
 @lru_cache(maxsize=PAPERS)
-def paper(paragraphs: tuple[str, ...]) -> Paper:
-    """A paper in sentences."""
+def paper(paragraphs: tuple[str, ...], decimals: bool = False) -> Paper:
+    """A paper in sentences. decimals: whether what was parted within a number ("β = – 0 .", "12") is one sentence."""
     sentences, owner = split_sentences(paragraphs)
     owners = tuple(int(place) for place in owner)
+    if decimals:
+        sentences, owners = _whole(sentences, owners)
     idle = {int(key) for key in without_content({str(place): text for place, text in enumerate(paragraphs)})}
     places = frozenset(place for place, own in enumerate(owners) if own in idle)
     return Paper(paragraphs, sentences, owners, places)
+
+
+def _whole(sentences: Sequence[str], owners: Sequence[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Sentences of which none ends within a number, and the paragraph of each."""
+    found: list[str] = []
+    kept: list[int] = []
+    for text, owner in zip(sentences, owners, strict=True):
+        if found and kept[-1] == owner and WITHIN.search(found[-1]) and text[:1].isdigit():
+            found[-1] += f" {text}"
+        else:
+            found.append(text)
+            kept.append(owner)
+    return tuple(found), tuple(kept)
 
 
 @lru_cache(maxsize=PAPERS)

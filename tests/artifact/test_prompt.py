@@ -115,6 +115,13 @@ def test_a_layer_that_came_or_went_is_a_difference() -> None:
     assert "|  | none | not kept: the label is the model's |" in text
 
 
+def test_where_only_fitted_numbers_differ_it_is_said() -> None:
+    first, second = TRACK1.build({}), TRACK1.build({})
+    first.decision, second.decision = layer(TRACK1), layer(TRACK1).model_copy(update={"majority": "Contradiction"})
+    text = program_diff.as_markdown(loaded(TRACK1, first), loaded(TRACK1, second), ("a", "b"))
+    assert "they differ in fitted numbers" in text
+
+
 def test_a_predictor_that_only_one_has_is_named() -> None:
     text = program_diff.as_markdown(
         loaded(TRACK2, TRACK2.build({})), loaded(TRACK2, TRACK2.build({"rerank": 5})), ("a", "b")

@@ -1,11 +1,19 @@
 """What a command says while it works."""
 
+import io
 import threading
 
+import dspy
 import pytest
+from rich.console import Console
 
-from aisr.commands import display
+from aisr.commands import display, verdicts
+from aisr.inference.judge import Outcome
 from aisr.lm.budget import Ledger
+from aisr.optimize.decision.explain import Reason
+from aisr.programs.asking.label_probabilities import Judgement
+from aisr.tasks.track2 import TRACK2
+from support import growth
 
 
 def test_where_no_terminal_is_a_line_now_and_then_says_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +34,16 @@ def test_where_no_terminal_is_a_line_now_and_then_says_what_is_done(monkeypatch:
         assert heard.wait(30)
     assert said[0] == "  champion: 3 candidates"
     assert any(line.endswith("1 records judged; 1 LM calls, 0 cached") for line in said)
+
+
+@pytest.mark.parametrize("piece", ["\\", "[a] ", "\\[bold] ", "[/] "])
+def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def shown(count: int) -> str:
+        out = io.StringIO()
+        monkeypatch.setattr(verdicts, "console", Console(file=out, width=120))
+        example, said = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
+        verdicts.say_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
+        return out.getvalue()
+
+    assert piece.strip() * 1 in shown(3)
+    assert growth.grows(shown, 2_000) < growth.TOO_MUCH

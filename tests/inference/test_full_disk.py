@@ -15,7 +15,7 @@ from aisr.base.files import CannotWrite
 from aisr.lm.response_cache import tame
 from aisr.report import figures
 from aisr.tasks.track1 import TRACK1
-from aisr.tracking.store import NoStore, open_store
+from aisr.tracking.store import NoStore, open_store, reason
 from support.faults import small_files
 from support.loopback import Loopback
 from support.paths import SAMPLE
@@ -124,3 +124,12 @@ def test_a_run_that_there_is_no_room_for_is_said_in_a_line(
     again = aisr(*words)
     assert (again.code, again.err) == (0, "")
     assert "logged run " in again.out
+
+
+def test_of_an_error_of_the_database_the_cause_is_said() -> None:
+    """SQLAlchemy begins with what it was about to do, and ends with the statement."""
+    said = (
+        "(raised as a result of Query-invoked autoflush; consider using a session.no_autoflush block)\n"
+        "(sqlite3.OperationalError) database or disk is full\n[SQL: INSERT INTO tags …]\n(Background on this error)"
+    )
+    assert reason(RuntimeError(said)) == "(sqlite3.OperationalError) database or disk is full"

@@ -152,10 +152,10 @@ def test_what_a_request_takes_is_counted(
     monkeypatch.setenv(TOKEN_COUNT, str(count))
     usage = engine.complete(request("Name a city that was never named here.", one_label(["Lisbon", "Oslo"]))).usage
     found = counted(count)
-    assert (found.read, found.written) == (usage.input_tokens, 1)
+    assert (found.read, found.written) == (usage.input_tokens, 0)  # a label is read, not written
     assert found.uncached == found.read - found.cached == usage.input_tokens - (usage.cache_read_tokens or 0)
     engine.complete(request("Another.", one_label(LABELS)))
-    assert counted(count).written > 2  # labels with a common beginning take a request a branch
+    assert len(count.read_text().splitlines()) > 2  # labels with a common beginning take a request a branch
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from aisr.base import redact
 from aisr.commands.options import TRACES
+from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from support import processes
 from support.commands import Aisr
@@ -160,6 +161,64 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
     for text in (done.out, done.err, (tmp_path / "out.jsonl").read_text()):
         assert KEY not in text
         assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base", "--second-api-base"])
+@pytest.mark.parametrize("end", ["?key=planted", "#planted", "?"])
+def test_an_address_with_a_query_is_refused(
+    option: str, end: str, compiled: Compiled, aisr: Aisr, tmp_path: Path
+) -> None:
+    address = f"http://127.0.0.1:9/v1{end}"
+    words = ["--lm", "openai/x", "--api-base", address if option == "--api-base" else "http://127.0.0.1:9/v1"]
+    words += [] if option == "--api-base" else [option, address, *SECOND[option]]
+    data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
+    done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
+    assert done.code == 2
+    assert f"{option} holds a query" in done.err
+    assert "planted" not in done.err
+
+
+SECOND = {"--second-api-base": ["--second-lm", "openai/y"], "--embedding-api-base": [], "--api-base": []}
+
+
+@pytest.mark.parametrize(
+    ("keys", "sent"),
+    [
+        ({"OPENAI_API_KEY": "sk-openai-1"}, "Bearer sk-openai-1"),
+        ({"OPENAI_API_KEY": "sk-openai-1", "AISR_API_KEY": "sk-own-22\n"}, "Bearer sk-own-22"),
+        ({"OPENAI_API_KEY": "sk-openai-1", "AISR_API_KEY": ""}, "Bearer none"),
+        ({}, "Bearer none"),
+    ],
+)
+def test_a_server_of_ones_own_is_sent_its_own_key(
+    keys: dict[str, str], sent: str, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in keys.items():
+        monkeypatch.setenv(name, value)
+    open_lm("openai/local", api_base=loopback.url).lm("Hello?")
+    assert [asked.authorization for asked in loopback.asked] == [sent]
+
+
+@pytest.mark.parametrize("own", [None, "sk-own-22"])
+@pytest.mark.parametrize(
+    "other", [["--embedding-api-base", "provider"], ["--second-lm", "openai/y", "--second-api-base", "provider"]]
+)
+def test_that_a_key_goes_to_two_places_is_said(
+    other: list[str],
+    own: str | None,
+    compiled: Compiled,
+    aisr: Aisr,
+    loopback: Loopback,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    if own:
+        monkeypatch.setenv("AISR_API_KEY", own)
+    words = ["--lm", "openai/x", "--api-base", loopback.url, *other, "--estimate"]
+    data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
+    done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
+    assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (own is None)
 
 
 def test_a_message_cannot_steer_a_terminal() -> None:

@@ -1,5 +1,6 @@
 """Cited papers: which file is which work, what is read of it, and what is refused."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from aisr.paper.cited import Cited
 from aisr.paper.cited_jats import DEEPEST, article
 from aisr.paper.draft import Work
 from aisr.programs.errors import UserError
+from support import growth
 
 WORKS = {
     "smith2020": Work("smith2020", "Parsing with Deep Fluff: A Start", "10.1234/fluff.2020.17"),
@@ -195,3 +197,40 @@ def test_text_that_is_none_is_listed(tmp_path: Path, content: bytes, reason: str
 def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no folder of cited papers"):
         cited.read(tmp_path / "none", WORKS)
+
+
+def works_found(folder: Path) -> tuple[list[str], dict[str, str]]:
+    found = cited.read(folder, WORKS)
+    return sorted(found.papers), {note.place.file: note.why for note in found.unread}
+
+
+def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path: Path) -> None:
+    """What is read is sent to an LM and shown."""
+    (tmp_path / "secret.txt").write_text("Parsing with Deep Fluff: A Start\n\nThe secret.")
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "within.txt").write_text("Retrieval at Scale in Très Large Barns\n\nIt is fast.", "utf-8")
+    os.mkfifo(papers / "pipe.txt")
+    (papers / "smith2020.txt").symlink_to(tmp_path / "secret.txt")
+    for name in ("endless.txt", "endless.xml", "endless.pdf"):
+        (papers / name).symlink_to("/dev/zero")
+    (papers / "circle.md").symlink_to(papers / "circle.md")
+    (papers / "nothing.md").symlink_to(papers / "none.md")
+    (papers / "jones2021.txt").symlink_to(papers / "within.txt")
+    keys, why = works_found(papers)
+    assert keys == ["jones2021"]
+    outside = "a link that leads out of the folder; put the file itself there"
+    assert {name for name, said in why.items() if said == outside} == {
+        "smith2020.txt", "endless.txt", "endless.xml", "endless.pdf",
+    }  # fmt: skip
+    assert why["pipe.txt"] == "no file but a pipe, a device or the like"
+    assert all(why[name].startswith("cannot be opened") for name in ("circle.md", "nothing.md"))
+
+
+@pytest.mark.parametrize("signs", ["a<sup>2</sup>b", "<xref ref-type='bibr'>1</xref>", "<sup/><xref ref-type='fn'/>"])
+def test_many_signs_take_as_long_as_they_are(signs: str, tmp_path: Path) -> None:
+    def read(count: int) -> object:
+        (tmp_path / "a.xml").write_text(f"<article><body><p>It {signs * count}.</p></body></article>")
+        return article(tmp_path / "a.xml")
+
+    assert growth.grows(read, 2_000) < growth.TOO_MUCH

@@ -216,3 +216,11 @@ def test_a_device_or_folder_is_no_file_of_a_paper(paper: Path) -> None:
     os.mkfifo(paper / "pipe.tex")
     draft = read(paper, r"\input{folder}\input{pipe}")
     assert [one.why for one in draft.unread] == ["'folder': no such file", "'pipe': no such file"]
+
+
+def test_a_file_beyond_the_limits_is_said_to_be_that(tmp_path: Path) -> None:
+    """Not that it has no words."""
+    text = r"\documentclass{article}\begin{document}" + "We gain 3 points. " * 130_000 + r"\end{document}"
+    (tmp_path / "main.tex").write_text(text)
+    with pytest.raises(UserError, match=r"no words could be read of this paper: main\.tex: beyond the"):
+        latex.read(tmp_path / "main.tex")

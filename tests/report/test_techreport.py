@@ -166,6 +166,17 @@ def test_hostile_text_stays_text() -> None:
     assert "T\\_1" in tex
 
 
+def test_a_strangers_manifest_leads_nowhere_and_steers_nothing() -> None:
+    text = "\x1b[2J<script>planted()</script> ![x](//planted.example/x.png) [a][b]"
+    shown = [Section(text, [text, Table([text, "x"], [[text, "y"]]), Verbatim(text)])]
+    markdown, tex = as_markdown(text, shown), as_latex(text, shown)
+    assert "\x1b" not in markdown + tex
+    prose = markdown.partition("```")[0]
+    for planted in ("<script", "](", "]["):
+        assert planted not in prose
+    assert "&lt;script>" in prose
+
+
 @given(st.text())
 def test_latex_leaves_no_sign_that_means_something(text: str) -> None:
     made = latex(text)

@@ -9,6 +9,7 @@ import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, on_test
 from aisr.base.files import BadArtifact
+from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
 from aisr.review import gate
 from aisr.review.lines import as_jsonl, line
@@ -173,6 +174,29 @@ def test_sarif_of_a_hostile_paper_is_sarif(tmp_path: Path) -> None:
         if one["ruleId"] == "claim-contradiction"
     }
     assert uri == "a%20b/%252e%20%3Cx%3E.tex"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See [docs](http://planted.example).", r"See \[docs\](http://planted.example)."),
+        ("Of {0} and {12} in {x}.", "Of {{0}} and {{12}} in {x}."),
+        ("As in [1], it is so.", "As in [1], it is so."),
+        (r"A \[b](c).", r"A \\\[b\](c)."),
+    ],
+)
+def test_nothing_of_a_sentence_is_a_link_or_a_placeholder_in_sarif(text: str, shown: str, tmp_path: Path) -> None:
+    made = papers.draft(tmp_path)
+    first, *rest = made.paragraphs
+    changed = replace(made, paragraphs=(replace_sentence(first, text), *rest))
+    run = check_sarif(as_sarif(papers.reviewed(tmp_path, draft=changed)))
+    said = [one["message"]["text"] for one in run["results"]]
+    assert any(one.endswith(shown) for one in said), said
+
+
+def replace_sentence(paragraph: Paragraph, text: str) -> Paragraph:
+    """The paragraph with all its sentences saying that."""
+    return paragraph._replace(sentences=tuple(one._replace(text=text) for one in paragraph.sentences))
 
 
 def test_a_result_is_known_again_when_it_moves(tmp_path: Path) -> None:

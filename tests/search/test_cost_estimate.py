@@ -4,11 +4,13 @@ import json
 import random
 import re
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aisr.inference.judge import judge
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
@@ -17,11 +19,13 @@ from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.estimate import estimated
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.compilation import Settings
-from aisr.optimize.search.cost_estimate import Bounds
+from aisr.optimize.search.cost_estimate import Bounds, of_judging
 from aisr.optimize.search.optimizers import OPTIMIZERS
 from aisr.optimize.search.searches import SEARCHES
+from aisr.programs.reading.lines import read
 from aisr.programs.text.tokens import tokens
 from aisr.tasks.all import TASKS
+from aisr.tasks.track2 import TRACK2
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
@@ -171,6 +175,28 @@ def test_no_compile_asks_for_more_than_was_foretold(
     ).most
     assert len(loopback.asked) <= most.calls
     assert prompt_tokens(loopback) <= most.prompt_tokens
+
+
+@pytest.mark.parametrize("nearest", [0, 1, 2])
+def test_the_longest_demos_are_counted_where_each_record_has_its_own(nearest: int, loopback: Loopback) -> None:
+    """Those that are nearest to all of these records are long, as luck will have it."""
+    loopback.reply = lambda asked: "I would rather not say."  # each is asked for twice
+    program, lm = TRACK2.build({"nearest": nearest}), opened(loopback)
+    rows = [
+        program.prepare(record) for record in islice(read(SAMPLE / "track2" / "dev.jsonl", TRACK2.record, "track2"), 6)
+    ]
+    lessons = [lesson for row in rows for lesson in program.lessons(row)]
+    far = [lesson.copy(claim="Nothing of the kind.", passages="[P1] Short.") for lesson in lessons[2:]]
+    program.judging.demos = [
+        *far,
+        *(lesson.copy(passages=lesson.passages * 9, claim=rows[0].claim) for lesson in lessons[:2]),
+    ]
+    asked = [rows[0].copy(id=str(number)).with_inputs(*rows[0].inputs().keys()) for number in range(2)]
+    foretold = of_judging(program, asked, lm)
+    assert judge(TRACK2, program, asked[0], lm).failure is not None
+    assert 2 * prompt_tokens(loopback) <= foretold.most.prompt_tokens
+    if nearest:
+        assert foretold.usual.prompt_tokens < prompt_tokens(loopback)
 
 
 def test_what_the_teacher_is_asked_is_told_apart_by_its_price(loopback: Loopback, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from aisr.inference.evaluate import measure
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
+from aisr.metrics.scores import Scores
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.experiment.compile import compile_program
@@ -133,11 +134,20 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
     assert saved.digest == made.manifest.digest
 
 
+class Known(NamedTuple):
+    """Scores that come to what is known: of these alone a choice asks."""
+
+    score: float
+
+    def ranking(self, weights: Any) -> Any:
+        return [self.score]
+
+
 def contender(score: float, usd: float | None) -> Contender:
     lm = scripted(right)
     program = TRACK1.build({})
     found = measure(TRACK1, program, examples(TRACK1, program)[:1], lm)
-    dev = replace(found, score=replace(found.score, score=score))
+    dev = replace(found, scores=cast(Scores, Known(score)))
     return Contender("c", program, dev, Interval(0, 0, 0), usd=usd)
 
 

@@ -119,6 +119,12 @@ def slow(ask: Callable[[str], object], attack: Callable[[int], str]) -> str | No
     return f"{long / short:.0f} times as long for ten times {text[:60]!r}" if long > TOO_MUCH * short else None
 
 
+def grows(work: Callable[[int], object], size: int) -> float:
+    """How many times as long a piece of work takes that is ten times as large; `TOO_MUCH` of what is too much."""
+    short, long = (_least(lambda _, times=times: work(times * size), "", 3) for times in (1, 10))  # type: ignore[misc]
+    return long / short
+
+
 def _least(ask: Callable[[str], object], text: str, repeats: int) -> float:
     """Seconds; the least of several is what the work takes, whatever else the machine does."""
     taken = []

@@ -110,3 +110,21 @@ def test_bad_input_writes_nothing(break_it: Any, message: str, tmp_path: Path) -
     with pytest.raises(UserError, match=message):
         write(file, pages, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_what_no_text_can_hold_breaks_nothing(tmp_path: Path) -> None:
+    """Half a surrogate pair in claim and page, a claim with a sign that some take for the end of a line, and a word
+    without an end."""
+    claims = [{"claim": "Roofs\u2028are \ud800 green."}, {"claim": "Roofs are red."}]
+    said = "\n".join(json.dumps(one, ensure_ascii=False) for one in claims)
+    (tmp_path / "claims.jsonl").write_bytes(said.replace("\ud800", "\\ud800").encode())
+    (tmp_path / "pages").mkdir()
+    page = {"url": "u", "url2text": ["Roofs are \ud800 green. " + "x" * 3_000_000]}
+    for number in range(2):
+        (tmp_path / "pages" / f"{number}.json").write_text(json.dumps(page))
+    out = tmp_path / "out.jsonl"
+    assert write(tmp_path / "claims.jsonl", tmp_path / "pages", out, 3) == 2
+    records = list(read(out, AveritecRecord, "averitec"))
+    assert len(records) == 2
+    assert "green" in str(records[0].documents)
+    assert max(len(text) for text in pieces("x" * 3_000_000)) <= 80 * 501

@@ -11,9 +11,10 @@ import pytest
 
 from aisr.metrics.context24_figures import files as figure_files
 from aisr.optimize.studies import elements
+from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.tasks.context24_figures import CONTEXT24_FIGURES
+from aisr.tasks.context24_figures import CONTEXT24_FIGURES, LabelTable
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import read_rows, write
 from support.loopback import Asked, Loopback, serve
@@ -242,3 +243,12 @@ def test_the_table_compares_strategies(
     monkeypatch.setattr("sys.argv", ["elements", str(FILES[2]), "--task", "averitec"])
     assert elements.main() == 2
     assert "ranks no figures" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("planted", ["=cmd|' /C calc'!A0", "+1", "-1+2", "@SUM(1)"])
+def test_no_id_is_a_formula_of_a_spreadsheet(planted: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="begins as a formula does"):
+        LabelTable().write([{"id": planted, "ranking": ["FIG 1"]}], tmp_path / "out.csv")
+    with pytest.raises(UserError, match="begins as a formula does"):
+        LabelTable().write([{"id": "a", "ranking": [planted]}], tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()

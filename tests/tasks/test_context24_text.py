@@ -48,7 +48,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
 
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
-    mine = [*words, "--expressions", "--sentences", 4]
+    mine = [*words, "--strategy", "select", "--expressions", "--sentences", 4]
     compiled = estimated_and_compiled(aisr, *at, *mine, *lm)
     assert "expressions that gold passages of different papers share" in compiled.out
     assert "without any LM" in compiled.out

@@ -7,7 +7,19 @@ import pytest
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.tasks.paper_checks import HIDDEN, NO_CLAIM, NO_EVIDENCE, Checks, bundle, checks
+from aisr.tasks.paper_checks import (
+    HIDDEN,
+    MOST_FLOATS,
+    MOST_SHOWN,
+    NO_CLAIM,
+    NO_EVIDENCE,
+    TOO_MANY,
+    TOO_MUCH,
+    Checks,
+    bundle,
+    checks,
+)
+from support import growth
 
 FOLDER = Path("/paper")
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}
@@ -145,3 +157,33 @@ def test_a_picture_outside_of_the_folder_is_not_named() -> None:
     shown = floats(figure("1")._replace(pictures=(Picture(Path("/elsewhere/x.png")),)))
     found = checks(draft(paragraph(said("We gain 3 points.", "1")), shown=shown), {})
     assert claim(found).evidence_bundle[0].img_path is None
+
+
+def test_a_section_with_more_floats_than_anybody_looks_at_gives_none_to_paragraphs_that_name_none() -> None:
+    """Each would be asked about with all of them."""
+    under = ("Results",)
+    every = floats(*(table(number, *under) for number in range(MOST_FLOATS + 1)))
+    silent, naming = paragraph(said("We reach 7."), under=under), paragraph(said("We reach 7.", "t2"), under=under)
+    found = checks(draft(silent, naming, shown=every), {})
+    assert [one.paragraph for one in found.claims] == [1]
+    assert found.skipped == {TOO_MANY: 1}
+    greedy = paragraph(said("We reach 7.", *every), under=under)
+    assert checks(draft(greedy, shown=every), {}).skipped == {TOO_MANY: 1}
+    few = floats(*(table(number, *under) for number in range(MOST_FLOATS)))
+    assert len(claim(checks(draft(silent, shown=few), {})).evidence_bundle) == MOST_FLOATS
+
+
+def test_what_all_checks_show_together_is_bounded() -> None:
+    large = floats(table(1)._replace(rows="7\t" * (MOST_SHOWN // 5)))
+    found = checks(draft(*[paragraph(said("We reach 7.", "t1"))] * 4, shown=large), {})
+    assert len(found.claims) == 2
+    assert found.skipped == {TOO_MUCH: 2}
+
+
+def test_many_floats_and_paragraphs_take_as_long_as_they_are() -> None:
+    def sized(count: int) -> object:
+        same = floats(*(figure("1")._replace(key=f"{k}", headings=("Results",)) for k in range(count)))
+        named = [paragraph(said("We reach 7.", str(k)), under=("Results",)) for k in range(count)]
+        return checks(draft(*named, *[paragraph(said("We reach 7."), under=("Results",))] * count, shown=same), {})
+
+    assert growth.grows(sized, 300) < growth.TOO_MUCH

@@ -1,0 +1,69 @@
+"""The decision layer beside DSPy's ReAnchor on the same records: `python -m aisr.optimize.studies.reanchor` (a quarter
+of an hour, no LM).
+
+Both are given the probabilities that a simulated model states of a corpus (`aisr.optimize.studies.layer`); what each
+gains is measured on a large one. ReAnchor fits weights for a mean over records: once for how many labels are right, and
+once for the credit, the ranking score linearised at the model as it is, which is the best that such a mean can be told.
+"""
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aisr.base.text import percent
+from aisr.commands.display import table
+from aisr.compat.reanchor import reanchored
+from aisr.optimize.studies.layer import LARGE, LEANINGS, PRIOR, Drawn, draw, fitted_layer, gain, label_facet
+
+SIZES = (100, 200)
+CORPORA = 3
+NAMES = [f"label {k}" for k in range(len(PRIOR))]
+
+
+def main() -> int:
+    """Run the study."""
+    facet = label_facet()
+    rows = []
+    for leaning in LEANINGS:
+        large = draw(LARGE, leaning, np.random.default_rng(1))
+        for size in SIZES:
+            gains = []
+            for seed in range(CORPORA):
+                drawn = draw(size, leaning, np.random.default_rng(seed))
+                kept, _, true = fitted_layer(facet, drawn, large)
+                anchored = [_anchored(drawn, worth, large) for worth in (right(drawn), credit(drawn))]
+                gains.append([true if kept else 0.0, *anchored])
+            means, worst = np.mean(gains, axis=0), np.min(gains, axis=0)
+            shown = [f"{percent(mean)} ({percent(low)})" for mean, low in zip(means, worst, strict=True)]
+            rows.append([f"{leaning:g}", str(size), *shown])
+    names = ["leaning", "records", "decision layer", "ReAnchor, accuracy", "ReAnchor, credit"]
+    table(f"true gain in points of ranking score, mean (worst) of {CORPORA} corpora", names, rows)
+    return 0
+
+
+def right(drawn: Drawn) -> NDArray[np.float64]:
+    """What each label is worth where right ones are counted (records, labels)."""
+    return np.eye(len(PRIOR))[drawn.gold.first]
+
+
+def credit(drawn: Drawn) -> NDArray[np.float64]:
+    """What each label is worth by the ranking score's gradient at the model as it is (records, labels): half of it is
+    macro-F1, half the share of records that are right."""
+    said, gold, labels = drawn.opinions.argmax(axis=1), drawn.gold.first, len(PRIOR)
+    hits = np.bincount(gold[said == gold], minlength=labels)
+    both = np.bincount(gold, minlength=labels) + np.bincount(said, minlength=labels)
+    f1 = 2 * hits / np.maximum(both, 1)
+    count = np.maximum(both, 1) / len(gold)
+    worth = np.tile(-f1 / count / labels, (len(gold), 1))
+    worth[np.arange(len(gold)), gold] += 2 / count[gold] / labels
+    return 0.5 * worth + 0.5 * right(drawn)
+
+
+def _anchored(drawn: Drawn, worth: NDArray[np.float64], large: Drawn) -> float:
+    weights = np.log(reanchored(NAMES, np.exp(drawn.opinions).tolist(), worth.tolist()))
+    return gain((large.opinions + weights).argmax(axis=1), large)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Sentences on method come before restated results, are shown below their headings among their neighbours, and may all
+be passed over."""
+
+import json
+from typing import Any
+
+from dspy.lm15 import Request
+
+from aisr.artifact.program_file import parse, program_text
+from aisr.inference.judge import judge
+from aisr.programs.judges.context24_text import Context24TextJudge
+from aisr.programs.reading.lines import read
+from aisr.programs.records.context24_text import Context24TextRecord
+from aisr.programs.retrieval.method_sentences import NAMES, MethodWeights
+from aisr.programs.retrieval.paper_sentences import paper
+from aisr.tasks.context24_text import CONTEXT24_TEXT
+from support.context24_text import METHOD, RESULT, claim
+from support.paths import SAMPLE
+from support.scripted import question, requests, scripted, written
+
+WITH_HEADINGS = ["Results", RESULT.format(1) + " It rained a lot. We found that moss likes shade.",
+                 "Methods", "It was spring. " + METHOD.format(1) + " Then we left."]  # fmt: skip
+
+
+def paper_of(**more: Any) -> Context24TextRecord:
+    return claim(**{"paragraphs": WITH_HEADINGS, **more})
+
+
+def test_method_comes_before_what_only_restates_the_result() -> None:
+    first = Context24TextJudge(strategy="method").prepare(paper_of()).passages.splitlines()
+    program = Context24TextJudge(strategy="method")
+    best = program._ranked(paper_of().claim, program._paper(paper_of()))
+    sentences = [program._paper(paper_of()).sentences[place] for place in best]
+    assert sentences.index(METHOD.format(1)) < sentences.index("We found that moss likes shade.")
+    assert first.index("## Results") < first.index("## Methods")
+
+
+def test_neighbours_are_shown_without_an_id() -> None:
+    long = [
+        "Methods",
+        " ".join(f"Plot {k} was green." for k in range(40)) + " " + METHOD.format(1) + " Off we went then.",
+    ]
+    shown = Context24TextJudge(strategy="method").prepare(paper_of(paragraphs=long)).passages
+    assert shown.count("[S") == 15
+    assert "\n… Off we went then." in shown or "] Off we went then." in shown
+    assert any(line.startswith("… Plot") for line in shown.splitlines())
+
+
+def test_an_lm_may_choose_none_and_the_best_are_taken_then() -> None:
+    def none(request: Request) -> str:
+        return written(question(request), {"chosen": []})
+
+    program = Context24TextJudge(strategy="method")
+    lm = scripted(none)
+    answer = judge(CONTEXT24_TEXT, program, program.prepare(paper_of()), lm).answer
+    assert answer is not None
+    assert METHOD.format(1) in answer.snippets[0].text
+    assert len(requests(lm)) == 1
+
+
+def test_no_sentence_ends_within_a_number() -> None:
+    text = "The effect was β = – 0. 12 in all plots. Growth was 3 mm. 12 plots were lost."
+    assert paper((text,), decimals=True).sentences == (
+        "The effect was β = – 0. 12 in all plots.", "Growth was 3 mm.", "12 plots were lost.",
+    )  # fmt: skip
+    assert len(paper((text,)).sentences) == 4
+
+
+def test_weights_are_learnt_from_train_and_saved() -> None:
+    sides = {
+        side: list(read(SAMPLE / "context24-text" / f"{side}.jsonl", Context24TextRecord, side))
+        for side in ("train", "dev")
+    }
+    program = Context24TextJudge(strategy="method")
+    program.learn(sides["train"])
+    assert isinstance(program.learnt, MethodWeights)
+    assert set(program.learnt.weights) == set(NAMES)
+    text = program_text(CONTEXT24_TEXT, program)
+    again = parse(text, "a program").program
+    assert [again.prepare(one).shown for one in sides["dev"]] == [program.prepare(one).shown for one in sides["dev"]]
+    assert "| section |" in program.learnt.page()
+    nothing = Context24TextJudge(strategy="method")
+    nothing.learn([claim(context=[])])
+    assert nothing.learnt is None
+
+
+def test_programs_that_were_saved_with_another_strategy_keep_it() -> None:
+    saved = json.loads(program_text(CONTEXT24_TEXT, Context24TextJudge(strategy="select")))
+    assert saved["options"]["strategy"] == "select"
+    assert Context24TextJudge().options["strategy"] == "method"
