@@ -35,9 +35,8 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
     with_demos = next(asked for asked in loopback.asked if asked.has_demos)
     shown = [message["content"] for message in with_demos.body["messages"] if message["role"] == "assistant"]
-    percents = [int(found) for text in shown for found in re.findall(r'"(\d+), [A-Z]', text)]
-    assert percents
-    assert max(percents) <= 95
+    assert shown
+    assert not any(re.search(r'"\d+, [A-Z]', text) for text in shown)  # demos make up no chances
 
     out = artifacts / "predicted.jsonl"
     data = artifacts / "few.jsonl"
