@@ -12,7 +12,7 @@ from aisr.programs.decision.layer import Decision
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
 from aisr.programs.judges.learnt import learnt_by
-from aisr.programs.questions import SECTION, preamble, questions_of
+from aisr.programs.questions.closed import SECTION, preamble, questions_of
 from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences

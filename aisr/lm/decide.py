@@ -24,7 +24,7 @@ from dspy.lm15 import (
 
 from aisr.compat.decisions import MOST_QUESTIONS, Asked, Served, aserved, served
 from aisr.lm.question_adapter import NOTHING_BEFORE, question_from
-from aisr.programs.questions import SURE, Each, NoDistribution, Question, distribution, named, probability
+from aisr.programs.questions.closed import SURE, Each, NoDistribution, Question, distribution, named, probability
 
 TIMEOUT = 600.0  # seconds
 IMPOSSIBLE = 1e-300  # in place of a probability of 0, which has no logarithm

@@ -16,7 +16,16 @@ from aisr.compat.dspy import prepare_formats_by
 from aisr.lm.adapters import adapter_for, remembering
 from aisr.lm.client import OpenLM
 from aisr.programs.errors import UserError
-from aisr.programs.questions import SURE, Question, each_of, is_closed, labels_of, preamble, questions_of, with_options
+from aisr.programs.questions.closed import (
+    SURE,
+    Question,
+    each_of,
+    is_closed,
+    labels_of,
+    preamble,
+    questions_of,
+    with_options,
+)
 
 FORM = "questions"  # the name of the response format that carries them
 NOTHING_BEFORE = "-"  # a system message must hold something

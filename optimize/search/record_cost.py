@@ -14,7 +14,7 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
-from aisr.programs.questions import is_closed, questions_of, shown_ids
+from aisr.programs.questions.closed import is_closed, questions_of, shown_ids
 from aisr.programs.text.tokens import length, tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 

@@ -19,7 +19,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.prices import listed_price
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.search.record_cost import Cost, costs
-from aisr.programs.questions import describe_options
+from aisr.programs.questions.closed import describe_options
 from aisr.tasks.all import TASKS
 
 SAMPLE = Path("data/sample")

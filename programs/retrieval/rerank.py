@@ -8,7 +8,7 @@ import dspy
 from aisr.programs.asking.ask import asking, unknown_names
 from aisr.programs.asking.steps import Steps, run
 from aisr.programs.errors import UserError
-from aisr.programs.questions import Each
+from aisr.programs.questions.closed import Each
 from aisr.programs.text.sanitize import plain
 from aisr.programs.text.table import flat
 

@@ -6,7 +6,7 @@ import dspy
 
 from aisr.programs.asking import stated
 from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLiteral, definitions
-from aisr.programs.questions import Each
+from aisr.programs.questions.closed import Each
 
 
 class JudgeCitation(dspy.Signature):

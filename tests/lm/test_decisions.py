@@ -24,7 +24,7 @@ from aisr.lm.rate_limit import Pace
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.asking.label_probabilities import judgements_of
 from aisr.programs.asking.stated import stated
-from aisr.programs.questions import Each
+from aisr.programs.questions.closed import Each
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.vision.images import Gallery

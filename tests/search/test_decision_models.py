@@ -86,7 +86,7 @@ def test_an_estimate_counts_the_questions_and_nothing_written(
     from aisr.inference.judge import judge
     from aisr.lm.open import open_lm
     from aisr.optimize.search.record_cost import costs
-    from aisr.programs.questions import describe_options
+    from aisr.programs.questions.closed import describe_options
     from aisr.programs.reading.lines import read
     from aisr.tasks.all import TASKS
 

@@ -1,0 +1,1 @@
+"""What a decision model is asked: closed questions, made of a typed signature."""
