@@ -104,6 +104,24 @@ def compiled(
         yield made
 
 
+@pytest.fixture
+def cache_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Opens DSPy's response cache, in the test's own folder, as another process would."""
+    import dspy
+    from dspy.clients.cache import Cache
+
+    folder = str(tmp_path / "cache")
+
+    def again() -> None:
+        if isinstance(dspy.cache, Cache) and dspy.cache.disk_cache_dir == folder:
+            dspy.cache.disk_cache.close()
+        monkeypatch.setattr(dspy, "cache", Cache(True, True, folder))
+
+    again()
+    yield again
+    dspy.cache.disk_cache.close()
+
+
 @pytest.fixture(scope="module")  # it holds an event loop, which the coroutines of other tests would meet
 def browser() -> "Iterator[Browser]":
     """A real one, without a window; where there is none, the test is skipped."""

@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
-from dspy.clients.cache import Cache
 
 import aisr as library
 from aisr.artifact import folder as artifact_folder
@@ -43,20 +42,6 @@ UNUSABLE = {
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Opens the response cache of the test's own folder anew, as another process would."""
-
-    def again() -> None:
-        if isinstance(dspy.cache, Cache) and dspy.cache.disk_cache_dir == str(tmp_path / "cache"):
-            dspy.cache.disk_cache.close()
-        monkeypatch.setattr(dspy, "cache", Cache(True, True, str(tmp_path / "cache")))
-
-    again()
-    yield again
-    dspy.cache.disk_cache.close()
-
-
-@pytest.fixture
 def program(tmp_path: Path) -> Path:
     artifact_folder.save(tmp_path / "mine", {"program.json": program_text(TRACK2, TRACK2.build({}))})
     return tmp_path / "mine"
@@ -68,7 +53,7 @@ def test_the_same_command_asks_again(
     said: str,
     process: str,
     aisr: Aisr,
-    opened: Callable[[], None],
+    cache_anew: Callable[[], None],
     program: Path,
     loopback: Loopback,
     tmp_path: Path,
@@ -83,7 +68,7 @@ def test_the_same_command_asks_again(
     assert "'text'" not in failed.out
     assert "'logprobs'" not in failed.out
     if process == "another":
-        opened()
+        cache_anew()
     loopback.reply = judged
     assert aisr(*words).code == 0
     assert len(loopback.asked) == 6
@@ -91,7 +76,7 @@ def test_the_same_command_asks_again(
 
 
 def test_what_was_repaired_is_not_asked_for_again(
-    aisr: Aisr, opened: Callable[[], None], program: Path, loopback: Loopback, tmp_path: Path
+    aisr: Aisr, cache_anew: Callable[[], None], program: Path, loopback: Loopback, tmp_path: Path
 ) -> None:
     data = beginning(DEV, 1, tmp_path / "one.jsonl")
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path]
@@ -99,11 +84,11 @@ def test_what_was_repaired_is_not_asked_for_again(
     loopback.reply = lambda asked: judged(asked) if "correction" in asked.question else "garbage"
     for number in range(2):
         assert aisr(*words, "--out", tmp_path / f"{number}.jsonl").code == 0
-        opened()
+        cache_anew()
     assert len(loopback.asked) == 2
 
 
-@pytest.mark.usefixtures("opened")
+@pytest.mark.usefixtures("cache_anew")
 def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> None:
     """A compile does: its scores would move otherwise, and each look would cost again."""
     loopback.reply = UNUSABLE["a wrong label"]
@@ -116,7 +101,7 @@ def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> Non
     assert len(loopback.asked) == 2
 
 
-@pytest.mark.usefixtures("opened")
+@pytest.mark.usefixtures("cache_anew")
 def test_a_coroutine_is_listened_to_as_well(loopback: Loopback) -> None:
     loopback.reply = UNUSABLE["a wrong label"]
     made = TRACK2.build({})
@@ -134,7 +119,7 @@ def test_a_coroutine_is_listened_to_as_well(loopback: Loopback) -> None:
     assert len(loopback.asked) == 4
 
 
-@pytest.mark.usefixtures("opened")
+@pytest.mark.usefixtures("cache_anew")
 def test_the_library_asks_again(program: Path, loopback: Loopback) -> None:
     (record,) = [json.loads(line) for line in DEV.read_text().splitlines()[:1]]
     loopback.reply = UNUSABLE["nothing"]

@@ -3,13 +3,12 @@
 import os
 import pickle
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
-from dspy.clients.cache import Cache
 from pydantic import BaseModel
 
 from aisr.lm.open import open_lm
@@ -30,18 +29,15 @@ class Opens:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+def opened(cache_anew: Callable[[], None]) -> Callable[[], None]:
     """Opens the response cache of the test's own folder anew, as another process would."""
 
     def again() -> None:
-        if isinstance(dspy.cache, Cache) and dspy.cache.disk_cache_dir == str(tmp_path / "cache"):
-            dspy.cache.disk_cache.close()
-        monkeypatch.setattr(dspy, "cache", Cache(True, True, str(tmp_path / "cache")))
+        cache_anew()
         tame(dspy.cache)
 
     again()
-    yield again
-    dspy.cache.disk_cache.close()
+    return again
 
 
 def planted(folder: Path, change: str, *values: object) -> int:

@@ -5,13 +5,11 @@ import ast
 import json
 import pickle
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import dspy
 import pytest
-from dspy.clients.cache import Cache
 from pydantic import TypeAdapter
 
 from aisr.lm.embeddings import Embeddings
@@ -93,29 +91,15 @@ def test_a_value_that_cannot_be_kept_is_found_all_the_same(tmp_path: Path) -> No
         assert store.once("a", lambda: ["found"]) == ["found"]
 
 
-@pytest.fixture
-def untamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Opens DSPy's cache as DSPy does, in the test's own folder."""
-
-    def again() -> None:
-        if isinstance(dspy.cache, Cache) and dspy.cache.disk_cache_dir == str(tmp_path / "cache"):
-            dspy.cache.disk_cache.close()
-        monkeypatch.setattr(dspy, "cache", Cache(True, True, str(tmp_path / "cache")))
-
-    again()
-    yield again
-    dspy.cache.disk_cache.close()
-
-
 def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
-    untamed: Callable[[], None], loopback: Loopback, tmp_path: Path
+    cache_anew: Callable[[], None], loopback: Loopback, tmp_path: Path
 ) -> None:
     def reply(asked: Asked) -> tuple[int, str]:
         return 200, json.dumps({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})
 
     loopback.reply = reply
     first = Embeddings(address=loopback.url).of("openai/embedder")(["a text"])
-    untamed()
+    cache_anew()
     mark = tmp_path / "mark"
     planted(tmp_path / "cache", PICKLE, pickle.dumps(Trap(mark)))
     assert (Embeddings(address=loopback.url).of("openai/embedder")(["a text"]) == first).all()
