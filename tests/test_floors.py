@@ -109,6 +109,12 @@ def test_no_bare_name_is_imported() -> None:
             assert not taken.match(module), f"{file.relative_to(ROOT)}:{line}: {module}; say aisr.{module}"
 
 
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest cannot collect two of them in one run."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert not {name for name in names if names.count(name) > 1}
+
+
 def test_what_mlflow_stores_knows_the_front_door_alone() -> None:
     found = {module for _, module in imported(ast.parse((ROOT / STORED).read_text(encoding="utf-8")))}
     assert found == {"aisr.serving", "mlflow.models.ModelConfig", "mlflow.models.set_model"}

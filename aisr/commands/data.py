@@ -134,8 +134,11 @@ def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
 
 
 def _fields(file: Path) -> set[str]:
-    with file.open("rb") as lines:
-        found = json.loads(next(filter(bytes.strip, lines)))
+    try:
+        with file.open("rb") as lines:
+            found = json.loads(next(filter(bytes.strip, lines), b""))
+    except (ValueError, RecursionError):
+        return set()  # no JSON Lines at all; which line is wrong was said already
     return set(found) if isinstance(found, dict) else set()
 
 
