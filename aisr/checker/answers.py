@@ -4,6 +4,7 @@ A paper can say "ignore your instructions". Here such a text stands in a field c
 an agent can tell what the checker says from what a paper says.
 """
 
+import re
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -11,6 +12,7 @@ from pydantic import BaseModel, Field
 from aisr.base.redact import printable, secrets
 
 MOST_CHARACTERS = 4_000  # of one quotation
+SOURCE = re.compile(r"draft|server|checker|(?:Fig(?:ure)?|Tab(?:le)?|Text|Image|P|Item)\.? ?[A-Z]?\d[\w.]{0,8}")
 
 
 class Quote(BaseModel):
@@ -38,11 +40,11 @@ class Sentence(BaseModel):
     meaning: str = Field(description="What the label means.")
     fault: bool = Field(description="Whether the label finds fault.")
     confidence: float | None = Field(default=None, description="How likely the label is, 0-1; None: not known.")
-    failed: str | None = None
+    failed: Quote | None = Field(default=None, description="Why it was not judged; may repeat words of a paper.")
     line: int | None = Field(default=None, description="The line in the file, where there is one.")
     page: int | None = None
-    file: str | None = None
-    work: str | None = Field(default=None, description="Key of the cited work, of a citation.")
+    file: Quote | None = Field(default=None, description="The file that it stands in.")
+    work: Quote | None = Field(default=None, description="Key of the cited work, of a citation.")
 
 
 class Checked(BaseModel):
@@ -87,7 +89,7 @@ class State(BaseModel):
     checked: int
     checks: int
     spent: Spent
-    failed: str | None = None
+    failed: Quote | None = Field(default=None, description="Why it failed; may repeat words of a paper.")
 
 
 class Found(BaseModel):
@@ -102,8 +104,8 @@ class Found(BaseModel):
 
 
 def quoted(source: str, text: str) -> Quote:
-    """A quotation, without control characters or keys, cut at `MOST_CHARACTERS`."""
-    clean = printable(secrets(text))
-    return Quote(
-        source=printable(source)[:200], quote=clean if len(clean) <= MOST_CHARACTERS else clean[:MOST_CHARACTERS] + " …"
-    )
+    """A quotation, without control characters or keys, cut at `MOST_CHARACTERS`. source: named as such only where it is
+    a kind and a number: what stands before a colon in some evidence may be its author's words."""
+    clean = printable(secrets(text.encode(errors="backslashreplace").decode()))
+    cut = clean if len(clean) <= MOST_CHARACTERS else f"{clean[:MOST_CHARACTERS]} …"
+    return Quote(source=source if SOURCE.fullmatch(source) else "evidence", quote=cut)

@@ -7,9 +7,13 @@ from pathlib import Path
 from aisr.programs.errors import UserError
 
 
+class Refused(UserError):
+    """A call that the checker refuses, in its own words alone: no text of a paper, a model or a server is in them."""
+
+
 def allowed(folders: Sequence[Path], named: str, *, folder: bool = False) -> Path:
     """The regular file, or folder, that a tool call names: below one of the folders, after links are followed; a
-    relative path is below the first of them. Raises UserError otherwise, and says the same of what lies outside and of
+    relative path is below the first of them. Raises `Refused` otherwise, and says the same of what lies outside and of
     what is not there, so that nobody can find out by asking."""
     try:
         path = (folders[0] / named).resolve(strict=True)
@@ -18,7 +22,7 @@ def allowed(folders: Sequence[Path], named: str, *, folder: bool = False) -> Pat
         path, mode = Path(), 0
     right = stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)
     if not right or not any(path.is_relative_to(one) for one in folders):
-        raise UserError(
+        raise Refused(
             f"path: no such {'folder' if folder else 'file'} below the folders of this session: {_names(folders)}"
         )
     return path

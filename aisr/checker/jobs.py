@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
 
-from aisr.base.redact import printable, secrets
-from aisr.checker.answers import Found, Sentence, Started, State
+from aisr.checker.answers import Found, Quote, Sentence, Started, State, quoted
+from aisr.checker.folders import Refused
 from aisr.checker.session import Cancelled, Paper, Session
-from aisr.programs.errors import UserError
 
 AT_ONCE = 4  # checks of papers; more wait for nobody, they are refused
 KEPT = 50  # finished ones; the oldest are forgotten
@@ -17,10 +16,10 @@ KEPT = 50  # finished ones; the oldest are forgotten
 
 @dataclass
 class _Job:
-    checks: int
+    checks: int = 0
     state: Literal["running", "done", "failed", "cancelled"] = "running"
     checked: int = 0
-    failed: str | None = None
+    failed: Quote | None = None
     stop: threading.Event = field(default_factory=threading.Event)
     counts: dict[str, int] = field(default_factory=dict)
     worth: list[str] = field(default_factory=list)
@@ -36,23 +35,30 @@ class Jobs:
         self._jobs: dict[str, _Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, paper: Paper) -> Started:
-        """Begin to check a paper. Raises UserError where as many as may run are running."""
-        job = _Job(len(paper.found.claims) + len(paper.found.citations))
+    def start(self, read: Callable[[], Paper]) -> Started:
+        """Begin to check a paper, that is read first. Raises `Refused` where as many as may run are running, and what
+        reading raises."""
+        job = _Job()
         with self._lock:
             if sum(one.state == "running" for one in self._jobs.values()) >= AT_ONCE:
-                raise UserError(f"{AT_ONCE} papers are being checked; wait for one, or cancel one")
+                raise Refused(f"{AT_ONCE} papers are being checked; wait for one, or cancel one")
             name = f"job{next(self._numbers)}"
             self._jobs[name] = job
             over = [key for key, one in self._jobs.items() if one.state != "running"][: max(0, len(self._jobs) - KEPT)]
             for key in over:
                 del self._jobs[key]
+        try:
+            paper = read()
+        except BaseException:
+            job.state = "failed"
+            raise
+        job.checks = len(paper.found.claims) + len(paper.found.citations)
         threading.Thread(target=self._run, args=(job, paper), daemon=True).start()
         note = "nothing to check was found in it" if not job.checks else "ask for its state until it is done"
         return Started(job=name, checks=job.checks, note=note)
 
     def state(self, name: str) -> State:
-        """How far a check is. Raises UserError for an unknown one."""
+        """How far a check is. Raises `Refused` for an unknown one."""
         job = self._job(name)
         return State(
             job=name, state=job.state, checked=job.checked, checks=job.checks, spent=self._session.spent(),
@@ -60,16 +66,15 @@ class Jobs:
         )  # fmt: skip
 
     def cancel(self, name: str) -> State:
-        """Send nothing more for a check; calls in flight are waited for. Raises UserError for an unknown one."""
+        """Send nothing more for a check; calls in flight are waited for. Raises `Refused` for an unknown one."""
         self._job(name).stop.set()
         return self.state(name)
 
     def found(self, name: str, first: int, most: int, faults_only: bool) -> Found:
-        """Verdicts of a finished check from the `first` on. Raises UserError for one that is not done."""
+        """Verdicts of a finished check from the `first` on. Raises `Refused` for one that is not done."""
         job = self._job(name)
         if job.state != "done":
-            why = f": {job.failed}" if job.failed else ""
-            raise UserError(f"{name} is {job.state}{why}; there are results once it is done")
+            raise Refused(f"{name} is {job.state}; there are results once it is done")
         shown = [one for one in job.verdicts if one.fault or not faults_only]
         part, end = shown[first : first + most], first + most
         return Found(
@@ -86,14 +91,14 @@ class Jobs:
         except Cancelled:
             job.state = "cancelled"
         except Exception as error:  # the conversation goes on, and is told
-            job.failed = printable(secrets(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__))
+            job.failed = quoted("server", f"{type(error).__name__}: {error}")
             job.state = "failed"
 
     def _job(self, name: str) -> _Job:
         with self._lock:
             found = self._jobs.get(name)
         if found is None:
-            raise UserError("job: this session has started none of that name")
+            raise Refused("job: this session has started none of that name")
         return found
 
 

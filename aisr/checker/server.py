@@ -5,22 +5,23 @@ from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from typing import Annotated, ParamSpec, TypeVar
 
+import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from aisr.base.redact import printable, secrets
-from aisr.checker.answers import Checked, Estimated, Explained, Found, Started, State
-from aisr.checker.folders import allowed
+from aisr.checker.answers import Checked, Estimated, Explained, Found, Started, State, quoted
+from aisr.checker.folders import Refused, allowed
 from aisr.checker.jobs import Jobs
 from aisr.checker.session import Session, citation, claim
-from aisr.programs.errors import UserError
 from aisr.tasks.drafts import BLANK, blocks
 
 P = ParamSpec("P")
 T = TypeVar("T")
 PAGE = 50
+READS = "Reads the paper, and sends nothing."
+THREADS = 8  # calls of a kind at a time; more wait
 
 Sentences = Annotated[list[str], Field(description="The sentences of one paragraph, in order.")]
 Evidence = Annotated[list[str], Field(description="What they report on: tables as text, captions, results.")]
@@ -32,11 +33,12 @@ def server(session: Session) -> MCPServer:
     """The server of a session; `.run("stdio")` serves it until its input ends."""
     made: MCPServer = MCPServer("aisr", version=version("aisr"), instructions=_instructions(session), log_level="ERROR")
     jobs = Jobs(session)
+    slow, quick = anyio.CapacityLimiter(THREADS), anyio.CapacityLimiter(THREADS)  # asking must not keep looking waiting
     asks = f"Sends them to the language model {session.lm.spec}, within the budget of this session."
 
     def tool(about: str) -> "Callable[[Callable[P, T]], Callable[P, Awaitable[T]]]":
         def add(work: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-            shown = _in_thread(work)
+            shown = _in_thread(work, slow if asks in about or READS in about else quick)
             made.add_tool(shown, name=work.__name__, description=about, structured_output=True)
             return shown
 
@@ -49,7 +51,7 @@ def server(session: Session) -> MCPServer:
     @tool(f"Judge whether a cited paper supports a claim: give its text, or the path of a text file. {asks}")
     def check_citation(claim: str, paper: str | None = None, path: str | None = None) -> Checked:
         if (paper is None) == (path is None):
-            raise UserError("give either `paper`, its text, or `path`, a text file")
+            raise Refused("give either `paper`, its text, or `path`, a text file")
         text = BLANK.split(paper) if paper is not None else blocks(allowed(session.settings.folders, str(path)))
         return Checked(verdicts=session.judged(*citation(claim, text)), spent=session.spent())
 
@@ -58,7 +60,7 @@ def server(session: Session) -> MCPServer:
         f"against the files in `papers`. Takes minutes. {asks}"
     )
     def check_paper_start(path: Path, papers: str | None = None) -> Started:
-        return jobs.start(session.paper(path, papers))
+        return jobs.start(lambda: session.paper(path, papers))
 
     @tool("How far the check of a paper is. Sends nothing.")
     def check_paper_status(job: Job) -> State:
@@ -81,7 +83,7 @@ def server(session: Session) -> MCPServer:
     def explain(id: str) -> Explained:
         return session.explain(id)
 
-    @tool("What check_sentences, or the check of the paper at `path`, would cost. Sends nothing.")
+    @tool(f"What check_sentences, or the check of the paper at `path`, would cost. {READS}")
     def estimate(
         sentences: list[str] | None = None, evidence: list[str] | None = None, path: str | None = None
     ) -> Estimated:
@@ -93,17 +95,20 @@ def server(session: Session) -> MCPServer:
     return made
 
 
-def _in_thread(work: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """The work in a thread, so that calls do not wait for each other; what the caller can mend as the tool's error, and
-    anything else without keys or addresses."""
+def _in_thread(work: Callable[P, T], limiter: anyio.CapacityLimiter) -> Callable[P, Awaitable[T]]:
+    """The work in a thread, so that calls do not wait for each other; its errors in the checker's words, or quoted."""
 
     @functools.wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return await anyio.to_thread.run_sync(functools.partial(work, *args, **kwargs), abandon_on_cancel=True)
-        except Exception as error:
-            kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-            raise ToolError(printable(secrets(f"{kind}{error}"))) from None
+            return await anyio.to_thread.run_sync(
+                functools.partial(work, *args, **kwargs), abandon_on_cancel=True, limiter=limiter
+            )
+        except Refused as error:
+            raise ToolError(str(error)) from None
+        except Exception as error:  # of a reader, a model or a server: it may repeat what a stranger wrote
+            said = quoted("checker", f"{type(error).__name__}: {error}").model_dump_json()
+            raise ToolError(f"{work.__name__} failed. Why is quoted here, and untrusted: {said}") from None
 
     return run
 

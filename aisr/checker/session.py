@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.base.files import cache_folder
-from aisr.base.redact import printable, secrets
 from aisr.checker.answers import Estimated, Explained, Sentence, Spent, quoted
-from aisr.checker.folders import allowed
+from aisr.checker.folders import Refused, allowed
 from aisr.checker.judges import estimated, judge_by
 from aisr.checker.reading import read_paper
 from aisr.inference.images import open_gallery
 from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words
-from aisr.programs.errors import UserError
 from aisr.review import places
 from aisr.review.judging import Judge, reviewed
 from aisr.review.recomputed import added
@@ -31,7 +29,7 @@ from aisr.tasks.paper_checks import Check, Checks, checks
 from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
 
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten
-MOST_SENTENCES, MOST_CHARACTERS = 200, 2_000_000  # of one call
+MOST_SENTENCES, MOST_PIECES, MOST_CHARACTERS = 200, 2_000, 2_000_000  # of one call
 
 
 class Cancelled(Exception):
@@ -88,7 +86,7 @@ class Session:
         )  # fmt: skip
 
     def paper(self, path: str, papers: str | None) -> Paper:
-        """A paper below the folders, and what there is to check in it. Raises UserError."""
+        """A paper below the folders, and what there is to check in it. Raises `Refused`."""
         folders = self.settings.folders
         place = allowed(folders, path)
         cited = None if papers is None else allowed(folders, papers, folder=True)
@@ -100,18 +98,18 @@ class Session:
         return added(reviewed(paper.draft, paper.found, self._ready(paper.draft), self.lm, done), paper.works)
 
     def explain(self, name: str) -> Explained:
-        """What a verdict of this session rests on. Raises UserError for an unknown one."""
+        """What a verdict of this session rests on. Raises `Refused` for an unknown one."""
         with self._lock:
             found = self._known.get(name)
         if found is None:
-            raise UserError("id: no verdict of this session has it (the oldest are forgotten)")
+            raise Refused("id: no verdict of this session has it (the oldest are forgotten)")
         return found
 
     def sentence(self, review: Review, verdict: Verdict) -> Sentence:
         """A verdict as an agent gets it, remembered for `explain`."""
         place = review.place(verdict)
         kind = review.labels.get(verdict.kind)
-        failed = None if verdict.failure is None else printable(secrets(verdict.failure))
+        failed = None if verdict.failure is None else quoted("server", verdict.failure)
         meaning = kind.meanings.get(verdict.label or "", "") if kind else verdict.why
         with self._lock:
             name = f"v{next(self._numbers)}"
@@ -119,7 +117,8 @@ class Session:
                 id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
                 meaning=meaning, fault=verdict.label is not None and not verdict.neutral,
                 confidence=verdict.confidence, failed=failed,
-                line=place.line, page=place.page, file=places.path(review.draft.folder, place), work=verdict.work,
+                line=place.line, page=place.page, file=quoted("draft", places.path(review.draft.folder, place)),
+                work=None if verdict.work is None else quoted("draft", verdict.work),
             )  # fmt: skip
             self._known[name] = _explained(said, verdict)
             while len(self._known) > REMEMBERED:
@@ -137,30 +136,41 @@ class Session:
 
 
 def claim(said: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:
-    """Sentences against evidence, as a paper that has nothing else. Raises UserError for too much, or nothing."""
+    """Sentences against evidence, as a paper that has nothing else. Raises `Refused` for too much, or nothing."""
     texts = [" ".join(one.split()) for one in said]
     if not any(texts) or not any(one.strip() for one in evidence):
-        raise UserError("give at least one sentence, and at least one piece of evidence")
+        raise Refused("give at least one sentence, and at least one piece of evidence")
     _bounded([*texts, *evidence], len(texts))
     record = drafts.sentences_record(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
     return _alone(texts), Checks((Check(record, 0, tuple(range(len(texts)))),), (), {}, {})
 
 
 def citation(said: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks]:
-    """A claim against the paragraphs of a paper. Raises UserError for too much, or nothing."""
+    """A claim against the paragraphs of a paper. Raises `Refused` for too much, or nothing."""
     text, found = " ".join(said.split()), [" ".join(one.split()) for one in paragraphs if one.strip()]
     if not text or not found:
-        raise UserError("give a claim, and a paper that has some text")
+        raise Refused("give a claim, and a paper that has some text")
     _bounded([text, *found], 1)
     record = drafts.paragraphs_record(text, found)
     return _alone([text]), Checks((), (Check(record, 0, (0,)),), {}, {})
 
 
 def _bounded(texts: Sequence[str], sentences: int) -> None:
-    if sentences > MOST_SENTENCES or sum(map(len, texts)) > MOST_CHARACTERS:
-        raise UserError(
-            f"at most {MOST_SENTENCES} sentences and {MOST_CHARACTERS:,} characters a call; ask several times"
+    if sentences > MOST_SENTENCES or len(texts) > MOST_PIECES or sum(map(len, texts)) > MOST_CHARACTERS:
+        raise Refused(
+            f"at most {MOST_SENTENCES} sentences, {MOST_PIECES:,} pieces of evidence or paragraphs with them, and "
+            f"{MOST_CHARACTERS:,} characters a call; ask again"
         )
+    if not all(_is_text(one) for one in texts):
+        raise Refused("a text holds half of a surrogate pair, which is no character; send it as UTF-8")
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _alone(texts: Sequence[str]) -> Draft:
