@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from aisr.commands import config
-from aisr.commands.panels import COMMANDS, in_order, panel_of, shown
+from aisr.commands.panels import COMMANDS, CONFIG, in_order, panel_of, shown
 
 TASK = "aisr.task"  # where a command keeps what --task says, for its help
 LIKE_FORMER = ("compile_",)
@@ -21,7 +21,6 @@ Like = Annotated[
     str | None,
     typer.Option("--like", help="Repeat the compile of this program; the command line and --config win."),
 ]
-FILES = ("config", "like", "help")
 
 
 class Command(TyperCommand):
@@ -50,7 +49,7 @@ class Command(TyperCommand):
         return {
             str(one.name): config.Option(one.opts[-1], next(iter(one.secondary_opts), None), one.is_flag, one.multiple)
             for one in self.params
-            if isinstance(one, TyperOption) and one.name not in FILES
+            if isinstance(one, TyperOption) and one.name not in CONFIG
         }
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
