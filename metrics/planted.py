@@ -1,11 +1,13 @@
 """What a check of a paper found of the faults that were planted in it, and what it said of the rest."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aisr.metrics.confidence import Interval, mean_interval
+from aisr.metrics.confidence import Interval
 
 ENOUGH = 10  # of which an interval says something
+Z = 1.96
 FIRST = 10  # sentences that an author looks at first
 LEVELS = ("error", "warning", "note")  # the worst first
 FLAGS = ("error", "warning")
@@ -14,9 +16,11 @@ Place = tuple[int, int]  # paragraph and sentence
 
 
 class Found(NamedTuple):
-    """A check of one paper. planted: where each fault is, with its kind; judged: the sentences that were looked at;
-    flagged: those that something was said of, with the worst level; listed: the flagged ones as they are listed."""
+    """A check of one paper. paper: what tells it from others; planted: where each fault is, with its kind; judged: the
+    sentences that were looked at; flagged: those that something was said of, with the worst level; listed: these as
+    they are listed."""
 
+    paper: str
     planted: Mapping[Place, str]
     judged: frozenset[Place]
     flagged: Mapping[Place, str]
@@ -57,7 +61,7 @@ def _recall(found: Sequence[Found], kinds: set[str]) -> Recall:
         sum(place in one.judged for one, place in places),
         sum(flagged),
         sum(one.flagged.get(place) == LEVELS[0] for one, place in places),
-        mean_interval(flagged, _numbered([place for _, place in places])) if len(places) >= ENOUGH else None,
+        share(flagged, [(one.paper, place) for one, place in places]),
     )
 
 
@@ -65,10 +69,8 @@ def untouched(found: Sequence[Found]) -> Rate:
     """What was said of sentences without a planted fault; the paragraphs are the units of the interval."""
     places = [(one, place) for one in found for place in sorted(one.judged) if place not in one.planted]
     worst = [one.flagged.get(place) for one, place in places]
-    share = None
-    if len(places) >= ENOUGH:
-        share = mean_interval([level in FLAGS for level in worst], _numbered([place[0] for _, place in places]))
-    return Rate(len(places), {level: worst.count(level) for level in LEVELS}, share)
+    flags = share([level in FLAGS for level in worst], [(one.paper, place[0]) for one, place in places])
+    return Rate(len(places), {level: worst.count(level) for level in LEVELS}, flags)
 
 
 def first_planted(found: Sequence[Found]) -> tuple[int, int]:
@@ -77,6 +79,12 @@ def first_planted(found: Sequence[Found]) -> tuple[int, int]:
     return sum(place in one.planted for one, place in first), len(first)
 
 
-def _numbered(places: Sequence[object]) -> list[int]:
-    known = {place: number for number, place in enumerate(dict.fromkeys(places))}
-    return [known[place] for place in places]
+def share(said: Sequence[bool], units: Sequence[object]) -> Interval | None:
+    """The share that is true, with its interval by Wilson's score, which none and all have as well; those of one unit
+    are counted as one. None where there are too few."""
+    if len(said) < ENOUGH:
+        return None
+    rate, size, square = sum(said) / len(said), len(set(units)), Z * Z
+    middle = (rate + square / (2 * size)) / (1 + square / size)
+    half = Z * math.sqrt(rate * (1 - rate) / size + square / (4 * size * size)) / (1 + square / size)
+    return Interval(rate, max(middle - half, 0.0), min(middle + half, 1.0))

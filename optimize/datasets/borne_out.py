@@ -110,7 +110,8 @@ def cells_of(text: str, number: Number, table: Grid, referred: bool) -> list[Cel
 
 
 def _only(number: Number, known: Sequence[Grid]) -> Iterator[Told]:
-    if sum(map(str.isdigit, number.text)) >= LONG and number.value not in YEARS:
+    digits = "".join(filter(str.isdigit, number.text))
+    if len(digits) >= LONG and len(digits.rstrip("0")) >= ALONE and number.value not in YEARS:
         found = [(table, cell) for table in known for cell in table.cells if cell.number.value == number.value]
         if len(found) == 1:
             yield Told(number, found[0][0], (found[0][1],))

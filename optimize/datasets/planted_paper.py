@@ -19,6 +19,7 @@ MOST_FILES = 5_000
 BEYOND = 12  # lines that the last sentence of a paragraph may take
 TOKEN = re.compile(r"\\[A-Za-z]+|[^\W\d_]+|\d+(?:[.,]\d+)*")
 LINE_END = re.compile(r"\r\n|\r|\n")
+NO_PROSE = re.compile(r"\n[ \t]*\r?\n|\\(?:begin|end|section|subsection|par)\b")
 STOP = re.compile(r"\.(?=[\s}\\%]|$)")
 MOST_WORDS = 4_000  # of a paragraph
 
@@ -106,12 +107,14 @@ def _edit(paragraphs: Sequence[Paragraph], fault: Fault, source: str) -> Edit | 
     said = " ".join(one.text for one in sentences)
     starts = [0, *(one.end() for one in LINE_END.finditer(source)), len(source)]
     begin = starts[min(min(same), len(starts) - 1) - 1]
-    stop = starts[min(max(same) + BEYOND, len(starts) - 1)]
+    last, beyond = (starts[min(max(same) - 1 + more, len(starts) - 1)] for more in (0, BEYOND))
+    end_of_it = NO_PROSE.search(source, last, beyond)
+    stop = end_of_it.start() if end_of_it else beyond
     ours, theirs = (list(TOKEN.finditer(text)) for text in (said, source[begin:stop]))
     if max(len(ours), len(theirs)) > MOST_WORDS:
         return None
     matched = _matched([one[0] for one in ours], [one[0] for one in theirs])
-    at = [theirs[matched[k]] if k in matched else None for k in range(len(ours))]
+    at = [theirs[place] if (place := _at(k, matched, theirs)) is not None else None for k in range(len(ours))]
     start, end = before + fault.start, before + fault.end
     span = _place(said, source[begin:stop], ours, at, start, end)
     return None if span is None else Edit(here.file, begin + span[0], begin + span[1], fault.words)
@@ -141,7 +144,17 @@ def _place(
     if not words or words[0] is None or words[-1] is None:
         return None
     first, last = words[0].start(), words[-1].end()
-    return (first, last) if " ".join(source[first:last].split()) == said[start:end] else None
+    command = len(words) == 1 and source[first] == "\\"  # the paper's own, for a number or a name
+    return (first, last) if command or " ".join(source[first:last].split()) == said[start:end] else None
+
+
+def _at(word: int, matched: Mapping[int, int], theirs: Sequence[re.Match[str]]) -> int | None:
+    """The word of the source that a word of the text is, or the command that alone stands between its neighbours."""
+    if word in matched:
+        return matched[word]
+    place = matched.get(word - 1, -2) + 1
+    alone = 0 < place < len(theirs) and matched.get(word + 1, len(theirs)) == place + 1
+    return place if alone and theirs[place][0].startswith("\\") else None
 
 
 def _matched(ours: Sequence[str], theirs: Sequence[str]) -> dict[int, int]:

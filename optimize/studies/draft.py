@@ -30,8 +30,9 @@ Check = Callable[[Path], Review]
 
 
 class Run(NamedTuple):
-    """One copy of a paper: what was planted in it, and what the check said."""
+    """One copy of a paper, by whose name it goes: what was planted in it, and what the check said."""
 
+    paper: str
     copy: Planted
     review: Review
 
@@ -71,7 +72,7 @@ def studied(paper: Path, seeds: int, faults: int, check: Check) -> tuple[list[Ru
             break
         with tempfile.TemporaryDirectory() as folder:
             copy = planted(paper, draft, edits, wanted, Path(folder).resolve())
-            runs.append(Run(copy, check(copy.paper)))
+            runs.append(Run(str(paper), copy, check(copy.paper)))
         note(f"{paper}, seed {seed}: {len(copy.faults)} faults planted")
     return runs, places
 
@@ -96,7 +97,7 @@ def found_in(run: Run) -> Found:
     listed = [review.verdicts[place] for place in review.by_doubt()]
     places = dict.fromkeys((one.paragraph, one.sentence) for one in listed if level_of(one) is not None)
     kinds = {(one.paragraph, one.sentence): str(one.kind) for one in run.copy.faults}
-    return Found(kinds, frozenset(judged), flagged, list(places))
+    return Found(run.paper, kinds, frozenset(judged), flagged, list(places))
 
 
 def level_of(verdict: Verdict) -> str | None:

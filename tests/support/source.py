@@ -4,6 +4,7 @@ between, `~` and commands within."""
 from pathlib import Path
 
 SOURCE = r"""\documentclass{article}
+\newcommand{\finchbog}{49.2}
 \begin{document}
 \title{Wrens at night}
 \section{Introduction}
@@ -13,7 +14,7 @@ Table~\ref{tab:main} shows what was found. At Heath, Wren reaches an F1
 of $72.4$ (Table~\ref{tab:main}). % TODO: 72.4 is rounded
 At Bog, Wren is higher than Lark in F1\,: we like it. At Heath,
 Wren is 6.3~points of F1 better than Lark (Table~\ref{tab:main}).
-On this table, the \emph{F1} at Bog of Finch is 49.2.
+On this table, the \emph{F1} at Bog of Finch is \finchbog.
 
 Others reach 61.0 with Wren at Bog~\cite{ash}. At Bog, Lark outperforms Wren in F1 (Table~\ref{tab:main}).
 \begin{table}
