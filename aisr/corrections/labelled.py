@@ -67,7 +67,7 @@ def labelled(task: Task, found: Sequence[Found], known: Mapping[str, Record], ma
 
 def _correctable(task: Task) -> Correctable:
     if task.correctable is None:
-        raise UserError(f"--task {task.name}: its verdicts cannot be corrected; track1 and track2 are those that can")
+        raise UserError(f"--task {task.name}: nobody can correct its verdicts so far")
     return task.correctable
 
 

@@ -156,4 +156,4 @@ def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkey
 
 def test_a_task_without_corrections_says_so(aisr: Aisr, tmp_path: Path) -> None:
     done = made(aisr, tmp_path, [line("track1", CLAIM, "Supported")], task="context24-text")
-    assert (done.code, "cannot be corrected" in done.err) == (2, True)
+    assert (done.code, "nobody can correct" in done.err) == (2, True)
