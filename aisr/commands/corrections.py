@@ -47,6 +47,7 @@ def corrections(
 def _labels(found: "Sequence[Found]", name: str, out: Path, data: "Sequence[Path]", majority: bool) -> None:
     from aisr.commands.display import note
     from aisr.corrections import labelled
+    from aisr.optimize.datasets.corrected import corrected
     from aisr.programs.reading.lines import read
 
     task = chosen_task(name)
@@ -61,6 +62,9 @@ def _labels(found: "Sequence[Found]", name: str, out: Path, data: "Sequence[Path
         f"{len({voice['who'] for one in made.provenance for voice in one['by']})} people; who and when in "
         f"{labelled.PROVENANCE} beside it"
     )
+    splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").exists()}
+    if "train" in splits:
+        note(str(corrected(task, out / labelled.RECORDS, splits)))
 
 
 def _say(made: "Labelled") -> None:
