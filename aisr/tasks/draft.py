@@ -1,12 +1,13 @@
 """A draft held against itself: sentences of a paragraph, against what the rest of the paper says of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from aisr.metrics.draft import tally_draft
 from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
-from aisr.programs.records.draft import DraftPrediction, DraftRecord
+from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
+from aisr.tasks.correctable import Correctable, Said
 from aisr.tasks.exhibit import of_bundle
 from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
 from aisr.tasks.planted_edits import plant_drafts
@@ -28,6 +29,25 @@ def _texts(record: DraftRecord) -> list[str]:
     return [item.text for item in record.evidence if item.text]
 
 
+def _bare(record: DraftRecord) -> DraftRecord:
+    sentences = [JudgedSentence(sentence=one.sentence) for one in record.sentences]
+    return record.model_copy(update={"sentences": sentences})
+
+
+def _labelled(record: DraftRecord, said: Mapping[int, Said]) -> DraftRecord:
+    """The sentences with a label."""
+    old = enumerate(record.sentences)
+    labelled = [{"sentence": one.sentence, "label": said[k].label if k in said else one.label} for k, one in old]
+    sentences = [one for one in labelled if one["label"]]
+    return DraftRecord.model_validate({**record.model_dump(), "sentences": sentences})
+
+
+CORRECTABLE = Correctable(
+    statements=lambda record: [one.sentence for one in record.sentences],
+    evidence=lambda record: [one.model_dump_json() for one in record.evidence],
+    bare=_bare,
+    labelled=_labelled,
+)
 JUDGEMENTS = Judgements(
     labels=labels.DRAFT_LABELS,
     neutral=str(labels.DraftLabel.SUPPORTED),
@@ -58,4 +78,5 @@ DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     judgements=JUDGEMENTS,
     rests_on=_texts,
     sentences=lambda record: len(record.sentences),
+    correctable=CORRECTABLE,
 )

@@ -14,6 +14,7 @@ from aisr.metrics.scores import value
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.records.draft import DraftRecord
+from aisr.tasks.correctable import Said
 from aisr.tasks.draft import DRAFT
 from support import scripted
 from support.corpora import read_rows
@@ -23,13 +24,14 @@ from support.scripted import field, question, requests, wording, written
 from support.walks import replying
 
 Aisr = Callable[..., Any]
+SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
 ROW: dict[str, Any] = {
     "id": "a",
     "title": "Wrens",
     "headings": ["Results", "Sites"],
     "before": "We listened.",
-    "paragraph": "Wren reaches 61.0 at Bog. It wins because of its filter.",
-    "sentences": [{"sentence": "Wren reaches 61.0 at Bog."}, {"sentence": "It wins because of its filter."}],
+    "paragraph": " ".join(SAID),
+    "sentences": [{"sentence": one} for one in SAID],
     "evidence": [
         {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
         {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
