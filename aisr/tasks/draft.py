@@ -20,13 +20,13 @@ Gold = Sequence[Sequence[str]]
 
 def _shares(record: DraftRecord) -> set[str]:
     """The paper, the pictures and the tables; passages of one paper are its own."""
-    captions = [caption for item in record.evidence for caption in (*item.table_caption, *item.image_caption)]
+    captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
     title = {f"title:{' '.join(record.title.lower().split())}"} if record.title else set()
     return title | {*(f"picture:{path}" for path in record.img_paths), *evidence_keys(_texts(record), captions)}
 
 
 def _texts(record: DraftRecord) -> list[str]:
-    return [item.text for item in record.evidence if item.text]
+    return [item.text for item in record.evidence_bundle if item.text]
 
 
 def _bare(record: DraftRecord) -> DraftRecord:
@@ -44,7 +44,7 @@ def _labelled(record: DraftRecord, said: Mapping[int, Said]) -> DraftRecord:
 
 CORRECTABLE = Correctable(
     statements=lambda record: [one.sentence for one in record.sentences],
-    evidence=lambda record: [one.model_dump_json() for one in record.evidence],
+    evidence=lambda record: [one.model_dump_json() for one in record.evidence_bundle],
     bare=_bare,
     labelled=_labelled,
 )
@@ -70,7 +70,7 @@ DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     problem=lambda record, answer: wrong_number(len(record.sentences), answer),
     feedback=lambda gold, answer: wrong_labels(gold, answer, labels.DRAFT_DEFINITIONS),
     fallback=lambda record: [JUDGEMENTS.neutral] * len(record.sentences),
-    exhibits=lambda record, example, answer: of_bundle(record.evidence),
+    exhibits=lambda record, example, answer: of_bundle(record.evidence_bundle),
     shares=_shares,
     text=lambda record: " ".join(one.sentence for one in record.sentences),
     stratum=JUDGEMENTS.fault,

@@ -156,7 +156,7 @@ def _edited_claim(
 def _edited_draft(
     record: DraftRecord, density: int, turn: int, draw: random.Random, names: Sequence[str]
 ) -> DraftRecord | None:
-    known = evidence_bundle.render(record.evidence).text
+    known = evidence_bundle.render(record.evidence_bundle).text
     made = _edited_sentences([one.sentence for one in record.sentences], known, density, turn, draw, names)
     if not made:
         return None

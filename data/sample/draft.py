@@ -53,7 +53,7 @@ def as_record(paper: Paper, title: str, made: track1.Draft, text: str) -> dict[s
         "paragraph": " ".join(one.text for one in made.sentences),
         "own_results": True,
         "sentences": sentences,
-        "evidence": evidence,
+        "evidence_bundle": evidence,
     }
 
 

@@ -24,7 +24,7 @@ class DraftRecord(Record):
 
     title: of the paper; headings: those above the paragraph, the outermost first; paragraph: all of it; before, after:
     the paragraphs beside it, or the end and the beginning of these; own_results: whether the paragraph may report
-    findings that stand nowhere else; sentences: those to judge; evidence: tables with caption and cells, captions and
+    findings that stand nowhere else; sentences: those to judge; evidence_bundle: tables with caption and cells, captions and
     pictures of figures, passages of other sections, and what was recomputed, each led by what the paper calls it.
     """
 
@@ -35,7 +35,7 @@ class DraftRecord(Record):
     after: str = ""
     own_results: bool = False
     sentences: Annotated[list[JudgedSentence], Field(min_length=1)]
-    evidence: list[EvidenceItem]
+    evidence_bundle: list[EvidenceItem]
 
     @model_validator(mode="after")
     def _all_or_none_labelled(self) -> Self:
@@ -46,7 +46,7 @@ class DraftRecord(Record):
     @property
     def img_paths(self) -> list[str]:
         """The pictures of the evidence, as paths below the image root."""
-        return [item.img_path for item in self.evidence if item.img_path]
+        return [item.img_path for item in self.evidence_bundle if item.img_path]
 
     @property
     def gold(self) -> list[list[str]] | None:

@@ -32,7 +32,7 @@ ROW: dict[str, Any] = {
     "before": "We listened.",
     "paragraph": " ".join(SAID),
     "sentences": [{"sentence": one} for one in SAID],
-    "evidence": [
+    "evidence_bundle": [
         {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
         {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
     ],
@@ -94,7 +94,9 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
 
 
 def test_planted_edits_have_the_labels_of_drafts() -> None:
-    facts = record("Supported", "Supported", evidence=[*ROW["evidence"], {"type": "text", "text": "61.0"}])
+    facts = record(
+        "Supported", "Supported", evidence_bundle=[*ROW["evidence_bundle"], {"type": "text", "text": "61.0"}]
+    )
     made = DRAFT.labelled.plant([facts], 4, 1, 0)
     assert {str(one.label) for row in made for one in row.sentences} == {
         "Supported",
@@ -103,6 +105,17 @@ def test_planted_edits_have_the_labels_of_drafts() -> None:
     }
     assert all(one.sentence in row.paragraph for row in made for one in row.sentences)
     assert DRAFT.labelled.plant([record("Not found", "Supported")], 4, 1, 0) == []
+
+
+def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
+    how = DRAFT.correctable
+    assert how is not None
+    made = how.labelled(record(), {1: Said("Beyond the evidence")})
+    assert [(one.sentence, one.label) for one in made.sentences] == [(SAID[1], "Beyond the evidence")]
+    kept = how.labelled(record("Supported", "Supported"), {1: Said("Not found")})
+    assert kept.gold == [["Supported"], ["Not found"]]
+    assert how.bare(kept) == record()
+    assert how.digests(record())[0] != how.digests(record(evidence_bundle=[]))[0]
 
 
 LABEL = {
