@@ -30,6 +30,7 @@ FLOORS = [
     ["aisr.paper"],
     ["aisr.arithmetic"],
     ["aisr.tasks"],
+    ["aisr.corrections"],
     ["aisr.artifact"],
     ["aisr.inference"],
     ["aisr.optimize.datasets"],
