@@ -103,7 +103,10 @@ def _read(given: argparse.Namespace) -> Studied:
         facet, program = task.labelled, task.build({})
         read = [row for file in given.records for row in labelled(task, program, file)]
         rows = [Judged(row, {LM: silent(facet, len(facet.statements(row.example)))}) for row in read]
-    return Studied(task, rows, np.array(grouped([one.row for one in rows])), bool(given.answers), given.start)
+    group = np.array(grouped([one.row for one in rows]))
+    if (known := len(np.unique(group))) < FOLDS:
+        raise UserError(f"{known} groups of records that share nothing; {FOLDS} are needed")
+    return Studied(task, rows, group, bool(given.answers), given.start)
 
 
 def begin(studied: Studied, places: Ints, draw: np.random.Generator) -> Begun:
@@ -147,7 +150,7 @@ def _say_errors(studied: Studied, repeats: int) -> None:
     rows = []
     for count in (count for count in COUNTS if count <= others):
         drawn = hypergeom(others, round(errors), count)
-        span = f"{drawn.mean():.1f} [{drawn.ppf(0.025):.0f}, {drawn.ppf(0.975):.0f}]"
+        span = f"{count * errors / others:.1f} [{drawn.ppf(0.025):.0f}, {drawn.ppf(0.975):.0f}]"
         rows.append([str(count), span, *(f"{mean[way][count - 1]:.1f}" for way in (UNSURE, SPREAD))])
     title = f"records with an error among the first, of {errors:.0f} in {others}"
     table(title, ["records", "drawn, and 95 % of draws", UNSURE, SPREAD], rows)
