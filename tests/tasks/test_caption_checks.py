@@ -80,7 +80,9 @@ def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_pa
 
 
 def test_arithmetic_finds_in_a_caption_what_it_found_once(tmp_path: Path) -> None:
-    (tmp_path / "main.tex").write_text(TABLE.replace("all are above 60.0", "at Heath Wren is 8.3 points better than Lark"))
+    (tmp_path / "main.tex").write_text(
+        TABLE.replace("all are above 60.0", "at Heath Wren is 8.3 points better than Lark")
+    )
     made, _ = read_paper(tmp_path / "main.tex", None, None, None)
     (found,) = without_lm(made, {}).verdicts
     assert made.paragraphs[found.paragraph].sentences[found.sentence].text.startswith("Wren is best")
