@@ -40,6 +40,7 @@ def test_it_is_compiled_saved_shown_and_predicted_with(aisr: Aisr, artifacts: Pa
     made = json.loads((folder / "manifest.json").read_text())
     assert made["lm"]["spec"] == LM
     assert made["options"]["chances"] == "logprobs"
+    assert "(options)" in " ".join(finished.out.split())  # where the decision layer's probabilities come from
     with_demos = [asked.body["input"] for asked in loopback.asked if "Example:" in asked.body["input"]]
     assert with_demos
     assert all(text.index("Example:") < text.index("Answer:") < text.rindex("To be judged:") for text in with_demos)
