@@ -37,7 +37,7 @@ def as_sarif(review: Review) -> str:
     """The whole file."""
     rules = _rules(review)
     places = {rule["id"]: number for number, rule in enumerate(rules)}
-    results = [_result(review, one, places) for one in review.verdicts if one.doubtful]
+    results = [_result(review, one, places) for one in review.verdicts if one.doubtful or one.dismissed]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
         {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
@@ -63,7 +63,7 @@ def _rules(review: Review) -> list[dict[str, Any]]:
     rules = []
     for kind, labels in review.labels.items():
         rules += [
-            _rule(_id(kind, label), label, meaning, _level(kind, label))
+            _rule(_id(kind, label), label, meaning, level(kind, label))
             for label, meaning in labels.meanings.items()
             if label != labels.neutral
         ]
@@ -77,7 +77,7 @@ def _id(kind: Kind, label: str) -> str:
     return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
 
 
-def _level(kind: Kind, label: str) -> str:
+def level(kind: Kind, label: str) -> str:
     """How bad a label is: what was recomputed or looked up is an error, what a model thinks a warning."""
     return "error" if kind in EXACT and label not in MILD else "warning"
 
@@ -101,12 +101,15 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
     found: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules[rule],
-        "level": "note" if verdict.label is None else _level(verdict.kind, verdict.label),
+        "level": "note" if verdict.label is None else level(verdict.kind, verdict.label),
         "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
         "properties": {"page": place.page} if place.page is not None else {},
     }
+    if verdict.dismissed:
+        said = f"{verdict.dismissed.who}: {verdict.dismissed.why}"
+        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if verdict.confidence is not None:
         found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
     floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]

@@ -1,6 +1,5 @@
 """Track 1: one label a sentence, against an evidence bundle."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -12,11 +11,10 @@ from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.track1 import Track1Judge, Track1Options
 from aisr.programs.records.track1 import EvidenceItem, SentenceLabel, Track1Prediction, Track1Record
-from aisr.programs.vision.evidence_bundle import KINDS
 from aisr.tasks import drafts, nlpcc, planted_edits
 from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.exhibit import of_bundle
+from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
 from aisr.tasks.shared_evidence import evidence_keys
 from aisr.tasks.submission import FlatZip
 from aisr.tasks.task import Sources, Task
@@ -26,33 +24,6 @@ Gold = Sequence[Sequence[str]]
 
 def _answer(prediction: dspy.Prediction) -> list[str]:
     return [str(label) for label in prediction.sentence_labels]
-
-
-def _problem(record: Track1Record, answer: list[str]) -> str | None:
-    wanted = len(record.sentences)
-    return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
-
-
-def _feedback(gold: Gold, answer: list[str]) -> str:
-    """One sentence for each wrong label, for an optimizer that reflects."""
-    wrong = [
-        f"Sentence {k}: said {label}; right is {' or '.join(types)} ({labels.CLAIM_DEFINITIONS[types[0]]})."
-        for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
-        if label not in types
-    ]
-    return " ".join(wrong) or "Every sentence is labelled right."
-
-
-def _exhibits(record: Track1Record, example: dspy.Example, answer: list[str] | None) -> list[Exhibit]:
-    """The items of an evidence bundle, numbered by kind as the prompt numbers them."""
-    numbers: Counter[str] = Counter()
-    found = []
-    for item in record.evidence_bundle:
-        kind = KINDS[item.type]
-        numbers[kind] += 1
-        words = " ".join(f"{item.text} {item.caption}".split())
-        found.append(Exhibit(key=f"{kind} {numbers[kind]}", text=words, picture=item.img_path))
-    return found
 
 
 def _shares(record: Track1Record) -> set[str]:
@@ -119,10 +90,10 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     score=tally_track1,
     answer=_answer,
     line=lambda answer: {"labels": list(answer)},
-    problem=_problem,
-    feedback=_feedback,
+    problem=lambda record, answer: wrong_number(len(record.sentences), answer),
+    feedback=lambda gold, answer: wrong_labels(gold, answer, labels.CLAIM_DEFINITIONS),
     fallback=lambda record: [JUDGEMENTS.neutral] * len(record.sentences),
-    exhibits=_exhibits,
+    exhibits=lambda record, example, answer: of_bundle(record.evidence_bundle),
     shares=_shares,
     text=lambda record: record.claim_text,
     stratum=JUDGEMENTS.fault,
