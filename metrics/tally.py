@@ -112,6 +112,34 @@ def steadied(scores: Scores) -> Scores:
     return replace(scores, steady=True) if isinstance(scores, Tally) else scores
 
 
+def of_statements(
+    gold: Sequence[Sequence[Sequence[str]]],
+    predicted: Sequence[Sequence[str] | None],
+    labels: tuple[str, ...],
+    exact_name: str,
+) -> Tally:
+    """Records of one or more statements, each with its gold labels, and one predicted label each; exact where all of a
+    record are right. Raises ValueError where the numbers of records or statements differ or a label is unknown."""
+    counts, exact = nothing_counted(gold, predicted, labels)
+    column = {label: k for k, label in enumerate(labels)}
+    for row, (types, said) in enumerate(zip(gold, predicted, strict=True)):
+        if said is not None and len(said) != len(types):
+            raise ValueError(f"record {row + 1}: {len(said)} labels for {len(types)} sentences; one label a sentence")
+        tp, fp, fn = counts[row]
+        missed = 0
+        for k, allowed in enumerate(types):
+            label = said[k] if said is not None else None
+            if label in allowed:
+                tp[known(column, label, row)] += 1
+                continue
+            missed += 1
+            fn[known(column, allowed[0], row)] += 1
+            if label is not None:
+                fp[known(column, label, row)] += 1
+        exact[row] = missed == 0
+    return Tally(labels, counts, exact, exact_name)
+
+
 def nothing_counted(
     gold: Sequence[object], predicted: Sequence[object], labels: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -1,5 +1,5 @@
 """The label sets of all tasks, with their definitions in our words: those of NLPCC 2026 Task 10 in the order of its
-guidelines (section 1), and AVeriTeC's."""
+guidelines (section 1), AVeriTeC's, and those of a draft that is held against itself."""
 
 from enum import StrEnum
 from typing import Literal
@@ -33,9 +33,19 @@ class Verdict(StrEnum):
     CONFLICTING = "Conflicting Evidence/Cherrypicking"
 
 
+class DraftLabel(StrEnum):
+    """A draft held against itself: one label a sentence."""
+
+    SUPPORTED = "Supported"
+    CONTRADICTED = "Contradicted"
+    BEYOND = "Beyond the evidence"
+    NOT_FOUND = "Not found"
+
+
 CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
 CITATION_LABELS = tuple(str(label) for label in CitationLabel)
 VERDICTS = tuple(str(label) for label in Verdict)
+DRAFT_LABELS = tuple(str(label) for label in DraftLabel)
 
 EVIDENCE_K = 3  # Track 2: "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
 
@@ -49,6 +59,7 @@ ClaimLiteral = Literal[
 ]
 CitationLiteral = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
 VerdictLiteral = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
+DraftLiteral = Literal["Supported", "Contradicted", "Beyond the evidence", "Not found"]
 
 # One line a label. They stand in the output field's description, where no optimizer rewrites them.
 CLAIM_DEFINITIONS: dict[str, str] = {
@@ -69,6 +80,13 @@ VERDICT_DEFINITIONS: dict[str, str] = {
     Verdict.REFUTED: "the evidence shows that the claim is false",
     Verdict.NOT_ENOUGH: "the evidence neither supports nor refutes the claim",
     Verdict.CONFLICTING: "some evidence supports and some refutes it, or it is true but leaves out what matters",
+}
+DRAFT_DEFINITIONS: dict[str, str] = {
+    DraftLabel.SUPPORTED: "what is shown of the paper bears it out, or it states no finding",
+    DraftLabel.CONTRADICTED: "a table, figure or passage that is shown states another value, direction or rank for the "
+    "same thing",
+    DraftLabel.BEYOND: "adds a cause, or states a finding for more than was tested",
+    DraftLabel.NOT_FOUND: "nothing that is shown states or denies it",
 }
 
 

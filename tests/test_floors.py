@@ -30,6 +30,7 @@ FLOORS = [
     ["aisr.paper"],
     ["aisr.arithmetic"],
     ["aisr.tasks"],
+    ["aisr.corrections"],
     ["aisr.artifact"],
     ["aisr.inference"],
     ["aisr.optimize.datasets"],
@@ -154,7 +155,7 @@ def test_a_task_has_one_name_in_every_room(name: str, room: str) -> None:
 OWN_OPTIONS = Path("aisr/commands/task_options.py")
 OF_ONE_TASK = re.compile(
     r"\b(?:track_?[12]|averitec|context24[_-]?\w*"
-    r"|(?:Track[12]|Averitec|Context24(?:Figures|Text))(?:Record|Prediction|Judge))\b",
+    r"|(?:Track[12]|Averitec|Context24(?:Figures|Text)|Draft)(?:Record|Prediction|Judge))\b",
     re.IGNORECASE,
 )
 

@@ -54,7 +54,7 @@ def _held(
                 return Fact(Label.CELL, around(text, number.start, number.end), shown, True, (table.key,))
     digits = number.text.rstrip("% ")
     known = [*near, *everywhere]
-    if digits in elsewhere or any(_derivable(number, table, place < len(near)) for place, table in enumerate(known)):
+    if digits in elsewhere or any(derivable(number, table, place < len(near)) for place, table in enumerate(known)):
         return None
     begin, end = clause(text, number.start)
     for table in near:
@@ -92,7 +92,7 @@ def _pinned(text: str, number: Number, table: Grid) -> list[Cell]:
     return consistent(table.cells, wanted)
 
 
-def _derivable(number: Number, table: Grid, near: bool) -> bool:
+def derivable(number: Number, table: Grid, near: bool) -> bool:
     """Whether a table holds the number to the printed digit; of those that the sentence is about, also whether it is a
     difference or mean of some cells."""
     value, slack = abs(number.value), number.half + 1e-9

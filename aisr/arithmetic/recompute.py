@@ -49,8 +49,8 @@ def recomputed(draft: Draft) -> list[Recomputed]:
         for place, sentence in enumerate(paragraph.sentences):
             if sentence.hidden or len(sentence.text) > LONGEST:
                 continue
-            near, referred = _about(sentence, paragraph, draft, known)
-            text = _bare(sentence.text)
+            near, referred = about(sentence, paragraph, draft, known)
+            text = bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
             if not sentence.cites:  # numbers of others are not in this paper's tables
                 facts += compared(text, near, near if sentence.refers else known, referred)
@@ -77,7 +77,7 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
     for place, said in enumerate(statements(table.caption, table.notes)):
         if len(said) > LONGEST or marks(said):
             continue
-        text = _bare(said)
+        text = bare(said)
         facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *ranges.held(text, [table], known)]
         facts += compared(text, [table], known, True)
         facts += quoted(text, [table], known, _elsewhere(printed, said))
@@ -91,7 +91,7 @@ def statements(caption: str, notes: str) -> list[str]:
     return [*sentences(caption), *sentences(notes)]
 
 
-def _about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
+def about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
     """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
     no table; where nothing is said, all tables come into question."""
     for refers in (sentence.refers, [key for one in paragraph.sentences for key in one.refers]):
@@ -101,7 +101,7 @@ def _about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequen
     return list(known), False
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """A sentence in which citations and pointers to floats and sections are blank, every character at its place."""
     for mark in marks(text):
         if not mark.textual:

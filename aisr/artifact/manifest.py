@@ -46,6 +46,16 @@ class Data(_Part):
     records: int
 
 
+class Corrections(_Part):
+    """What people corrected, among the records of train: the digest of its file, how many of its records were taken,
+    in the place of how many of train's own, and how many were left out, as dev or test share something with them."""
+
+    digest: str
+    records: int
+    replaced: int = 0
+    left_out: int = 0
+
+
 class UsedLM(_Part):
     """A language model: how it was asked for, and what was opened. endpoint: the digest of an address, never that."""
 
@@ -166,6 +176,7 @@ class Manifest(_Part):
     naming: Named | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
+    corrections: Corrections | None = None
     apart: Apart | None = None
     gain_on_dev: Gain | None = None
     gain_on_test: Gain | None = None

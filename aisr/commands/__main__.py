@@ -8,6 +8,7 @@ import typer
 
 from aisr.base import redact
 from aisr.commands import compile as compile_commands
+from aisr.commands import corrections as correction_commands
 from aisr.commands import data as data_commands
 from aisr.commands import doctor as doctor_commands
 from aisr.commands import mcp as mcp_commands
@@ -31,6 +32,7 @@ app = typer.Typer(
 for _command in (
     data_commands.check,
     data_commands.split,
+    correction_commands.corrections,
     compile_commands.compile_,
     program_commands.evaluate,
     registry_commands.compare,

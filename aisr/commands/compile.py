@@ -71,7 +71,10 @@ SAMPLE = Path("data/sample")
 def compile_(
     task: TaskName,
     data: Annotated[
-        Path | None, typer.Option(help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl. Default: the sample.")
+        Path | None,
+        typer.Option(
+            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
+        ),
     ] = None,
     optimizer: Optimizer = "random-search,gepa",
     ensemble: EnsembleOf = None,
@@ -141,10 +144,12 @@ def compile_(
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import display
+    from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.question_adapter import writer_of
+    from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.estimate import estimates
@@ -202,6 +207,10 @@ def compile_(
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
         del files["test"]
+    corrections = folder / CORRECTIONS
+    learnt = corrected(chosen, corrections, files) if corrections.exists() else None
+    if learnt:
+        display.note(str(learnt))
     given = {
         "unit": unit,
         "evidence": form_of_evidence(evidence, opened) if evidence else None,
@@ -240,6 +249,7 @@ def compile_(
         priced=evidence_share is None,
         decide=decide,
         members=members,
+        corrected=learnt,
         command=command_line(),
         gallery=find_gallery(image_root, files["train"], artifacts),
     )

@@ -13,7 +13,7 @@ TaskName = Annotated[
     str,
     typer.Option(
         "--task",
-        help="The task: track1, track2, averitec, context24-figures or context24-text.",
+        help="The task: track1, track2, averitec, context24-figures, context24-text or draft.",
         show_default=False,
     ),
 ]
@@ -23,8 +23,9 @@ Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a
 Evidence = Annotated[
     str | None,
     typer.Option(
-        help="track1: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels (`image`), "
-        "what the LM wrote of it (`transcript`); `auto` is image where the LM takes them, else ocr. Default: caption."
+        help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels "
+        "(`image`) or, for track1, what the LM wrote of it (`transcript`); `auto` is image where the LM takes them, "
+        "else ocr. Default: caption."
     ),
 ]
 Checks = Annotated[
@@ -34,7 +35,8 @@ ImageRoot = Annotated[
     Path | None,
     typer.Option(
         envvar="AISR_IMAGE_ROOT",
-        help="track1: the folder that img_path starts from. Default: that of the data, or one above, with `images/`.",
+        help="track1, draft: the folder that img_path starts from. Default: that of the data, or one above, with "
+        "`images/`.",
     ),
 ]
 ShownTokens = Annotated[
@@ -140,9 +142,10 @@ WithExpressions = Annotated[
 Several = Annotated[
     bool, typer.Option("--several", help="context24-text: snippets as they stand apart, not joined into one.")
 ]
-AugmentDensity = Annotated[int, typer.Option(min=1, help="track1: most planted edits in one paragraph.")]
+AugmentDensity = Annotated[int, typer.Option(min=1, help="track1, draft: most planted edits in one paragraph.")]
 ShapeLike = Annotated[
-    Path | None, typer.Option(help="track1: resample dev and test to the lengths of this (unlabelled) test file.")
+    Path | None,
+    typer.Option(help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file."),
 ]
 EvidenceFiles = Annotated[
     list[Path] | None,
@@ -161,11 +164,11 @@ EmbeddingApiBase = Annotated[
 # Options of some tasks, by the names of the parameters, and whose they are: `--task T --help` shows those of T alone.
 OF_TASKS: Mapping[str, Sequence[str]] = {
     "unit": ("track1",),
-    "evidence": ("track1",),
+    "evidence": ("track1", "draft"),
     "checks": ("track1",),
-    "image_root": ("track1",),
-    "augment_density": ("track1",),
-    "shape_like": ("track1",),
+    "image_root": ("track1", "draft"),
+    "augment_density": ("track1", "draft"),
+    "shape_like": ("track1", "draft"),
     "context_tokens": ("track2",),
     "evidence_share": ("track2",),
     "rerank": ("track2",),

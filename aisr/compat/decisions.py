@@ -1,19 +1,25 @@
-"""LiteLLM's decision models, which it marks as moving: its System One form, of which it makes what each provider's wire
-wants (OpenAI's list of questions, or a map by name).
+"""What LiteLLM knows of decision models, which it marks as moving: who serves them, where, and in which of the two wire
+forms a question is put (OpenAI's list, or System One's map by name).
 
-The System One form and not OpenAI's, because LiteLLM's answer in the latter fills in 0 for an option that the server
-left out (`_openai_choice_answer` of `litellm/llms/openai/decisions/transformation.py`), and nobody could tell.
+Its own calls are not used. In OpenAI's form they match answers with questions by their place and drop the names that a
+server gives them (`openai_response_to_ir` of `litellm/llms/openai/decisions/transformation.py`: `answers[index]`), fill
+in 0 for an option that it left out (`_openai_choice_answer`), and take the text "0.9", `true` and a usage of -1 for
+numbers; what cannot be read at all they call a fault of the server, to be sent again (`transform_decisions_response` of
+`litellm/llms/base_llm/decisions/transformation.py`: status 500). What is sent is theirs; it goes over this package's
+connections, and `aisr/lm/decision_answers.py` reads what comes back.
 
 DSPy 3.4's own decision requests do not bear these programs: a list of labels is refused (`dspy/adapters/
 decision_state.py`: "Unsupported System One output"), and so is any setting of a call, such as how many draws
 (`dspy/adapters/decision.py`: "Unsupported TypeSafe generation settings"); an LM that takes them is no `dspy.LM`.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dspy.clients.engines.litellm_errors import litellm_errors
+from dspy.lm15 import InvalidRequestError
 
 from aisr.compat.dspy import get_litellm
 
@@ -24,7 +30,7 @@ MOST_QUESTIONS = 128  # a request, `litellm.types.decisions.MAX_DECISION_QUESTIO
 class Asked:
     """One request. state: what is judged; questions: by name, each `type` noul (yes or no) or choice, `instructions`
     and, of a choice, `criteria`: label to description; images: data URLs, in the order in which the state speaks of
-    them; timeout: seconds."""
+    them."""
 
     model: str
     state: str
@@ -32,30 +38,15 @@ class Asked:
     images: Sequence[str] = ()
     api_base: str | None = None
     api_key: str | None = field(default=None, repr=False)
-    timeout: float | None = None
-
-    def settings(self) -> dict[str, Any]:
-        found = {
-            "model": self.model,
-            "state": self.state,
-            "questions": dict(self.questions),
-            "api_base": self.api_base,
-            "api_key": self.api_key,
-            "timeout": self.timeout,
-            "num_retries": 0,
-            "max_retries": 0,
-        }
-        return found | ({"images": list(self.images)} if self.images else {})
 
 
-class Served(NamedTuple):
-    """What a server said: by name of its question a probability, or one for each option that it spoke of; nothing for
-    a question that it refused. Token counts; cached of read."""
+class Prepared(NamedTuple):
+    """A request as it goes over the wire. provider: who may pack an answer once more (`answer_in`)."""
 
-    answers: dict[str, float | dict[str, float]]
-    read: int
-    written: int
-    cached: int
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    provider: Any
 
 
 class Provider(NamedTuple):
@@ -68,18 +59,37 @@ class Provider(NamedTuple):
     addresses: tuple[str, ...]
 
 
-def served(asked: Asked) -> Served:
-    """One answer. Raises lm15's errors."""
-    litellm = get_litellm(feature="decide:")
+def prepared(asked: Asked) -> Prepared:
+    """What is sent. Raises lm15's errors."""
+    get_litellm(feature="decide:")
+    from litellm.decisions.call import SystemOneRequestFields, prepare_call
+    from litellm.types.decisions import UnsupportedDecisionsRequest
+
     with litellm_errors(model=asked.model):
-        return _read(litellm.systemone(**asked.settings()))
+        call = prepare_call(
+            model=asked.model,
+            fields=SystemOneRequestFields(asked.state, asked.questions, list(asked.images) or None),
+            safety_identifier=None,
+            api_key=asked.api_key,
+            api_base=asked.api_base,
+            timeout=None,
+            custom_llm_provider=None,
+            extra_headers=None,
+            kwargs={},
+        )
+        said = call.provider_config
+        body = said.transform_decisions_request(call.model, call.ir_request, call.custom_llm_provider)
+        if isinstance(body, UnsupportedDecisionsRequest):
+            raise InvalidRequestError(f"{call.custom_llm_provider}: {body.reason}")
+        url = said.get_complete_url(call.api_base, call.model)
+        headers = said.validate_environment(call.headers, call.model, call.api_key)
+        headers, signed = said.sign_request(headers, url, call.api_base, dict(body), call.api_key, {})
+    return Prepared(url, headers, signed or json.dumps(body, ensure_ascii=False).encode(), said)
 
 
-async def aserved(asked: Asked) -> Served:
-    """The same for an event loop."""
-    litellm = get_litellm(feature="decide:")
-    with litellm_errors(model=asked.model):
-        return _read(await litellm.asystemone(**asked.settings()))
+def answer_in(provider: Any, payload: Any) -> Any:
+    """What a server said, out of the form in which a provider packs it."""
+    return provider.unwrap_response(payload)
 
 
 def provider_of(model: str) -> Provider | None:
@@ -102,20 +112,4 @@ def provider_of(model: str) -> Provider | None:
         bool(about.supports_images),
         keys if about.api_key_required else (),
         () if addressed else tuple(about.api_base_env),
-    )
-
-
-def _read(response: Any) -> Served:
-    answers: dict[str, float | dict[str, float]] = {}
-    for name, answer in response.answers.items():
-        if answer.type == "noul":
-            answers[name] = answer.noul
-        elif answer.type == "choice":
-            answers[name] = dict(answer.probabilities)
-    usage = response.usage
-    return Served(
-        answers,
-        usage.input_tokens if usage else 0,
-        usage.output_tokens if usage else 0,
-        usage.cached_tokens if usage else 0,
     )

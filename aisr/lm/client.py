@@ -15,7 +15,7 @@ from dspy.utils.exceptions import LMError, LMProviderError
 
 from aisr.base import redact
 from aisr.compat.dspy import adapter_message_call, attributes, plain
-from aisr.lm.budget import Contact, Ledger, Refusal, Usage
+from aisr.lm.budget import Contact, Ledger, Refusal, Usage, paid_for
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length
 from aisr.lm.prices import Price, usd
@@ -69,8 +69,8 @@ class LedgerLM(dspy.LM):
 
     @contextmanager
     def _counted(self, asked: dict[str, Any]) -> Iterator["LedgerLM"]:
-        """This LM, or one that sends nothing. A call that fails was sent as well; what it cost is not known, but
-        providers do not charge for errors."""
+        """This LM, or one that sends nothing. A call that fails was sent as well; providers do not charge for
+        errors, but for an answer that cannot be used, and an engine may know how much (`paid_for`)."""
         reason = self.ledger.spent_out()
         lm = self if reason is None else self._refusing(reason)
         usage = Usage(dspy.settings.usage_tracker)
@@ -80,7 +80,8 @@ class LedgerLM(dspy.LM):
                 yield lm
         except LMError as error:
             if reason is None:
-                self.ledger.sent(usage.said or {}, 0.0)
+                paid = paid_for(error)
+                self.ledger.sent(paid or usage.said or {}, 0.0 if paid is None else usd(self.price, paid))
                 self.contact.failed(error)
             raise
         self.contact.answered()

@@ -35,8 +35,9 @@ def open_decisions(
     provider = check_decides(model, api_base, keyed, role)
     price = price or listed_decision_price(model)
     check_price(f"{DECIDE}{model}", price, ledger, role)
-    key = "none" if api_base and not any(os.environ.get(name) for name in provider.keys) else None
-    engine = DecisionEngine(model, api_base, key, timeout)
+    keys = [name for name in provider.keys if os.environ.get(name)]
+    key = "none" if api_base and not keys else None
+    engine = DecisionEngine(model, api_base, key, keys, timeout, threads or THREADS)
     digest = digests.of_text(api_base.rstrip("/")) if api_base else None
     lm = LedgerLM(
         f"decide-{digest}/{model}" if digest else f"decide/{model}",  # as servers are told apart in the response cache

@@ -63,7 +63,7 @@ def _rules(review: Review) -> list[dict[str, Any]]:
     rules = []
     for kind, labels in review.labels.items():
         rules += [
-            _rule(_id(kind, label), label, meaning, _level(kind, label))
+            _rule(_id(kind, label), label, meaning, level(kind, label))
             for label, meaning in labels.meanings.items()
             if label != labels.neutral
         ]
@@ -77,7 +77,7 @@ def _id(kind: Kind, label: str) -> str:
     return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
 
 
-def _level(kind: Kind, label: str) -> str:
+def level(kind: Kind, label: str) -> str:
     """How bad a label is: what was recomputed or looked up is an error, what a model thinks a warning."""
     return "error" if kind in EXACT and label not in MILD else "warning"
 
@@ -101,7 +101,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
     found: dict[str, Any] = {
         "ruleId": rule,
         "ruleIndex": rules[rule],
-        "level": "note" if verdict.label is None else _level(verdict.kind, verdict.label),
+        "level": "note" if verdict.label is None else level(verdict.kind, verdict.label),
         "message": {"text": _as_it_stands(text)},
         "locations": [_location(review, place)],
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},

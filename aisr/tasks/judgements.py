@@ -50,3 +50,18 @@ class Judgements:
     def fault(self, gold: Any) -> str:
         """The rarest thing about a record: its first label other than the neutral one, or that."""
         return next((label for label in self.said(gold) if label != self.neutral), self.neutral)
+
+
+def wrong_number(wanted: int, answer: Sequence[str]) -> str | None:
+    """What is wrong with the number of labels of a record with so many statements; None where it is right."""
+    return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
+
+
+def wrong_labels(gold: Sequence[Sequence[str]], answer: Sequence[str], definitions: Mapping[str, str]) -> str:
+    """One sentence for each wrong label, for an optimizer that reflects."""
+    wrong = [
+        f"Sentence {k}: said {label}; right is {' or '.join(types)} ({definitions[types[0]]})."
+        for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
+        if label not in types
+    ]
+    return " ".join(wrong) or "Every sentence is labelled right."

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from aisr.programs.decision.cues import NAME, NUMBER
-from aisr.programs.labels import CitationLabel, ClaimLabel
+from aisr.programs.labels import CitationLabel, ClaimLabel, DraftLabel
 from aisr.programs.records.base import Record
+from aisr.programs.records.draft import DraftRecord, JudgedSentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.vision import evidence_bundle
@@ -90,6 +91,12 @@ SHORT = {
     ClaimLabel.SCOPE: "scope",
     ClaimLabel.CONTRADICTION: "contradiction",
 }
+IN_DRAFTS = {
+    ClaimLabel.CAUSAL: DraftLabel.BEYOND,
+    ClaimLabel.ENTITY: DraftLabel.NOT_FOUND,
+    ClaimLabel.SCOPE: DraftLabel.BEYOND,
+    ClaimLabel.CONTRADICTION: DraftLabel.CONTRADICTED,
+}
 
 
 def plant_claims(records: Sequence[Track1Record], count: int, density: int, seed: int) -> list[Track1Record]:
@@ -101,6 +108,13 @@ def plant_claims(records: Sequence[Track1Record], count: int, density: int, seed
     names = sorted({name for record in records for name in NAME.findall(record.claim_text)})
     sources = [record for record in records if record.gold and all(types == [NEUTRAL] for types in record.gold)]
     return _planted(sources, count, seed, lambda source, k, draw: _edited_claim(source, density, k, draw, names))
+
+
+def plant_drafts(records: Sequence[DraftRecord], count: int, density: int, seed: int) -> list[DraftRecord]:
+    """The same from records of drafts whose sentences are all Supported."""
+    names = sorted({name for record in records for name in NAME.findall(record.paragraph)})
+    sources = [record for record in records if record.gold and all(types == [NEUTRAL] for types in record.gold)]
+    return _planted(sources, count, seed, lambda source, k, draw: _edited_draft(source, density, k, draw, names))
 
 
 def plant_citations(records: Sequence[Track2Record], count: int, density: int, seed: int) -> list[Track2Record]:
@@ -128,23 +142,48 @@ def _edited_claim(
     record: Track1Record, density: int, turn: int, draw: random.Random, names: Sequence[str]
 ) -> Track1Record | None:
     known = evidence_bundle.render(record.evidence_bundle).text
-    places = draw.sample(range(len(record.sentences)), len(record.sentences))
-    wanted = min(density, max(1, len(places) // 3))
-    sentences = list(record.sentence_label)
-    done: list[str] = []
-    for place in places:
-        if len(done) == wanted:
-            break
-        label = list(CLAIM_EDITS)[(turn + len(done)) % len(CLAIM_EDITS)]
-        text = CLAIM_EDITS[label](sentences[place].sentence, known, draw, names)
-        if text is not None:
-            sentences[place] = sentences[place].model_copy(update={"sentence": text, "types": [ClaimLabel(label)]})
-            done.append(SHORT[ClaimLabel(label)])
-    if not done:
+    made = _edited_sentences(record.sentences, known, density, turn, draw, names)
+    if not made:
         return None
+    sentences = list(record.sentence_label)
+    for place, (text, label) in made.items():
+        sentences[place] = sentences[place].model_copy(update={"sentence": text, "types": [label]})
     whole = " ".join(sentence.sentence for sentence in sentences)
-    kinds = "+".join(done)
+    kinds = "+".join(SHORT[label] for _, label in made.values())
     return record.model_copy(update={"id": f"{record.id}+{kinds}", "claim_text": whole, "sentence_label": sentences})
+
+
+def _edited_draft(
+    record: DraftRecord, density: int, turn: int, draw: random.Random, names: Sequence[str]
+) -> DraftRecord | None:
+    known = evidence_bundle.render(record.evidence_bundle).text
+    made = _edited_sentences([one.sentence for one in record.sentences], known, density, turn, draw, names)
+    if not made:
+        return None
+    sentences, paragraph = list(record.sentences), record.paragraph
+    for place, (text, label) in made.items():
+        paragraph = paragraph.replace(sentences[place].sentence, text)
+        sentences[place] = JudgedSentence(sentence=text, label=IN_DRAFTS[label])
+    kinds = "+".join(SHORT[label] for _, label in made.values())
+    changed = {"id": f"{record.id}+{kinds}", "paragraph": paragraph, "sentences": sentences}
+    return record.model_copy(update=changed)
+
+
+def _edited_sentences(
+    said: Sequence[str], known: str, density: int, turn: int, draw: random.Random, names: Sequence[str]
+) -> dict[int, tuple[str, ClaimLabel]]:
+    """Sentences that an edit was found for, by their places: the new text, and the label that it deserves."""
+    places = draw.sample(range(len(said)), len(said))
+    wanted = min(density, max(1, len(places) // 3))
+    made: dict[int, tuple[str, ClaimLabel]] = {}
+    for place in places:
+        if len(made) == wanted:
+            break
+        label = list(CLAIM_EDITS)[(turn + len(made)) % len(CLAIM_EDITS)]
+        text = CLAIM_EDITS[label](said[place], known, draw, names)
+        if text is not None:
+            made[place] = text, ClaimLabel(label)
+    return made
 
 
 def _edited_citation(

@@ -12,6 +12,7 @@ from aisr.metrics.scores import Scores
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram
 from aisr.programs.records.base import Prediction, Record
+from aisr.tasks.correctable import Correctable
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.judgements import Judgements
 from aisr.tasks.submission import Submission
@@ -60,8 +61,9 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     searched: what is looked for in which paragraphs, where evidence is retrieved; beside: what a submission says of a
     record beside its answer; converter: what makes records of the organisers' own files, where these have another form,
     a module with its arguments and `{file}` for their claims; floor: what would be answered to an example without any
-    LM, for a score that should never be read without that; saved: the options that an older version saved a program
-    with, in the words of this one, where it would now take them for something else.
+    LM, for a score that should never be read without that; correctable: where people can correct its verdicts; saved:
+    the options that an older version saved a program with, in the words of this one, where it would now take them for
+    something else.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     beside: Callable[[RecordT], dict[str, Any]] = lambda record: {}
     converter: str = ""
     floor: Callable[[dspy.Example], AnswerT] | None = None
+    correctable: Correctable | None = None
     saved: Callable[[Options], Options] = lambda options: options
 
     @property

@@ -1,20 +1,20 @@
 """Track 1: one label a sentence, against an evidence bundle."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import dspy
 
+from aisr.arithmetic.hints import OPENING
 from aisr.metrics.track1 import tally_track1
 from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.track1 import Track1Judge, Track1Options
-from aisr.programs.records.track1 import Track1Prediction, Track1Record
-from aisr.programs.vision.evidence_bundle import KINDS
+from aisr.programs.records.track1 import EvidenceItem, SentenceLabel, Track1Prediction, Track1Record
 from aisr.tasks import drafts, nlpcc, planted_edits
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.correctable import Correctable, Said
+from aisr.tasks.exhibit import of_bundle
+from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
 from aisr.tasks.shared_evidence import evidence_keys
 from aisr.tasks.submission import FlatZip
 from aisr.tasks.task import Sources, Task
@@ -24,33 +24,6 @@ Gold = Sequence[Sequence[str]]
 
 def _answer(prediction: dspy.Prediction) -> list[str]:
     return [str(label) for label in prediction.sentence_labels]
-
-
-def _problem(record: Track1Record, answer: list[str]) -> str | None:
-    wanted = len(record.sentences)
-    return None if len(answer) == wanted else f"{len(answer)} labels for {wanted} sentences; one label a sentence"
-
-
-def _feedback(gold: Gold, answer: list[str]) -> str:
-    """One sentence for each wrong label, for an optimizer that reflects."""
-    wrong = [
-        f"Sentence {k}: said {label}; right is {' or '.join(types)} ({labels.CLAIM_DEFINITIONS[types[0]]})."
-        for k, (types, label) in enumerate(zip(gold, answer, strict=True), start=1)
-        if label not in types
-    ]
-    return " ".join(wrong) or "Every sentence is labelled right."
-
-
-def _exhibits(record: Track1Record, example: dspy.Example, answer: list[str] | None) -> list[Exhibit]:
-    """The items of an evidence bundle, numbered by kind as the prompt numbers them."""
-    numbers: Counter[str] = Counter()
-    found = []
-    for item in record.evidence_bundle:
-        kind = KINDS[item.type]
-        numbers[kind] += 1
-        words = " ".join(f"{item.text} {item.caption}".split())
-        found.append(Exhibit(key=f"{kind} {numbers[kind]}", text=words, picture=item.img_path))
-    return found
 
 
 def _shares(record: Track1Record) -> set[str]:
@@ -72,6 +45,32 @@ def _draft(text: str, sources: Sources) -> Track1Record:
     return drafts.claim_record(text, sources.evidence)
 
 
+def _evidence(record: Track1Record) -> list[EvidenceItem]:
+    """Without what was recomputed: that counts the sentences of one paragraph, and is said of all of them."""
+    return [item for item in record.evidence_bundle if not item.text.startswith(OPENING)]
+
+
+def _bare(record: Track1Record) -> Track1Record:
+    sentences = [SentenceLabel(sentence=one) for one in record.sentences]
+    return record.model_copy(update={"sentence_label": sentences})
+
+
+def _labelled(record: Track1Record, said: Mapping[int, Said]) -> Track1Record:
+    """The sentences with a label; where others are left out, so is what counts them."""
+    old = record.sentence_label
+    types = {k: [said[k].label] if k in said else one.types for k, one in enumerate(old)}
+    sentences = [{"sentence": old[k].sentence, "types": found} for k, found in types.items() if found]
+    evidence = record.evidence_bundle if len(sentences) == len(old) else _evidence(record)
+    dump = {**record.model_dump(), "evidence_bundle": [one.model_dump() for one in evidence]}
+    return Track1Record.model_validate({**dump, "sentence_label": sentences})
+
+
+CORRECTABLE = Correctable(
+    statements=lambda record: record.sentences,
+    evidence=lambda record: [one.model_dump_json() for one in _evidence(record)],
+    bare=_bare,
+    labelled=_labelled,
+)
 JUDGEMENTS = Judgements(
     labels=labels.CLAIM_LABELS,
     neutral=str(labels.ClaimLabel.SUPPORTED),
@@ -91,10 +90,10 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     score=tally_track1,
     answer=_answer,
     line=lambda answer: {"labels": list(answer)},
-    problem=_problem,
-    feedback=_feedback,
+    problem=lambda record, answer: wrong_number(len(record.sentences), answer),
+    feedback=lambda gold, answer: wrong_labels(gold, answer, labels.CLAIM_DEFINITIONS),
     fallback=lambda record: [JUDGEMENTS.neutral] * len(record.sentences),
-    exhibits=_exhibits,
+    exhibits=lambda record, example, answer: of_bundle(record.evidence_bundle),
     shares=_shares,
     text=lambda record: record.claim_text,
     stratum=JUDGEMENTS.fault,
@@ -104,4 +103,5 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     saved=lambda options: {"repeats": True, **options},  # as it was before the option was there
     sentences=lambda record: len(record.sentences),
     draft=_draft,
+    correctable=CORRECTABLE,
 )

@@ -1,6 +1,6 @@
 """Track 2: one label a claim, and the paragraphs of the cited paper that show it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +14,7 @@ from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Recor
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
 from aisr.tasks import drafts, nlpcc, planted_edits
+from aisr.tasks.correctable import Correctable, Said
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.judgements import Judgements
 from aisr.tasks.shared_evidence import paper_keys
@@ -79,6 +80,26 @@ def _searched(record: Track2Record) -> Searched:
     return Searched(record.claim_text, record.paragraphs, gold)
 
 
+def _bare(record: Track2Record) -> Track2Record:
+    return record.model_copy(update={"label": None, "evidence_para_ids": None, "evidence_texts": None})
+
+
+def _labelled(record: Track2Record, said: Mapping[int, Said]) -> Track2Record:
+    if not said:
+        return record
+    paragraphs, named = record.paragraphs, list(said[0].evidence)
+    gold = {"evidence_para_ids": named, "evidence_texts": {key: paragraphs[key] for key in named if key in paragraphs}}
+    return Track2Record.model_validate({**record.model_dump(), **gold, "label": said[0].label})
+
+
+CORRECTABLE = Correctable(
+    statements=lambda record: [record.claim_text],
+    evidence=lambda record: [text for pair in record.paragraphs.items() for text in pair],
+    bare=_bare,
+    labelled=_labelled,
+    nameable=lambda record: list(record.paragraphs),
+    most=labels.EVIDENCE_K,
+)
 JUDGEMENTS = Judgements(
     labels=labels.CITATION_LABELS,
     neutral=str(labels.CitationLabel.SUPPORTED),
@@ -111,4 +132,5 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     rests_on=lambda record: ["\n".join(record.paragraphs.values())],
     draft=_draft,
     searched=_searched,
+    correctable=CORRECTABLE,
 )

@@ -12,6 +12,7 @@ import track2
 import cited_papers
 import track1
 import dirt
+import draft
 import edits
 import context24_figures
 import context24_text
@@ -50,6 +51,8 @@ def main() -> None:
     for split, records in averitec.splits(Random(SEED)).items():
         withheld = ("label", "questions", "claim_types", "justification")
         write(out / "averitec", split, records, "averitec", withheld)
+    for split, records in draft.splits(Random(SEED)).items():
+        write(out / "draft", split, records, "draft", ("label",))
     for split, records in context24_text.splits(Random(SEED)).items():
         write(out / "context24-text", split, records, "context24-text", ("context",))
     for split, records in context24_figures.splits().items():
@@ -99,8 +102,9 @@ def write(folder: Path, split: str, records: list[Record], track: str, withheld:
 def without(record: Record, withheld: tuple[str, ...]) -> Record:
     """The record, and its sentence objects, without the withheld fields."""
     kept = {key: value for key, value in record.items() if key not in withheld}
-    if "sentence_label" in kept:
-        kept["sentence_label"] = [{"sentence": item["sentence"]} for item in kept["sentence_label"]]
+    for name in ("sentence_label", "sentences"):
+        if name in kept:
+            kept[name] = [{"sentence": item["sentence"]} for item in kept[name]]
     return kept
 
 

@@ -1,6 +1,6 @@
 """Labelled records, read as the examples that programs, optimizers and the decision layer work on."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -38,20 +38,25 @@ def examples(rows: Sequence[Labelled]) -> list[dspy.Example]:
 
 def labelled(task: Task, program: Prepares, path: Path, limit: int | None = None) -> list[Labelled]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
-    rows = [_labelled(task, program, record, path) for record in islice(read(path, task.record, task.name), limit)]
+    return rows_of(task, program, islice(read(path, task.record, task.name), limit), path)
+
+
+def rows_of(task: Task, program: Prepares, records: Iterable[Record], path: Path) -> list[Labelled]:
+    """The same for records that were read from a file."""
+    rows = [_labelled(task, program, record, path) for record in records]
     if not rows:
         raise UserError(f"{path}: no records")
     return rows
 
 
 def with_planted(
-    task: Task, program: Prepares, path: Path, rows: Sequence[Labelled], count: int, density: int, seed: int
+    task: Task, program: Prepares, rows: Sequence[Labelled], count: int, density: int, seed: int
 ) -> list[Labelled]:
-    """The rows, which are the first of a file, and behind them up to `count` records with planted edits. Raises
-    ValueError where there are no labels to plant edits for."""
+    """The rows, and behind them up to `count` records with planted edits. Raises ValueError where there are no labels
+    to plant edits for."""
     if not count:
         return list(rows)
-    records = list(islice(read(path, task.record, task.name), len(rows)))
+    records = [row.record for row in rows]
     made = [row_of(task, program, record) for record in task.labelled.plant(records, count, density, seed)]
     return [*rows, *(row._replace(planted=True) for row in made)]
 

@@ -34,6 +34,7 @@ def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[
         "decision layer": str(plan.decide),
         "members": str({name: member.digest for name, member in plan.members.items()}),
         **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
+        **({"corrections": digests.of_file(plan.corrected.file)} if plan.corrected else {}),
         **digest_shown(student, plan.gallery, (path for record in records for path in record.img_paths)),
     }
 

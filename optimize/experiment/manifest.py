@@ -8,10 +8,23 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from aisr.artifact.manifest import Apart, Budget, Data, Layer, Manifest, Named, Ranked, Score, Spent, UsedLM
+from aisr.artifact.manifest import (
+    Apart,
+    Budget,
+    Corrections,
+    Data,
+    Layer,
+    Manifest,
+    Named,
+    Ranked,
+    Score,
+    Spent,
+    UsedLM,
+)
 from aisr.base import digests
 from aisr.inference.evaluate import Result
 from aisr.lm.client import OpenLM
+from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.datasets.leakage import RULE, Leak
 from aisr.optimize.decision.fit import Fitted
 from aisr.optimize.experiment.evidence import Evidence
@@ -68,6 +81,7 @@ def manifest(
             name: Data(file=path.name, path=str(path), digest=digests.of_file(path), records=sizes[name])
             for name, path in plan.data.items()
         },
+        corrections=_corrections(plan.corrected) if plan.corrected else None,
         apart=Apart.model_validate(
             {
                 "rule": RULE,
@@ -118,6 +132,15 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
         "test": {**test.champion.report(), **test.champion.confidence()},
         "baseline_test": baseline,
     }
+
+
+def _corrections(found: Corrected) -> Corrections:
+    return Corrections(
+        digest=digests.of_file(found.file),
+        records=len(found.records),
+        replaced=len(found.replaced),
+        left_out=len(found.left_out),
+    )
 
 
 def _score(found: Result) -> Score:

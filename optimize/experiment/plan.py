@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.artifact.program_file import Loaded
+from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.search.champion import Contender
 from aisr.optimize.search.compilation import Settings
 from aisr.programs.vision.images import Gallery
@@ -30,6 +31,7 @@ class Plan:
     priced: bool = False  # fewer, where twice as many would not be worth it
     decide: bool = True  # fit a decision layer
     members: Mapping[str, Loaded] = field(default_factory=dict)  # to make an ensemble of, instead of optimizing
+    corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
 
 

@@ -11,7 +11,7 @@ from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeds
-from aisr.optimize.datasets.examples import Labelled, Prepares, examples, labelled, with_planted
+from aisr.optimize.datasets.examples import Labelled, Prepares, examples, rows_of, with_planted
 from aisr.optimize.experiment.ensemble import ensemble
 from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
 from aisr.optimize.experiment.plan import Plan, Watcher
@@ -88,12 +88,13 @@ def foretold(
 
 
 def records_of(plan: Plan, split: str) -> Iterator[Record]:
-    return islice(read(plan.data[split], plan.task.record, plan.task.name), plan.limits.get(split))
+    """The records of a split; among those of train the corrected ones, which no limit cuts."""
+    found = islice(read(plan.data[split], plan.task.record, plan.task.name), plan.limits.get(split))
+    return plan.corrected.within(found) if plan.corrected and split == "train" else found
 
 
 def read_split(plan: Plan, split: str, preparing: Prepares) -> list[Labelled]:
     """The records of a split; those of train with the planted ones behind them."""
-    path = plan.data[split]
-    rows = labelled(plan.task, preparing, path, plan.limits.get(split))
+    rows = rows_of(plan.task, preparing, records_of(plan, split), plan.data[split])
     planted = plan.planted if split == "train" else 0
-    return with_planted(plan.task, preparing, path, rows, planted, plan.density, plan.settings.seed)
+    return with_planted(plan.task, preparing, rows, planted, plan.density, plan.settings.seed)

@@ -110,7 +110,7 @@ def _planted(task: Task, folder: Path, lm: OpenLM) -> None:
     before = measure(task, program, examples(test), lm)
     rows = [["none", str(before.interval), ""]]
     for count, density in PLANTED:
-        made = with_planted(task, program, _data(task, "train"), train, count, density, 0)[len(train) :]
+        made = with_planted(task, program, train, count, density, 0)[len(train) :]
         fitted = fit(task.labelled, judged, made, 0, lm.identity)
         program.decision = fitted.decision
         if fitted.naming:

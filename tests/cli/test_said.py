@@ -11,7 +11,7 @@ from support.corpora import beginning
 from support.loopback import Asked, Loopback, completion
 from support.paths import SAMPLE
 
-TASKS = ("track1", "track2", "averitec", "context24-figures", "context24-text")
+TASKS = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
 
 
 @pytest.mark.parametrize("task", TASKS)

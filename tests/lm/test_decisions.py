@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,7 @@ from aisr.inference.judge import Outcome, judge
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
+from aisr.lm.prices import Price
 from aisr.lm.rate_limit import Pace
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.asking.label_probabilities import judgements_of
@@ -107,15 +109,67 @@ def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: 
 
 
 @BOTH
-@pytest.mark.parametrize("fault", decisions.NO_DISTRIBUTION)
-def test_what_is_no_distribution_fails_the_record_with_the_reason(form: str, fault: str, loopback: Loopback) -> None:
+@pytest.mark.parametrize("fault", decisions.UNUSABLE)
+def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: str, loopback: Loopback) -> None:
     lm = opened(loopback, form)
-    loopback.reply, said = decisions.NO_DISTRIBUTION[fault]
+    loopback.reply, said = decisions.UNUSABLE[fault]
     found = judged(lm)
     assert found.answer is None
-    assert "sentence_labels 1" in str(found.failure)
     assert said in str(found.failure)
     assert len(loopback.asked) == 1  # the same question has the same answer
+
+
+@BOTH
+def test_an_answer_counts_for_the_question_that_it_names(form: str, loopback: Loopback) -> None:
+    record = claim("Supported", "Contradiction", "Scope Overgeneralization")
+    right = judged(opened(loopback, form), record)
+    lm = opened(loopback, form)
+    loopback.reply = decisions.reordered
+    lm.lm.cache = False
+    found = judged(lm, record)
+    assert (found.failure, found.judgements) == (None, right.judgements)
+    assert len({judgement.label for judgement in found.judgements}) > 1
+    assert len(loopback.asked) == 2
+
+
+def test_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
+    lm = opened(loopback, "openai", Ledger(Limits(usd=1e-6)))
+    loopback.reply, _ = decisions.UNUSABLE["sum off"]
+    assert judged(lm).failure
+    spend = lm.ledger.spend
+    assert (spend.calls, spend.prompt_tokens > 100) == (1, True)
+    assert spend.usd == pytest.approx(spend.prompt_tokens * 1e-7)
+    with pytest.raises(LMBillingError, match="--max-usd"):
+        judged(lm)
+
+
+def test_a_request_that_was_answered_is_counted_where_the_next_one_is_refused(loopback: Loopback) -> None:
+    lm = opened(loopback, "openai")
+
+    def second_fails(asked: Asked) -> Reply:
+        return decisions.decided(asked) if len(loopback.asked) % 2 else decisions.FINAL["too many questions"](asked)
+
+    loopback.reply = second_fails
+    record, program = claim(*["Supported"] * 130), TRACK1.build({})
+    assert "at most 2" in str(judged(lm, record).failure)
+    once = lm.ledger.spend.prompt_tokens
+    assert once > 1000
+
+    async def awaited() -> None:
+        with lm.context(), pytest.raises(Exception, match="at most 2"):
+            await program.acall(**program.prepare(record).inputs())
+
+    asyncio.run(awaited())
+    assert lm.ledger.spend.prompt_tokens >= 2 * once - 100  # of two at once, which one comes first is not known
+
+
+@BOTH
+@pytest.mark.parametrize("fault", decisions.USED)
+def test_a_number_of_tokens_that_none_can_have_is_refused(form: str, fault: str, loopback: Loopback) -> None:
+    lm = opened(loopback, form, price=Price(1, 1))
+    loopback.reply = decisions.USED[fault]
+    assert re.search("a usage whose (in|out)put_tokens is .*; expected a whole number", str(judged(lm).failure))
+    assert (len(loopback.asked), lm.ledger.spend.prompt_tokens, lm.ledger.spend.usd) == (1, 0, None)
 
 
 @BOTH

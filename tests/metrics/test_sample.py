@@ -30,7 +30,7 @@ from support.tracks import BOTH
 
 SPLITS = ("train", "dev", "test")
 WITHHELD = {"types", "label", "evidence_para_ids", "evidence_texts"}
-OTHERS = ("averitec", "context24-figures", "context24-text")
+OTHERS = ("averitec", "context24-figures", "context24-text", "draft")
 FILES = [f"{task}/{name}.jsonl" for task in [*BOTH, *OTHERS] for name in (*SPLITS, "test-inputs")]
 FILES.append("track2/hard.jsonl")
 both_tracks = pytest.mark.parametrize("task", BOTH.values(), ids=list(BOTH))

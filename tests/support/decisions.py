@@ -105,15 +105,88 @@ def _first(answers: Any) -> Answer:
     return found
 
 
-def changed(change: Callable[[Answer], None]) -> Callable[[Asked], Reply]:
-    """The right answer with something wrong in its first choice."""
+def mangled(change: Callable[[Answer], None]) -> Callable[[Asked], Reply]:
+    """The right body with something wrong in it."""
 
     def reply(asked: Asked) -> Reply:
-        answer = served(asked)
-        change(_first(answer["answers"]))
-        return 200, json.dumps(answer)  # NaN as Python and some servers write it
+        body = served(asked)
+        change(body)
+        return 200, json.dumps(body)  # NaN as Python and some servers write it
 
     return reply
+
+
+def changed(change: Callable[[Answer], None]) -> Callable[[Asked], Reply]:
+    """The right answer with something wrong in its first choice."""
+    return mangled(lambda body: change(_first(body["answers"])))
+
+
+def _reordered(body: Answer) -> None:
+    """All answers the other way round, and their options."""
+    answers = body["answers"]
+    if isinstance(answers, list):
+        answers.reverse()
+    else:
+        body["answers"] = dict(reversed(answers.items()))
+    for answer in answers if isinstance(answers, list) else answers.values():
+        rows = answer["probabilities"]
+        answer["probabilities"] = rows[::-1] if isinstance(rows, list) else dict(reversed(rows.items()))
+
+
+def _junk_name(body: Answer) -> None:
+    answers = body["answers"]
+    if isinstance(answers, list):
+        answers[0]["name"] = "sentence_labels 99"
+    else:
+        answers["sentence_labels 99"] = answers.pop(next(iter(answers)))
+
+
+def _without_a_name(body: Answer) -> None:
+    if isinstance(body["answers"], list):
+        del body["answers"][0]["name"]
+    else:
+        body["answers"] = list(body["answers"].values())  # a list whose items name nothing
+
+
+def _duplicate(asked: Asked) -> Reply:
+    """The last answer also stands for the first question, before or behind its own."""
+    body = served(asked)
+    answers = body["answers"]
+    if isinstance(answers, list):
+        answers.append({**answers[-1], "name": answers[0]["name"]})
+        return 200, json.dumps(body)
+    name, text = next(iter(answers)), json.dumps(body)
+    return 200, text.replace(
+        '"answers": {', '"answers": {' + f"{json.dumps(name)}: {json.dumps(list(answers.values())[-1])}, "
+    )
+
+
+def _duplicate_option(asked: Asked) -> Reply:
+    body = served(asked)
+    answer = _first(body["answers"])
+    if isinstance(answer["probabilities"], list):
+        answer["probabilities"].append(dict(answer["probabilities"][0]))
+        return 200, json.dumps(body)
+    name = next(iter(answer["probabilities"]))
+    return 200, json.dumps(body).replace('"probabilities": {', '"probabilities": {' + f'"{name}": 0.8, ', 1)
+
+
+def _as_text(answer: Answer) -> None:
+    """Numbers as some libraries write them; a reader that helps takes them for numbers."""
+    _each(answer, str)
+
+
+def _as_truth(answer: Answer) -> None:
+    _each(answer, lambda share: share == SURE)
+
+
+def _of_another_kind(answer: Answer) -> None:
+    answer.clear()
+    answer.update({"type": "noul", "name": "sentence_labels 1", "noul": 0.5})
+
+
+def _using(**tokens: Any) -> Callable[[Asked], Reply]:
+    return mangled(lambda body: body["usage"].update(tokens))
 
 
 def _without_an_option(answer: Answer) -> None:
@@ -146,13 +219,13 @@ def _names(answer: Answer) -> list[str]:
     return [row["value"] for row in rows] if isinstance(rows, list) else list(rows)
 
 
-def _each(answer: Answer, of: Callable[[float], float]) -> None:
+def _each(answer: Answer, of: Callable[[float], Any]) -> None:
     rows = answer["probabilities"]
     pairs = [(row["value"], row["probability"]) for row in rows] if isinstance(rows, list) else list(rows.items())
     _set(answer, {name: of(share) for name, share in pairs})
 
 
-def _set(answer: Answer, row: Mapping[str, float]) -> None:
+def _set(answer: Answer, row: Mapping[str, Any]) -> None:
     listed = [{"value": name, "probability": share} for name, share in row.items()]
     answer["probabilities"] = listed if isinstance(answer["probabilities"], list) else dict(row)
 
@@ -172,15 +245,36 @@ def _too_many(asked: Asked) -> Reply:
     return 400, json.dumps({"error": {"message": message, "type": "invalid_request_error", "code": None}})
 
 
-# Answers that are no distribution: the record fails, with what is wrong of it.
-NO_DISTRIBUTION: dict[str, tuple[Callable[[Asked], Reply], str]] = {
-    "missing option": (changed(_without_an_option), "no probability for 'Supported'"),
-    "sum off": (changed(_sum_off), "sum to 0.7"),
+# Answers of which nothing can be used: the record fails, with what is wrong of it.
+UNUSABLE: dict[str, tuple[Callable[[Asked], Reply], str]] = {
+    "missing option": (changed(_without_an_option), "sentence_labels 1: no probability for 'Supported'"),
+    "sum off": (changed(_sum_off), "sentence_labels 1: probabilities sum to 0.7"),
     "NaN": (changed(_not_a_number), "is no probability"),
     "negative": (changed(_below_zero), "-0.5 is no probability"),
     "another option": (changed(_another_option), "no probability for 'Supported'"),
-    "refusal": (_refusing, "no answer; the model may have refused it"),
+    "text": (changed(_as_text), "' is no probability"),
+    "true and false": (changed(_as_truth), "is no probability"),
+    "another kind": (changed(_of_another_kind), "sentence_labels 1: an answer of type 'noul'"),
+    "refusal": (_refusing, "sentence_labels 1: no answer; the model may have refused it"),
+    "junk name": (mangled(_junk_name), "an answer to 'sentence_labels 99', which was not asked"),
+    "no name": (mangled(_without_a_name), "an answer to None, which was not asked"),
+    "duplicate": (_duplicate, "sentence_labels 1"),
+    "duplicate option": (_duplicate_option, "'Supported'"),
+    "body of the wrong shape": (lambda asked: (200, '{"answers": 3}'), "expected `answers`"),
+    "list for a body": (lambda asked: (200, "[]"), "expected `answers`"),
+    "body that is not JSON": (lambda asked: (200, "<html>It works!</html>"), "expected value"),
+    "deep body": (lambda asked: (200, "[" * 10**5), "recursion"),
+    "large body": (lambda asked: (200, " " * (4 * 2**20 + 1)), "more than 4 MiB"),
 }
+# Numbers of tokens that nobody can have used: what such an answer cost is not known.
+USED: dict[str, Callable[[Asked], Reply]] = {
+    "negative": _using(input_tokens=-5),
+    "more than there are": _using(output_tokens=10**18),
+    "text": _using(input_tokens="512"),
+    "NaN": _using(output_tokens=float("nan")),
+    "true": _using(input_tokens=True),
+}
+reordered = mangled(_reordered)  # harmless: each names what it answers
 # Faults that pass: sent again until they do.
 PASSING: dict[str, Callable[[Asked], Reply]] = {
     "429 with Retry-After": refused(429, "slow down", Retry_After="0.01"),
@@ -193,7 +287,5 @@ PASSING: dict[str, Callable[[Asked], Reply]] = {
 # Faults of the one call, for good.
 FINAL: dict[str, Callable[[Asked], Reply]] = {
     "too many questions": _too_many,
-    "body that is not JSON": lambda asked: (200, "<html>It works!</html>"),
-    "body of the wrong shape": lambda asked: (200, '{"answers": 3}'),
 }
-__all__ = ["FINAL", "NO_DISTRIBUTION", "PASSING", "decided", "hang", "served"]
+__all__ = ["FINAL", "PASSING", "UNUSABLE", "USED", "decided", "hang", "reordered", "served"]

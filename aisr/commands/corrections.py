@@ -1,0 +1,100 @@
+"""The command that makes labels of what people corrected."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aisr.commands.options import chosen_task
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aisr.corrections.files import Found
+    from aisr.corrections.labelled import Labelled
+
+MOST = 20  # lines of a kind that are listed
+
+
+def corrections(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What pages downloaded as corrections.")],
+    task: Annotated[str | None, typer.Option(help="Of which task to make labelled records.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write them to: the --data of `aisr compile`, where they count as train."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="The record file that a corrected report is about, where its corrections look up their records."
+        ),
+    ] = None,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
+    ] = False,
+) -> None:
+    """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
+    out. Nothing is overwritten."""
+    from aisr.corrections.files import read
+
+    if task is None or out is None:
+        raise UserError("give --task T and --out DIR, for labelled records")
+    found = read(files)
+    _labels(found, task, out, data or [], majority)
+
+
+def _labels(found: "Sequence[Found]", name: str, out: Path, data: "Sequence[Path]", majority: bool) -> None:
+    from aisr.commands.display import note
+    from aisr.corrections import labelled
+    from aisr.optimize.datasets.corrected import corrected
+    from aisr.programs.reading.lines import read
+
+    task = chosen_task(name)
+    known = {record.id: record for file in data for record in read(file, task.record, task.name)}
+    made = labelled.labelled(task, found, known, majority)
+    _say(made)
+    if not made.records:
+        raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
+    _write(out, labelled.files(made))
+    note(
+        f"wrote {out / labelled.RECORDS}: {len(made.records)} records with {len(made.provenance)} labels by "
+        f"{len({voice['who'] for one in made.provenance for voice in one['by']})} people; who and when in "
+        f"{labelled.PROVENANCE} beside it"
+    )
+    splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").exists()}
+    if "train" in splits:
+        note(str(corrected(task, out / labelled.RECORDS, splits)))
+
+
+def _say(made: "Labelled") -> None:
+    """What was left out, and why."""
+    from aisr.commands.display import note
+
+    for task, count in made.elsewhere.items():
+        note(f"{count} corrections are of {task}: --task {task} takes them")
+    for title, lines in (
+        ("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts]),
+        ("left out, as they fit no record", made.rejected),
+    ):
+        if lines:
+            note(f"{len(lines)} × {title}:")
+            for line in lines[:MOST]:
+                note(f"  {line}")
+            if len(lines) > MOST:
+                note(f"  … and {len(lines) - MOST} more")
+
+
+def _write(out: Path, contents: "Mapping[str, str]") -> None:
+    """Raises UserError where something else stands there."""
+    from aisr.base.files import write_whole
+
+    for name, content in contents.items():
+        path = out / name
+        if path.exists() and path.read_bytes() != content.encode():
+            raise UserError(
+                f"{path}: there already, and made of other corrections. It can be made again of the files that it "
+                "came from: name all of them, and remove it or choose another --out"
+            )
+    for name, content in contents.items():
+        write_whole(out / name, content)

@@ -1,0 +1,62 @@
+"""Files of corrections, which come from strangers' browsers: read a line at a time, and no more than so much of it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from aisr.corrections.line import Correction
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import BadLine, explain
+from aisr.programs.reading.strict_json import loads
+
+LONGEST = 16 * 2**20  # bytes of a line, which may hold a whole cited paper
+MAX_BYTES = 512 * 2**20
+
+
+class Found(NamedTuple):
+    """A correction and where it stands, as `file:line`."""
+
+    correction: Correction
+    place: str
+
+
+def read(files: Sequence[Path]) -> list[Found]:
+    """The corrections of all files, in their order; one that stands there twice is taken once. Raises `BadLine` at the
+    first line that is none, and UserError for a file that is too large or holds nothing."""
+    found = [one for file in files for one in _lines(file)]
+    if not found:
+        raise UserError(f"{', '.join(map(str, files))}: no corrections in there; expected what a page downloaded")
+    once: dict[str, Found] = {}
+    for one in found:
+        once.setdefault(one.correction.model_dump_json(), one)
+    return list(once.values())
+
+
+def _lines(file: Path) -> Iterator[Found]:
+    if not file.is_file():
+        raise UserError(f"{file}: no such file; expected what a page downloaded as corrections")
+    if file.stat().st_size > MAX_BYTES:
+        raise UserError(f"{file}: larger than {MAX_BYTES >> 20} MiB; expected corrections, a line each")
+    with file.open("rb") as lines:
+        number = 0
+        while line := lines.readline(LONGEST + 1):
+            number += 1
+            if len(line) > LONGEST:
+                raise BadLine(f"{file}:{number}: longer than {LONGEST >> 20} MiB; expected one correction")
+            if line.strip():
+                yield Found(_correction(line, f"{file}:{number}"), f"{file}:{number}")
+
+
+def _correction(line: bytes, place: str) -> Correction:
+    try:
+        raw = loads(line.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError as error:  # a repeated key among them
+        raise BadLine(f"{place}: not JSON ({' '.join(str(error).split())[:120]}); expected one correction") from error
+    if not isinstance(raw, dict):
+        raise BadLine(f"{place}: a {type(raw).__name__}; expected one JSON object, a correction")
+    try:
+        return Correction.model_validate(raw)
+    except ValidationError as error:
+        raise BadLine(f"{place}: {explain(error)}; expected a correction") from error

@@ -1,0 +1,159 @@
+"""`aisr corrections`: labelled records of what people said, and what is left out."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.corrections import files
+from support.commands import Aisr, Finished
+from support.corpora import Row, claim, read_rows, write
+from support.corrections import CITATION, CLAIM, dismissal, line
+
+LATER = "2026-11-22T21:50:00+00:00"
+
+
+def made(aisr: Aisr, folder: Path, rows: list[Any], *more: object, task: str = "track1") -> Finished:
+    file = write(folder / "given.jsonl", rows)
+    return aisr("corrections", file, "--task", task, "--out", folder / "out", *more)
+
+
+def records(folder: Path) -> list[Row]:
+    return read_rows(folder / "out" / "corrections.jsonl")
+
+
+def test_a_corrected_citation_is_a_labelled_record(aisr: Aisr, tmp_path: Path) -> None:
+    done = made(aisr, tmp_path, [line("track2", CITATION, "Overstate", evidence=["P3", "P1"])], task="track2")
+    assert done.code == 0, done.err
+    (row,) = records(tmp_path)
+    assert (row["id"], row["label"], row["evidence_para_ids"]) == ("main.tex:2", "Overstate", ["P1", "P3"])
+    assert aisr("check", tmp_path / "out" / "corrections.jsonl", "--task", "track2").code == 0
+    (by,) = read_rows(tmp_path / "out" / "corrections-provenance.jsonl")
+    assert by["by"] == [{"who": "Ada", "when": "2026-11-22T20:50:00Z", "line": "given.jsonl:1"}]
+    assert by["verdict"]["lm"] == "scripted"
+
+
+def test_of_a_paragraph_the_sentences_that_somebody_judged_are_kept(aisr: Aisr, tmp_path: Path) -> None:
+    done = made(aisr, tmp_path, [line("track1", CLAIM, "Contradiction", 1)])
+    assert done.code == 0, done.err
+    assert records(tmp_path)[0]["sentence_label"] == [{"sentence": "Sentence 1.", "types": ["Contradiction"]}]
+
+
+def test_a_record_that_stands_elsewhere_is_looked_up_and_keeps_its_labels(aisr: Aisr, tmp_path: Path) -> None:
+    gold = claim(["Supported"], ["Unsupported Entity"], id="a")
+    data = write(tmp_path / "data.jsonl", [gold])
+    rows = [line("track1", gold, "Contradiction", record=None)]
+    assert "there is no record 'a'" in made(aisr, tmp_path, rows).out
+    assert made(aisr, tmp_path, rows, "--data", data).code == 0
+    types = [one["types"] for one in records(tmp_path)[0]["sentence_label"]]
+    assert types == [["Contradiction"], ["Unsupported Entity"]]
+
+
+def test_the_last_word_of_each_counts_and_a_difference_is_left_out(aisr: Aisr, tmp_path: Path) -> None:
+    rows = [
+        line("track1", CLAIM, "Contradiction", 0),
+        line("track1", CLAIM, "Supported", 0, when=LATER),
+        line("track1", CLAIM, "Supported", 0, who="Bo"),
+        line("track1", CLAIM, "Supported", 1),
+        line("track1", CLAIM, "Contradiction", 1, who="Bo"),
+    ]
+    done = made(aisr, tmp_path, rows)
+    assert [one["sentence"] for one in records(tmp_path)[0]["sentence_label"]] == ["Sentence 0."]
+    assert "main.tex:1, statement 1: Ada: Supported" in done.out.replace("\n", " ")
+    rows.append(line("track1", CLAIM, "Supported", 1, who="Cy"))
+    assert "there already" in made(aisr, tmp_path, rows, "--majority").err
+    (tmp_path / "out" / "corrections.jsonl").unlink()
+    (tmp_path / "out" / "corrections-provenance.jsonl").unlink()
+    assert made(aisr, tmp_path, rows, "--majority").code == 0
+    assert len(records(tmp_path)[0]["sentence_label"]) == 2
+
+
+def test_the_same_again_is_the_same_and_nothing_else_is_overwritten(aisr: Aisr, tmp_path: Path) -> None:
+    rows = [line("track1", CLAIM, "Supported"), line("track1", CLAIM, "Supported")]
+    assert made(aisr, tmp_path, rows).code == 0
+    before = (tmp_path / "out" / "corrections.jsonl").read_bytes()
+    assert made(aisr, tmp_path, rows).code == 0
+    assert made(aisr, tmp_path, [line("track1", CLAIM, "Contradiction")]).code == 2
+    assert (tmp_path / "out" / "corrections.jsonl").read_bytes() == before
+
+
+def test_other_tasks_and_dismissals_are_passed_over(aisr: Aisr, tmp_path: Path) -> None:
+    done = made(
+        aisr, tmp_path, [line("track1", CLAIM, "Supported"), line("track2", CITATION, "Overstate"), dismissal()]
+    )
+    assert done.code == 0
+    assert "1 corrections are of track2: --task track2 takes them" in done.out
+    assert len(records(tmp_path)) == 1
+
+
+ELSE = "given.jsonl:2: record 'main.tex:1' has another sentence or other evidence than were judged"
+PICTURE, CLIMBING = (
+    {**CLAIM, "evidence_bundle": [{"type": "image", "img_path": path}]} for path in ("a.png", "../a.png")
+)
+OTHER = {**CLAIM, "evidence_bundle": [{"type": "text", "text": "Something else."}]}
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (line("track1", CLAIM, "Right"), "given.jsonl:2: unknown label 'Right'; one of: Supported,"),
+        (line("track1", CLAIM, "Supported", statement=9), "given.jsonl:2: statement 9 of 2"),
+        (line("track1", CLAIM, "Supported", record_id="x"), "given.jsonl:2: it is about record 'x' and brings"),
+        (line("track1", CLAIM, "Supported", sentence="Else."), ELSE),
+        (line("track1", CLAIM, "Supported", record=OTHER), ELSE),
+        (line("track1", CLAIM, "Supported", evidence=["P1"]), "given.jsonl:2: 1 ids of evidence; at most 0"),
+        (line("track1", CLAIM, "Supported", record={"id": "main.tex:1"}), "given.jsonl:2: record.claim_text: Field"),
+        (line("track1", OTHER, "Supported"), "given.jsonl:1, "),
+        (line("track1", PICTURE, "Supported", record=CLIMBING), "leads out of the image folder"),
+    ],
+)  # fmt: skip
+def test_what_fits_no_record_is_listed_and_left_out(aisr: Aisr, tmp_path: Path, bad: Row, why: str) -> None:
+    good = line("track1", {**CLAIM, "id": "good"}, "Supported")
+    first = line("track1", CLAIM, "Supported") if why.endswith(", ") else good
+    done = made(aisr, tmp_path, [first, bad, good])
+    assert why in " ".join(done.out.split()), done.out
+    assert [row["id"] for row in records(tmp_path)] == ["good"]
+
+
+def test_evidence_is_of_the_record_and_at_most_three(aisr: Aisr, tmp_path: Path) -> None:
+    rows = [
+        line("track2", CITATION, "Overstate", evidence=["P9"]),
+        line("track2", CITATION, "Overstate", evidence=["P1", "P2", "P3", "P4"]),
+    ]
+    done = made(aisr, tmp_path, rows, task="track2")
+    assert done.code == 2
+    assert "evidence 'P9' is not in record" in done.out
+    assert "4 ids of evidence; at most 3" in done.out
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "given.jsonl:1: not JSON"),
+        ("[]", "given.jsonl:1: a list; expected one JSON object"),
+        ("[" * 100_000, "given.jsonl:1: not JSON"),
+        ('{"who": "A", "who": "B"}', "given.jsonl:1: not JSON (key 'who' stands twice"),
+        (dismissal(label="Supported"), "given.jsonl:1: expected either a label, or why"),
+        (dismissal(who="A\x1b[2J"), "given.jsonl:1: who: control characters"),
+        (dismissal(who=""), "given.jsonl:1: who: "),
+        (dismissal(when="2026-11-22T20:50:00"), "given.jsonl:1: when: "),
+        (dismissal(digest="../../x"), "given.jsonl:1: digest: "),
+        (dismissal(extra=1), "given.jsonl:1: extra: "),
+        ("", "no corrections in there"),
+    ],
+)
+def test_a_line_that_is_no_correction_is_an_error(aisr: Aisr, tmp_path: Path, text: Any, why: str) -> None:
+    done = made(aisr, tmp_path, [text])
+    assert (done.code, done.out) == (2, "")
+    assert why in done.err
+
+
+def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LONGEST", 1000)
+    assert "given.jsonl:1: longer than" in made(aisr, tmp_path, ["{" + " " * 2000]).err
+
+
+def test_a_task_without_corrections_says_so(aisr: Aisr, tmp_path: Path) -> None:
+    done = made(aisr, tmp_path, [line("track1", CLAIM, "Supported")], task="context24-text")
+    assert (done.code, "nobody can correct" in done.err) == (2, True)

@@ -1,0 +1,76 @@
+"""Corrected records count as train, and never reach dev and test."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.optimize.datasets.corrected import corrected
+from aisr.optimize.experiment.compile import compile_program
+from aisr.programs.errors import UserError
+from aisr.programs.records.track1 import Track1Record
+from aisr.tasks.track1 import TRACK1
+from support.commands import Aisr
+from support.plans import SILENT, plan
+from support.scripted import claim, requests, right, scripted, wording
+
+
+def written(folder: Path, *records: Track1Record) -> Path:
+    file = folder / "corrections.jsonl"
+    file.write_text("".join(one.model_dump_json() + "\n" for one in records))
+    return file
+
+
+def relabelled(record: Track1Record, *labels: str, **more: Any) -> Track1Record:
+    types = [{"sentence": one, "types": [label]} for one, label in zip(record.sentences, labels, strict=True)]
+    return Track1Record.model_validate({**record.model_dump(), "sentence_label": types, **more})
+
+
+def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
+    splits = plan(tmp_path).data
+    new, in_train, in_dev = (claim("Supported", "Contradiction", number=number) for number in (900, 51, 31))
+    alike = relabelled(in_dev, "Supported", "Supported", id="elsewhere")
+    file = written(
+        tmp_path,
+        new,
+        relabelled(in_train, "Supported", "Supported"),
+        relabelled(in_dev, "Supported", "Supported"),
+        alike,
+        relabelled(claim("Supported", number=901), "Supported", id="track1-000052"),
+    )
+    found = corrected(TRACK1, file, splits)
+    assert [one.id for one in found.records] == [new.id, in_train.id]
+    assert found.replaced == {in_train.id}
+    assert found.left_out[in_dev.id] == found.left_out["elsewhere"] == "dev has its claim"
+    assert "id stands in another record" in found.left_out["track1-000052"]
+    assert "2 corrected records count as train, 1 of them in the place of train's own; 3 left out" in str(found)
+
+
+def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> None:
+    given = plan(tmp_path / "data", decide=False)
+    new, in_train = claim("Unsupported Entity", number=900), claim("Supported", "Contradiction", number=51)
+    file = written(tmp_path, new, relabelled(in_train, "Contradiction", "Contradiction"))
+    given = replace(given, corrected=corrected(TRACK1, file, given.data), limits={"train": 2})
+    lm = scripted(right)
+    made = compile_program(given, lm, lm, tmp_path / "artifacts", SILENT)
+    assert made.manifest.corrections is not None
+    assert made.manifest.corrections.model_dump(exclude={"digest"}) == {"records": 2, "replaced": 1, "left_out": 0}
+    assert made.manifest.data["train"].records == 3
+    assert any("Row 900.1" in wording(request) for request in requests(lm))
+
+
+def test_the_command_finds_them_beside_the_splits(aisr: Aisr, tmp_path: Path) -> None:
+    plan(tmp_path)
+    written(tmp_path, claim("Supported", number=900))
+    words = ["compile", "--task", "track1", "--data", tmp_path, "--optimizer", "labeled", "--name", "x", "--estimate"]
+    done = aisr(*words, "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path / "artifacts")
+    assert done.code == 0, done.err
+    assert "1 corrected records count as train" in " ".join(done.out.split())
+
+
+def test_records_without_labels_are_no_corrections(tmp_path: Path) -> None:
+    splits = plan(tmp_path).data
+    bare = relabelled(claim("Supported", number=900), "Supported", sentence_label=[{"sentence": "Row 1."}])
+    with pytest.raises(UserError, match="has no labels"):
+        corrected(TRACK1, written(tmp_path, bare), splits)

@@ -1,0 +1,145 @@
+"""A draft held against itself: what a judge of it is shown, and the way from records to predictions."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program_file import program_text
+from aisr.metrics.scores import value
+from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.errors import UserError
+from aisr.programs.records.draft import DraftRecord
+from aisr.tasks.correctable import Said
+from aisr.tasks.draft import DRAFT
+from support import scripted
+from support.corpora import read_rows
+from support.loopback import Asked
+from support.paths import SAMPLE
+from support.scripted import field, question, requests, wording, written
+from support.walks import replying
+
+Aisr = Callable[..., Any]
+SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
+ROW: dict[str, Any] = {
+    "id": "a",
+    "title": "Wrens",
+    "headings": ["Results", "Sites"],
+    "before": "We listened.",
+    "paragraph": " ".join(SAID),
+    "sentences": [{"sentence": one} for one in SAID],
+    "evidence_bundle": [
+        {"type": "table", "table_caption": ["Table 1: F1."], "text": "Site\tWren\nBog\t61.4"},
+        {"type": "text", "text": "Method: the filter is off. [table 1] is not this."},
+    ],
+}
+
+
+def record(*labels: str, **more: Any) -> DraftRecord:
+    said = [{**one, "label": label} for one, label in zip(ROW["sentences"], labels or [None, None], strict=True)]
+    return DraftRecord.model_validate({**ROW, "sentences": said, **more})
+
+
+def test_a_judge_is_shown_where_the_sentences_stand_and_what_the_paper_says_elsewhere() -> None:
+    program = DRAFT.build({})
+    lm = scripted.scripted(
+        lambda request: written(question(request), {"sentence_labels": ["Contradicted", "Not found"]})
+    )
+    with lm.context():
+        said = program(**program.prepare(record()).inputs())
+    assert DRAFT.answer(said) == ["Contradicted", "Not found"]
+    (asked,) = requests(lm)
+    shown = question(asked)
+    assert (field(shown, "evidence") or "").split("\n") == [
+        "[table 1] Table 1: F1.",
+        "  | Site | Wren",
+        "  | Bog | 61.4",
+        "[text 1] Method: the filter is off. (table 1) is not this.",
+    ]
+    passage = field(shown, "passage") or ""
+    assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
+    assert "reports findings of other sections: Wren reaches" in passage
+    assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
+    assert "Where a caption or a passage disagrees with the cells of a table, the cells" in wording(asked)
+
+
+@pytest.mark.parametrize("answer", [["Supported"], ["Supported", "Contradiction"]])
+def test_an_answer_that_does_not_fit_fails_the_record(answer: list[str]) -> None:
+    program = DRAFT.build({})
+    lm = scripted.scripted(lambda request: written(question(request), {"sentence_labels": answer}))
+    with lm.context(), pytest.raises(UnusableAnswer):
+        program(**program.prepare(record()).inputs())
+
+
+def test_records_and_options_that_cannot_be_are_refused() -> None:
+    half = [{"sentence": "a", "label": "Supported"}, {"sentence": "b"}]
+    with pytest.raises(ValidationError, match="label all or none"):
+        DraftRecord.model_validate({**ROW, "sentences": half})
+    with pytest.raises(UserError, match="one of: caption, ocr, image"):
+        DRAFT.build({"evidence": "transcript"})
+
+
+def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
+    def score(*said: list[str] | None) -> float:
+        gold = [[["Supported"], ["Contradicted"]], [["Not found"]]]
+        return value(DRAFT.score(gold, said))
+
+    assert score(["Supported", "Contradicted"], ["Not found"]) == pytest.approx((3 / 4 + 1) / 2)
+    assert score(["Supported", "Supported"], ["Not found"]) == pytest.approx(((2 / 3 + 0 + 1) / 4 + 0.5) / 2)
+    assert score(None, None) == 0
+
+
+def test_planted_edits_have_the_labels_of_drafts() -> None:
+    facts = record(
+        "Supported", "Supported", evidence_bundle=[*ROW["evidence_bundle"], {"type": "text", "text": "61.0"}]
+    )
+    made = DRAFT.labelled.plant([facts], 4, 1, 0)
+    assert {str(one.label) for row in made for one in row.sentences} == {
+        "Supported",
+        "Contradicted",
+        "Beyond the evidence",
+    }
+    assert all(one.sentence in row.paragraph for row in made for one in row.sentences)
+    assert DRAFT.labelled.plant([record("Not found", "Supported")], 4, 1, 0) == []
+
+
+def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
+    how = DRAFT.correctable
+    assert how is not None
+    made = how.labelled(record(), {1: Said("Beyond the evidence")})
+    assert [(one.sentence, one.label) for one in made.sentences] == [(SAID[1], "Beyond the evidence")]
+    kept = how.labelled(record("Supported", "Supported"), {1: Said("Not found")})
+    assert kept.gold == [["Supported"], ["Not found"]]
+    assert how.bare(kept) == record()
+    assert how.digests(record())[0] != how.digests(record(evidence_bundle=[]))[0]
+
+
+LABEL = {
+    one["sentence"]: one["label"] for row in read_rows(SAMPLE / "draft" / "test.jsonl") for one in row["sentences"]
+}
+
+
+def by_key(asked: Asked) -> str:
+    sentences = json.loads(field(asked.question, "sentences") or "")
+    return written(asked.question, {"sentence_labels": [LABEL[one] for one in sentences]})
+
+
+server = replying(by_key)
+
+
+def test_records_are_checked_predicted_scored_and_packed(server: Any, aisr: Aisr, tmp_path: Path) -> None:
+    data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "said.jsonl"
+    assert "32 good records, 0 bad lines" in aisr("check", data / "train.jsonl", *at).out
+    artifact_folder.save(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})
+    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", tmp_path]
+    done = aisr("predict", *at, "--program", tmp_path / "mine", "--data", data / "test-inputs.jsonl", "--out", out, *lm)
+    assert done.code == 0, done.err
+    assert "all sentences of a record right 100.0" in " ".join(aisr("score", data / "test.jsonl", out, *at).out.split())
+    packed = aisr(
+        "submit", *at, "--data", data / "test-inputs.jsonl", "--predictions", out, "--out", tmp_path / "s.zip"
+    )
+    assert packed.code == 0, packed.err
