@@ -104,11 +104,12 @@ def check_paper(
     from aisr.checker.reading import read_paper
     from aisr.commands import display
     from aisr.commands.review import say_review
+    from aisr.corrections import dismissed
     from aisr.inference.cascade import FIRST, SECOND
     from aisr.inference.images import open_gallery
     from aisr.lm.budget import Account, Ledger, Limits
     from aisr.lm.open import EMBEDDED
-    from aisr.review import gate, recomputed
+    from aisr.review import dismissals, gate, recomputed
     from aisr.review.judging import reviewed
     from aisr.review.worth import BUILT_IN
     from aisr.tasks.paper_checks import checks
@@ -125,6 +126,7 @@ def check_paper(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads, keyed=not estimate
     )
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
+    gone = dismissed.known(paper)
     found = checks(draft, cited)
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
@@ -151,7 +153,7 @@ def check_paper(
     )
     with display.live(ledger) as shown:
         review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems)
-    review = recomputed.added(review, cited)
+    review = dismissals.marked(recomputed.added(review, cited), gone)
     failing = gate.failing(review, labels, above or 0.0)
     say_review(review, failing)
     for name, account in accounts.items():
@@ -174,12 +176,14 @@ def _without_lm(
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.checker.reading import read_paper
     from aisr.commands.review import say_review
-    from aisr.review import gate, recomputed
+    from aisr.corrections import dismissed
+    from aisr.review import dismissals, gate, recomputed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
     labels = gate.chosen(fail_on, [])
-    review = recomputed.without_lm(*read_paper(paper, root, papers, None))
+    found = recomputed.without_lm(*read_paper(paper, root, papers, None))
+    review = dismissals.marked(found, dismissed.known(paper))
     failing = gate.failing(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)

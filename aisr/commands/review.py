@@ -31,6 +31,9 @@ def say_review(review: Review, failing: Sequence[Verdict]) -> None:
             note(f"  {item}")
         if len(part["items"]) > MOST:
             note(f"  … and {len(part['items']) - MOST} more; the page names them all")
+    if gone := review.dismissed:
+        people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
+        note(f"{len(gone)} flags are dismissed by {people}; the page shows them folded, --fail-on does not count them")
     for said in review.worth:
         note(said)
     if failing:

@@ -23,7 +23,9 @@ def chosen(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
 
 def failing(review: Review, labels: set[str], above: float) -> list[Verdict]:
     """The verdicts with one of the labels whose confidence is at least `above`, in 0-1. One without a known confidence
-    counts: a gate that cannot tell does not open."""
+    counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
     return [
-        one for one in review.verdicts if one.label in labels and (one.confidence is None or one.confidence >= above)
+        one
+        for one in review.verdicts
+        if one.label in labels and not one.dismissed and (one.confidence is None or one.confidence >= above)
     ]

@@ -18,9 +18,10 @@ from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import signs
 from aisr.programs.judges.contract import Program
 from aisr.review.evidence import of_record
-from aisr.review.verdicts import Kind, Labels, Review, Verdict, hidden, in_order
+from aisr.review.verdicts import Kind, Labels, Review, Subject, Verdict, hidden, in_order
 from aisr.review.worth import Record, about, asked_second, worth
 from aisr.tasks.paper_checks import Check, Checks
+from aisr.tasks.paper_tasks import without_pictures
 from aisr.tasks.task import Task
 
 
@@ -51,7 +52,8 @@ def reviewed(
     first, more = about(lm.spec), list[str]()
     for by in judges:
         facet, checks = by.task.labelled, found.claims if by.kind == "claim" else found.citations
-        labels[by.kind] = Labels(facet.neutral, facet.definitions)
+        most = by.task.correctable.most if by.task.correctable else 0
+        labels[by.kind] = Labels(facet.neutral, facet.definitions, most)
         if checks:
             known = worth(by.kind, by.known, lm.spec)
             first, more = [*first, *known.first], [*more, *known.more]
@@ -89,7 +91,7 @@ def judged(by: Judge, checks: Sequence[Check], lm: OpenLM, done: Callable[[], No
     return [
         verdict
         for place, check in enumerate(checks)
-        for verdict in found.get(place) or _unjudged(by.kind, check, _texts(by.task, check), why)
+        for verdict in found.get(place) or _unjudged(by, check, _texts(by.task, check), why)
     ]
 
 
@@ -106,7 +108,7 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
     task = by.task
     statements = task.labelled.statements(example)
     if outcome.failure is not None:
-        return _unjudged(by.kind, check, statements, outcome.failure)
+        return _unjudged(by, check, statements, outcome.failure)
     pieces, marks = of_record(task, check.record, example, outcome.answer)
     grounds = task.labelled.grounds(example)
     return [
@@ -123,18 +125,29 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
             pieces,
             marked,
             signs(statement, grounds) if said.label != task.labelled.neutral else {},
+            subject=subject,
         )
-        for sentence, statement, said, marked in zip(
-            check.sentences, statements, outcome.judgements, marks, strict=True
+        for sentence, statement, said, marked, subject in zip(
+            check.sentences, statements, outcome.judgements, marks, _subjects(by, check), strict=True
         )
     ]
 
 
-def _unjudged(kind: Kind, check: Check, statements: Sequence[str], why: str) -> list[Verdict]:
+def _unjudged(by: Judge, check: Check, statements: Sequence[str], why: str) -> list[Verdict]:
     return [
-        Verdict(kind, check.paragraph, sentence, statement, None, failure=why, work=check.work)
-        for sentence, statement in zip(check.sentences, statements, strict=True)
+        Verdict(by.kind, check.paragraph, sentence, statement, None, failure=why, work=check.work, subject=subject)
+        for sentence, statement, subject in zip(check.sentences, statements, _subjects(by, check), strict=True)
     ]
+
+
+def _subjects(by: Judge, check: Check) -> Sequence[Subject | None]:
+    """What the verdicts on a check are about; None of a task that takes no corrections."""
+    if by.task.correctable is None:
+        return [None] * len(check.sentences)
+    record = without_pictures(check.record)
+    program = by.known.manifest.digest if by.known and by.known.manifest else None
+    digests = by.task.correctable.digests(record)
+    return [Subject(by.task.name, record, number, digest, program) for number, digest in enumerate(digests)]
 
 
 def _texts(task: Task, check: Check) -> list[str]:

@@ -4,7 +4,8 @@
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), detail = byId("detail"), search = byId("search");
   const EXACT = ["arithmetic", "quote"];
-  const UNJUDGED = "not judged", DOUBTFUL = "doubtful", ALL = "all";
+  const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
+  const people = corrections(subjects(data("review")), (number) => markRow(number, byId("row-" + number)));
 
   const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
   const colourOf = (verdict) => {
@@ -66,7 +67,8 @@
   // --- the list
   function matches(number, words) {
     const verdict = verdicts[number];
-    if (chosen === DOUBTFUL ? !verdict.doubtful : ![nameOf(verdict), ALL].includes(chosen)) return false;
+    const kinds = [nameOf(verdict), ALL, verdict.doubtful && DOUBTFUL, verdict.dismissed && DISMISSED];
+    if (!kinds.includes(chosen)) return false;
     if (!words.length) return true;
     const sentence = sentenceOf(verdict);
     const text = [sentence.text, sentence.place, nameOf(verdict), verdict.work || ""].join("\n").toLowerCase();
@@ -90,14 +92,24 @@
 
   function drawRow(number, place) {
     const verdict = verdicts[number], sentence = sentenceOf(verdict);
-    return el("div", { class: "row", id: "row-" + number, role: "option", onclick: () => go(place) },
+    return markRow(number, el("div", { class: "row", id: "row-" + number, role: "option", onclick: () => go(place) },
       el("div", { class: "top" }, dot(verdict), el("b", null, said(verdict)), el("span", { class: "where", title: sentence.place }, sentence.place.split("/").pop())),
-      el("div", { class: "words" }, sentence.text));
+      el("div", { class: "words" }, sentence.text)));
+  }
+
+  // What people said of it, and what is dismissed, is seen in its row.
+  function markRow(number, row) {
+    const said = people.said(number);
+    row?.classList.toggle("corrected", said !== null);
+    row?.classList.toggle("gone", said === "dismissed" || verdicts[number].dismissed !== null);
+    return row;
   }
 
   function drawLabels() {
     const count = { [DOUBTFUL]: verdicts.filter((verdict) => verdict.doubtful).length };
     for (const number of order) count[nameOf(verdicts[number])] = (count[nameOf(verdicts[number])] || 0) + 1;
+    const gone = verdicts.filter((verdict) => verdict.dismissed).length;
+    if (gone) count[DISMISSED] = gone;
     count[ALL] = verdicts.length;
     byId("labels").replaceChildren(...Object.entries(count).map(([name, times]) =>
       el("button", { type: "button", "data-label": name, onclick: () => { chosen = name; filter(); } }, `${name} ${times}`)));
@@ -153,7 +165,9 @@
         el("p", { class: "quiet" }, meaning),
         el("p", null, verdict.statement),
         verdict.why && el("p", { class: "why" }, verdict.why),
-        ...Object.entries(verdict.signs).map(([cue, words]) => el("p", { class: "quiet" }, cue + ": " + words.join(", ")))),
+        ...Object.entries(verdict.signs).map(([cue, words]) => el("p", { class: "quiet" }, cue + ": " + words.join(", "))),
+        verdict.dismissed && el("p", { class: "quiet" }, `Dismissed by ${verdict.dismissed.who}: ${verdict.dismissed.why}`)),
+      people.panel(verdicts.indexOf(verdict)),
       ...drawEvidence(verdict),
     ]);
   }
@@ -219,7 +233,7 @@
     } else if (event.key === "d") {
       chosen = chosen === DOUBTFUL ? ALL : DOUBTFUL;
       filter();
-    } else {
+    } else if (!found.length || !people.key(event.key, found[at])) {
       return;
     }
     event.preventDefault();

@@ -37,7 +37,7 @@ def as_sarif(review: Review) -> str:
     """The whole file."""
     rules = _rules(review)
     places = {rule["id"]: number for number, rule in enumerate(rules)}
-    results = [_result(review, one, places) for one in review.verdicts if one.doubtful]
+    results = [_result(review, one, places) for one in review.verdicts if one.doubtful or one.dismissed]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
         {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
@@ -107,6 +107,9 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
         "properties": {"page": place.page} if place.page is not None else {},
     }
+    if verdict.dismissed:
+        said = f"{verdict.dismissed.who}: {verdict.dismissed.why}"
+        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if verdict.confidence is not None:
         found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
     floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]

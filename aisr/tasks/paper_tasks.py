@@ -1,6 +1,8 @@
 """The tasks whose programs judge a whole paper: its paragraphs against their floats, its citations against what they
 cite."""
 
+import json
+
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.tasks.task import Task
@@ -19,3 +21,13 @@ def as_if_faultless(record: Track1Record | Track2Record) -> Track1Record | Track
         return Track2Record.model_validate({**record.model_dump(), **gold})
     sentences = [{"sentence": one, "types": [CLAIMS.labelled.neutral]} for one in record.sentences]
     return Track1Record.model_validate({**record.model_dump(), "sentence_label": sentences})
+
+
+def without_pictures(record: Track1Record | Track2Record) -> Track1Record | Track2Record:
+    """The record away from its paper's folder: a path would lead to another picture there, or to none. Halves of
+    characters, which no file of records can hold, become question marks."""
+    dump = json.dumps(record.model_dump(mode="json"), ensure_ascii=False).encode("utf-8", "replace")
+    bare = json.loads(dump)
+    for item in bare.get("evidence_bundle", ()):
+        item["img_path"] = None
+    return type(record).model_validate(bare)
