@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 from aisr.arithmetic.hints import by_sentence, hint
 from aisr.arithmetic.recompute import recomputed
 from aisr.base.digests import of_text
+from aisr.paper.captions import statements
 from aisr.paper.citations import marks
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.caption_checks import own_cells, to_hold
 
 RESULTS = re.compile(
     r"\b(?:results?|experiments?|experimental|evaluations?|findings|analys[ie]s|ablations?|performance|comparisons?)\b",
@@ -83,6 +85,11 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     facts = by_sentence(recomputed(draft))
     floats, left = _Floats(draft), MOST_SHOWN
     for number, paragraph in enumerate(draft.paragraphs):
+        if paragraph.of is not None:
+            table = draft.floats[paragraph.of]
+            left -= _size(table)
+            against_floats += _of_caption(draft, number, table, taken) if left >= 0 else []
+            continue
         shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
         keys = floats.of(paragraph)
         after = left - sum(_size(draft.floats[key]) for key in keys)
@@ -99,6 +106,18 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
             missing.update(key for key in sentence.cites if not cited.get(key))
             against_works += _citations(sentence, number, place, cited, taken)
     return Checks(tuple(against_floats), tuple(against_works), dict(skipped), dict(missing))
+
+
+def _of_caption(draft: Draft, number: int, table: Float, taken: Counter[str]) -> list[Check]:
+    """What is said below a table against its own cells; nothing where nothing can be held against them."""
+    said = statements(table.caption, table.notes)
+    places = to_hold(table, [_bare(text) for text in said])
+    if not places:
+        return []
+    sentences = draft.paragraphs[number].sentences
+    texts = [sentences[place].text for place in places]
+    record = _record(sentences[0].place.file, texts, [own_cells(table, places)], taken)
+    return [Check(record, number, tuple(places))]
 
 
 def bundle(draft: Draft, paragraph: Paragraph) -> tuple[str, ...]:
@@ -169,10 +188,14 @@ def _size(one: Float) -> int:
 
 
 def _claims_something(sentence: Sentence) -> bool:
-    text = sentence.text
+    return CLAIM.search(_bare(sentence.text)) is not None
+
+
+def _bare(text: str) -> str:
+    """A sentence without citations, and without numbers that only say where something stands."""
     for mark in reversed(marks(text)):
         text = f"{text[: mark.start]} {text[mark.end :]}"
-    return CLAIM.search(POINTER.sub(" ", text)) is not None
+    return POINTER.sub(" ", text)
 
 
 def _claim_record(
@@ -181,6 +204,10 @@ def _claim_record(
     """A paragraph with its floats and, where something was recomputed, that as one more item of evidence."""
     items = [item for key in keys for item in _items(draft.folder, draft.floats[key])]
     items += [{"type": "text", "text": told}] if told else []
+    return _record(file, said, items, taken)
+
+
+def _record(file: str, said: list[str], items: list[dict[str, Any]], taken: Counter[str]) -> Track1Record:
     return Track1Record.model_validate(
         {
             "id": _id(file, [*said, *map(str, items)], taken),
