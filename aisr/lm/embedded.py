@@ -1,4 +1,4 @@
-"""A model in this process as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
+"""A model on this machine as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
 labels scored instead of generated.
 
 An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
@@ -49,7 +49,11 @@ class EmbeddedEngine:
         threads = threads or os.cpu_count() or 1
         self.file = file
         path, self.context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
-        self.model = llama_cpp.load(path, threads, self.context, file.eyes if file else None)
+        self.model = (
+            llama_cpp.load(path, threads, self.context, file.eyes, file.memory)
+            if file
+            else llama_cpp.load(path, threads, self.context)
+        )
         self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
@@ -83,7 +87,7 @@ class EmbeddedEngine:
         return llama_cpp.Prompt(self.model.chat_prompt(turns), pictures, marker)
 
     def close(self) -> None:
-        """Nothing to close: the model stays for the life of the process."""
+        """Nothing to close: the model's process ends with this one."""
 
     def _complete(self, request: Request) -> Response:
         prompt = llama_cpp.Prompt(chat_prompt(request)) if self.file is None else self._chat_prompt(request, self.file)
