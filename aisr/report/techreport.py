@@ -146,8 +146,8 @@ def _corrections(made: Manifest) -> list[Block]:
     if (found := made.corrections) is None:
         return []
     return [
-        f"{found.records} records that people corrected were in train (digest {found.digest}), {found.replaced} of them "
-        f"in the place of others; {found.left_out} were left out, as dev or test share something with them."
+        f"{found.records} records that people corrected were in train (digest {found.digest}), {found.replaced} of "
+        f"them in the place of others; {found.left_out} were left out, as dev or test share something with them."
     ]
 
 
