@@ -83,6 +83,6 @@ def test_a_prompt_that_was_cut_off_without_a_word_is_noticed(
 
 
 def test_a_server_is_shown_pictures_where_its_model_is_known_to_see(loopback: "Loopback") -> None:
-    """Of a name that nobody knows nothing is said, and neither of one that is listed without eyes: it may be an alias."""
+    """Of a name that nobody knows nothing is said, nor of one that is listed without eyes: it may be an alias."""
     seen = {name: open_lm(f"openai/{name}", api_base=loopback.url).sees for name in ("gpt-4o", "gpt-3.5-turbo", "own")}
     assert seen == {"gpt-4o": True, "gpt-3.5-turbo": None, "own": None}
