@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from aisr.inference.confidence import of_record
-from aisr.inference.judge import Outcome
 from aisr.tasks.task import Task
 
 SHARE = 0.5  # of the records so far that one predicted label may have, as long as there are others
@@ -30,11 +28,10 @@ class Queued(NamedTuple):
     group: int
 
 
-def queued(task: Task, outcome: Outcome, group: int) -> Queued:
-    """A record that was judged. Of a task without labels nothing is known but the group."""
-    said = [] if task.judgements is None else [one.label for one in outcome.judgements]
+def queued(task: Task, said: Sequence[str], sure: float | None, group: int) -> Queued:
+    """A record with the labels that a program said of its statements; none for a failure."""
     neutral = task.judgements.neutral if task.judgements else ""
-    return Queued(of_record(task, outcome), next((one for one in said if one != neutral), ""), group)
+    return Queued(sure, next((one for one in said if one != neutral), ""), group)
 
 
 def which_first(rows: Sequence[Queued], seed: int = 0) -> list[int]:
