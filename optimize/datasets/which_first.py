@@ -1,10 +1,9 @@
 """Which records a person should label first, where a program has judged them and somebody has time for a few.
 
-Those that the program is least sure of: on real records they hold up to three times as many of its errors as drawn
-ones. But not all of one kind: one record of each group before a second of any (a group shares a paper, a picture or a
-claim: the second teaches less), and no predicted label more than its share. Evening the labels out altogether
-finds fewer errors than not looking at them: a program is rightly sure of some labels. All of this is measured by
-`python -m aisr.optimize.studies.corrections`.
+Those that the program is least sure of: they hold its errors, half again to three times as many as drawn ones. But not
+all of one kind: one record of each group before a second of any (a group shares a paper, a picture or a claim), and no
+predicted label more than its share. What that finds and teaches is measured by
+`python -m aisr.optimize.studies.corrections`; records chosen so are harder than the others, and no sample to measure on.
 """
 
 import random
