@@ -25,7 +25,8 @@ from aisr.review.judging import Judge, reviewed
 from aisr.review.recomputed import added
 from aisr.review.verdicts import Review, Verdict
 from aisr.tasks import drafts
-from aisr.tasks.paper_checks import Check, Checks, checks
+from aisr.tasks.check import Check
+from aisr.tasks.paper_checks import Checks, checks
 from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
 
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten

@@ -20,7 +20,8 @@ from aisr.programs.judges.contract import Program
 from aisr.review.evidence import of_record
 from aisr.review.verdicts import Kind, Labels, Review, Verdict, hidden, in_order
 from aisr.review.worth import Record, about, asked_second, worth
-from aisr.tasks.paper_checks import Check, Checks
+from aisr.tasks.check import Check
+from aisr.tasks.paper_checks import Checks
 from aisr.tasks.task import Task
 
 
