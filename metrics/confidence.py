@@ -29,7 +29,7 @@ class Interval(NamedTuple):
 
 def score_interval(scores: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
     """The ranking score with its 95 % interval; the same in whatever order the records stand."""
-    return _interval(scores.ranking(resampled(scores.rows, resamples, seed)))
+    return interval_of(scores.ranking(resampled(scores.rows, resamples, seed)))
 
 
 def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
@@ -41,7 +41,7 @@ def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAM
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
     weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed)
-    return _interval(scores.ranking(weights) - baseline.ranking(weights))
+    return interval_of(scores.ranking(weights) - baseline.ranking(weights))
 
 
 def mean_interval(
@@ -57,7 +57,7 @@ def mean_interval(
     sums, sizes = np.bincount(place, weights=np.asarray(values, dtype=np.float64)), np.bincount(place)
     weights = np.ones((resamples + 1, len(sizes)))
     weights[1:] = np.random.default_rng(seed).multinomial(len(sizes), np.full(len(sizes), 1 / len(sizes)), resamples)
-    return _interval(weights @ sums / (weights @ sizes))
+    return interval_of(weights @ sums / (weights @ sizes))
 
 
 def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
@@ -75,7 +75,8 @@ def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Flo
     return weights
 
 
-def _interval(values: Floats) -> Interval:
+def interval_of(values: Floats) -> Interval:
+    """The first of some values, with the interval that the others span: those of resamples."""
     value = float(values[0])
     low, high = np.percentile(values[1:], [2.5, 97.5])
     # On a handful of records the percentiles can pass the value itself by.

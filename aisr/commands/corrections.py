@@ -30,18 +30,35 @@ def corrections(
             help="The record file that a corrected report is about, where its corrections look up their records."
         ),
     ] = None,
+    draft: Annotated[
+        Path | None,
+        typer.Option(help="The paper whose dismissed flags `aisr check-paper` is to pass over from now on."),
+    ] = None,
     majority: Annotated[
         bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
     ] = False,
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
-    out. Nothing is overwritten."""
+    out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
     from aisr.corrections.files import read
 
-    if task is None or out is None:
-        raise UserError("give --task T and --out DIR, for labelled records")
+    if (task is None) != (out is None) or (task is None and draft is None):
+        raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
+    if draft is not None and not draft.exists():
+        raise UserError(f"--draft {draft}: no such file; expected the paper that was checked")
     found = read(files)
-    _labels(found, task, out, data or [], majority)
+    if draft is not None:
+        _dismiss(found, draft)
+    if task is not None and out is not None:
+        _labels(found, task, out, data or [], majority)
+
+
+def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
+    from aisr.commands.display import note
+    from aisr.corrections import dismissed
+
+    file, count = dismissed.remember(draft, found)
+    note(f"{count} flags are dismissed from now on; {file} has them, and a line taken out of it brings one back")
 
 
 def _labels(found: "Sequence[Found]", name: str, out: Path, data: "Sequence[Path]", majority: bool) -> None:

@@ -1,17 +1,20 @@
 """A paper with its verdicts as one HTML file that loads nothing: the error browser's look, in the paper's own order."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from aisr.base.digests import of_text
 from aisr.base.files import write_whole
+from aisr.corrections import panel
 from aisr.report import page as report_page
 from aisr.report.page import Thumbnail, digest, embedded, inlined, no_picture
-from aisr.review.verdicts import HIDDEN_MEANS, Piece, Review, Verdict
+from aisr.review.verdicts import HIDDEN_MEANS, Piece, Review, Subject, Verdict
 
 FILE = "paper.html"
 HERE = Path(__file__).parent
-STYLES = (report_page.HERE / "page.css", HERE / "page.css")
-SCRIPTS = (report_page.HERE / "elements.js", HERE / "paper.js")
+STYLES = (report_page.HERE / "page.css", HERE / "page.css", panel.STYLE)
+SCRIPTS = (report_page.HERE / "elements.js", panel.SCRIPT, HERE / "subjects.js", HERE / "paper.js")
 
 
 def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
@@ -23,7 +26,9 @@ def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
     style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (STYLES, SCRIPTS))
     paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
     page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
+    content = embedded(_content(review))
     return page.render(
+        page=of_text(content.encode("utf-8", "replace").decode()),
         title=review.draft.title or "A paper without a title",
         lm=review.lm,
         worth=review.worth,
@@ -33,7 +38,7 @@ def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
         style_hash=digest(style),
         script=Markup(script),
         script_hash=digest(script),
-        review=Markup(embedded(_content(review))),
+        review=Markup(content),
         pictures=Markup(embedded(inlined(paths, thumbnail))),
     )
 
@@ -77,10 +82,15 @@ def _content(review: Review) -> dict[str, Any]:
     """What the script draws; each piece of evidence and each bundle of them stands in it once."""
     pieces: dict[Piece, int] = {}
     bundles: dict[tuple[int, ...], int] = {}
-    verdicts = [_verdict(review, one, pieces, bundles) for one in review.verdicts]
+    records = {one.subject.record.id: one.subject.record for one in review.verdicts if one.subject}
+    places = {key: place for place, key in enumerate(records)}
+    verdicts = [
+        {**_verdict(review, one, pieces, bundles), "subject": _subject(one.subject, places)} for one in review.verdicts
+    ]
     return {
         "labels": {
-            kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
+            kind: {"neutral": one.neutral, "meanings": dict(one.meanings), "most": one.most}
+            for kind, one in review.labels.items()
         },
         "paragraphs": [
             {
@@ -95,7 +105,16 @@ def _content(review: Review) -> dict[str, Any]:
         "order": review.by_doubt(),
         "bundles": list(bundles),
         "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
+        **panel.packed(one.model_dump(mode="json", exclude_none=True) for one in records.values()),
+        "lm": review.lm,
     }
+
+
+def _subject(subject: Subject | None, places: Mapping[str, int]) -> dict[str, Any] | None:
+    """What a verdict is about, its record by its place."""
+    if subject is None:
+        return None
+    return {**subject._asdict(), "record": places[subject.record.id], "record_id": subject.record.id}
 
 
 def _verdict(
@@ -112,6 +131,9 @@ def _verdict(
         "label": verdict.label,
         "meaning": meaning,
         "doubtful": verdict.doubtful,
+        "folded": verdict.folded and verdict.dismissed is None,
+        "level": verdict.level,
+        "first": verdict.first,
         "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
         "failure": verdict.failure,
         "why": verdict.why,
@@ -119,4 +141,6 @@ def _verdict(
         "evidence": bundles.setdefault(bundle, len(bundles)),
         "marks": verdict.marks,
         "signs": verdict.signs,
+        "flag": verdict.flag,
+        "dismissed": verdict.dismissed._asdict() if verdict.dismissed else None,
     }

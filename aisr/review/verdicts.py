@@ -5,11 +5,24 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Draft, Place, Sentence
+from aisr.programs.labels import DraftLabel
+from aisr.programs.records.base import Record
 
 Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
 EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # found without a model: no confidence, and no doubt of that kind
+Level = Literal["error", "warning", "note"]
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
 HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
+
+
+QUOTE_NOT_FOUND = "Quote not found"  # it may be from elsewhere
+
+
+def level(kind: Kind, label: str) -> Level:
+    """How bad a label is."""
+    if label == DraftLabel.NOT_FOUND:
+        return "note"
+    return "error" if label == DraftLabel.CONTRADICTED or (kind in EXACT and label != QUOTE_NOT_FOUND) else "warning"
 
 
 class Piece(NamedTuple):
@@ -30,13 +43,34 @@ class Mark(NamedTuple):
     place: int = 0
 
 
+class Subject(NamedTuple):
+    """What a verdict is about, as its task has it, so that it can be corrected: the record without its pictures, which
+    statement of it, from 0, and the digest of that and its evidence; program: the digest of a compiled one."""
+
+    task: str
+    record: Record
+    statement: int
+    digest: str
+    program: str | None = None
+
+
+class Dismissed(NamedTuple):
+    """That a reader wants to see a flag no more, who and why; when in ISO 8601."""
+
+    why: str
+    who: str
+    when: str
+
+
 class Verdict(NamedTuple):
     """What is thought of one sentence, or of one citation in it.
 
     paragraph and sentence: positions in the draft and in the paragraph; statement: what was judged, which of a citation
     may be a part of the sentence; label: None where it was not judged, for the reason `failure`; confidence: how likely
     the label is, in 0-1, None where the LM gives no probabilities; work: key of the cited work; signs: words behind the
-    cues, by the cue; why: what was computed or found instead, where no model judged.
+    cues, by the cue; why: what was computed or found instead, where no model judged;
+    subject: what can be corrected; flag: a digest of sentence and evidence, by which a dismissed flag is known again;
+    dismissed: where it is; first: what a first look said, where this is the verdict of a second one.
     """
 
     kind: Kind
@@ -52,18 +86,35 @@ class Verdict(NamedTuple):
     marks: tuple[Mark, ...] = ()
     signs: Mapping[str, list[str]] = {}
     why: str = ""
+    subject: Subject | None = None
+    flag: str = ""
+    dismissed: Dismissed | None = None
+    first: str | None = None
+
+    @property
+    def level(self) -> Level:
+        """How bad it is: what was recomputed or looked up, or what the paper itself contradicts, is an error; what else
+        a model finds fault with a warning; what is not found or not judged a note."""
+        return "note" if self.label is None else level(self.kind, self.label)
+
+    @property
+    def folded(self) -> bool:
+        """Whether it is no fault, but worth a look where there is time: the paper neither states nor denies it."""
+        return self.label == DraftLabel.NOT_FOUND
 
     @property
     def doubtful(self) -> bool:
-        """Whether a reader should look at it: it found fault, or there is no verdict."""
-        return not self.neutral
+        """Whether a reader should look at it: it found fault, or there is no verdict; and nobody dismissed it."""
+        return not self.neutral and not self.folded and self.dismissed is None
 
 
 class Labels(NamedTuple):
-    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each."""
+    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each; most: how many
+    pieces of evidence may be named with one."""
 
     neutral: str
     meanings: Mapping[str, str]
+    most: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,14 +153,20 @@ class Review:
         return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
     @property
+    def dismissed(self) -> list[Verdict]:
+        """The flags that readers want to see no more."""
+        return [one for one in self.verdicts if one.dismissed]
+
+    @property
     def unjudged(self) -> int:
         """How many verdicts are wanting."""
         return sum(one.label is None for one in self.verdicts)
 
     def by_doubt(self) -> list[int]:
-        """Positions of the verdicts, the most doubtful first: what was found without a model; faults, the surest first;
-        what was not judged; and what nothing was found wrong with, the least sure first. Equals, and what has no
-        confidence, in the paper's order, the latter behind."""
+        """Positions of the verdicts, the most doubtful first: what was found without a model; what is contradicted, the
+        surest first; other faults, the surest first; what was not judged; what was not found in the paper; what nothing
+        was found wrong with, the least sure first; and what was dismissed. Equals, and what has no confidence, in the
+        paper's order, the latter behind."""
         return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
 
 
@@ -117,15 +174,18 @@ NOT_JUDGED = "not judged"
 
 
 def _doubt(verdict: Verdict) -> tuple[int, float]:
-    if verdict.label is None:
-        return 1, 0
+    sure = 0.0 if verdict.confidence is None else verdict.confidence
+    if verdict.dismissed:
+        return 7, 0
     if verdict.neutral:
-        return 2, 1.0 if verdict.confidence is None else verdict.confidence
+        return 6, 1.0 if verdict.confidence is None else sure
     if verdict.kind in EXACT:
-        return 0, -2
+        return 0, 0
     if verdict.kind == "hidden":
-        return 0, -1
-    return 0, 0 if verdict.confidence is None else -verdict.confidence
+        return 1, 0
+    if verdict.label is None:
+        return 4, 0
+    return {"error": 2, "warning": 3, "note": 5}[verdict.level], -sure
 
 
 def hidden(draft: Draft) -> list[Verdict]:

@@ -1,12 +1,13 @@
 """What a paper says of the things that a sentence of it speaks of: tables, figures, and passages of other sections."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from aisr.arithmetic.grid import Grid, grids
 from aisr.arithmetic.names import mentions
 from aisr.arithmetic.numbers import in_text
+from aisr.arithmetic.recompute import MOST_TABLES
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.retrieval.bm25 import bm25, words
 from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
@@ -15,7 +16,10 @@ from aisr.tasks.telling import bare, numbers
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
+SECTION = "Section “"
+MOST_READ = 200_000  # characters of a table's cells; a longer one is data
 RANKED = 20  # passages that are looked through for a sentence
+LEAST = 0.3  # of the score of its own passage, which a passage must have: less is another subject
 COPY = 0.6  # share of two sentences' stems that both have, from which on one is the other told again
 FEWEST = 5  # stems of a sentence that can be told to be one
 REFERRED, BESIDE = 10.0, 1.0  # what a float gains that the sentence refers to, or its paragraph
@@ -44,14 +48,18 @@ class Elsewhere:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.tables: tuple[Grid, ...] = grids(list(draft.floats.values()))
+        self.tables: tuple[Grid, ...] = grids(list(draft.floats.values()))[:MOST_TABLES]
         has_headings = any(paragraph.headings for paragraph in draft.paragraphs)
         self.parts = [part_of(paragraph, has_headings) for paragraph in draft.paragraphs]
         self._passages = list(self._split())
         self._texts = tuple(" ".join(one.texts) for one in self._passages)
         self._by_key = {table.key: table for table in self.tables}
-        self._printed = {key: _printed(one) for key, one in draft.floats.items()}
         self._named = cache(self._names)
+
+    @cached_property
+    def _printed(self) -> dict[str, frozenset[str]]:
+        """The numbers that each float prints."""
+        return {key: _numbers_of(one) for key, one in self.draft.floats.items()}
 
     def floats(self, sentence: Sentence, beside: Sequence[str]) -> list[str]:
         """Keys of the floats that speak of a sentence, the best first: those that it refers to, those that its
@@ -63,24 +71,30 @@ class Elsewhere:
                     found[key] = found.get(key, 0) + 1 / len(having)
         return sorted(found, key=lambda key: -found[key])
 
-    def passages(self, sentence: Sentence, paragraph: int) -> tuple[list[Passage], list[Copy]]:
-        """The best passages of other paragraphs that may bear a sentence out, without what tells it again; and what
-        does."""
-        if not self._texts:
-            return [], []
-        scores = match(bare(sentence.text), self._texts)
-        stems = frozenset(words([sentence.text])[0])
-        passages, copies = [], list[Copy]()
-        for place in order(scores)[:RANKED]:
-            one = self._passages[place]
-            if one.paragraph == paragraph:
-                continue
-            again = [text for text in one.texts if _is_copy(stems, text)]
-            copies += [Copy(one.paragraph, text, _differ(sentence.text, text)) for text in again]
-            if one.source:
-                kept = one._replace(texts=tuple(text for text in one.texts if text not in again))
-                passages += [kept] if kept.texts else []
-        return passages, copies
+    def passages(self, said: Sequence[Sentence], paragraphs: Collection[int]) -> tuple[list[list[Passage]], list[Copy]]:
+        """For each of some sentences the best passages that may bear it out: none of their own paragraphs, and none of
+        what tells one of them again; and what does, elsewhere."""
+        stems = [_stems(one.text) for one in said]
+        found: list[list[Passage]] = []
+        copies: dict[Copy, None] = {}
+        for sentence in said if self._texts else ():
+            text = bare(sentence.text)
+            scores = bm25(text, self._texts)
+            ranked = [
+                place for place in order(match(text, self._texts))[:RANKED] if scores[place] >= LEAST * scores.max()
+            ]
+            best = [self._passages[place] for place in ranked]
+            passages = []
+            for one in best:
+                if one.paragraph in paragraphs:
+                    continue
+                again = {text: k for text in one.texts for k, own in enumerate(stems) if _is_copy(own, text)}
+                differing = {text: _differ(said[k].text, text) for text, k in again.items()}
+                copies |= dict.fromkeys(Copy(one.paragraph, text, differs) for text, differs in differing.items())
+                kept = tuple(text for text in one.texts if text not in again)
+                passages += [one._replace(texts=kept)] if one.source and kept else []
+            found.append(passages)
+        return found or [[] for _ in said], list(copies)
 
     def _split(self) -> Iterator[Passage]:
         """The sentences that a reader sees, some at a time."""
@@ -133,20 +147,25 @@ class Elsewhere:
 def where(draft: Draft, paragraph: int) -> str:
     """What a paragraph's section is called, as a person finds it."""
     headings = draft.paragraphs[paragraph].headings
-    return f"Section “{' > '.join(headings)}”" if headings else "Text above the first heading"
+    return f"{SECTION}{' > '.join(headings)}”" if headings else "Text above the first heading"
 
 
-def _printed(one: Float) -> Mapping[str, None]:
-    text = " ".join((one.caption, one.notes, one.rows.replace("\t", " ")))
-    return dict.fromkeys(_digits(found.text) for found in in_text(text.replace("(", " ").replace(")", " ")))
+def _numbers_of(one: Float) -> frozenset[str]:
+    text = " ".join((one.caption, one.notes, one.rows[:MOST_READ].replace("\t", " ")))
+    return frozenset(_digits(found.text) for found in in_text(text.replace("(", " ").replace(")", " ")))
 
 
 def _digits(text: str) -> str:
     return text.strip("%+ ").replace(",", "").replace("−", "-").replace("–", "-").replace(" ", "")
 
 
+def _stems(text: str) -> frozenset[str]:
+    """The stems of a sentence, without its numbers: with another number it is the same sentence told again."""
+    return frozenset(word for word in words([text])[0] if not word.isdigit())
+
+
 def _is_copy(stems: frozenset[str], text: str) -> bool:
-    other = frozenset(words([text])[0])
+    other = _stems(text)
     return min(len(stems), len(other)) >= FEWEST and len(stems & other) >= COPY * len(stems | other)
 
 

@@ -111,16 +111,15 @@ class SecondLook:
     def _evidence(self, places: Sequence[tuple[int, int]], said: Sequence[Sentence]) -> list[dict[str, Any]]:
         """What is shown, within the budget: by turns the best float and the best passage of each sentence; behind them
         what was recomputed, and where the paper tells a sentence again with other numbers."""
-        found = [self._paper.passages(one, place[0]) for one, place in zip(said, places, strict=True)]
+        passages, copies = self._paper.passages(said, {paragraph for paragraph, _ in places})
         floats = [self._paper.floats(one, self._bundles[p])[:FLOATS] for one, (p, _) in zip(said, places, strict=True)]
-        pairs = zip(floats, found, strict=True)
-        turns = [[*_by_turns(keys, passages[:PASSAGES])] for keys, (passages, _) in pairs]
+        turns = [_by_turns(keys, best[:PASSAGES]) for keys, best in zip(floats, passages, strict=True)]
         left = min(TOKENS + TOKENS_MORE * (len(places) - 1), MOST_TOKENS)
         shown: dict[str | tuple[int, int], list[dict[str, Any]]] = {}
         for one in filter(None, chain.from_iterable(zip_longest(*turns))):
             key = one if isinstance(one, str) else (one.paragraph, one.first)
             if key not in shown:
-                made = self._items(one, [each.text for each in said])
+                made = self._items(one, said)
                 cost = sum(tokens(f"{item.get('text', '')} {_caption(item)}") for item in made)
                 if cost <= left or not shown:
                     shown[key] = made
@@ -130,13 +129,15 @@ class SecondLook:
         facts = {k: self._facts.get(p, {}).get(place, ()) for k, (p, place) in enumerate(places)}
         told = hint(facts, range(len(places)))
         evidence += [{"type": "text", "text": told}] if told else []
-        copies = dict.fromkeys(copy for _, of_one in found for copy in of_one if copy.differs)
-        return [*evidence, *({"type": "text", "text": self._told_again(copy)} for copy in copies)]
+        again = [self._told_again(copy) for copy in copies if copy.differs]
+        return [*evidence, *({"type": "text", "text": text} for text in again)]
 
-    def _items(self, one: "str | Passage", texts: Sequence[str]) -> list[dict[str, Any]]:
+    def _items(self, one: "str | Passage", said: Sequence[Sentence]) -> list[dict[str, Any]]:
         if isinstance(one, str):
             table = self._draft.floats[one]
-            return list(items_of(self._draft.folder, table, self._rows(table, texts)))
+            made = list(items_of(self._draft.folder, table, self._rows(table, [each.text for each in said])))
+            # A picture is dear: it is shown where a sentence refers to it.
+            return made if any(one in each.refers for each in said) else [{**made[0], "img_path": None}]
         return [{"type": "text", "text": f"{where(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
 
     def _rows(self, table: Float, texts: Sequence[str]) -> str:

@@ -1,15 +1,17 @@
 """A small draft with its checks, made by hand, and verdicts on it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.review.verdicts import Labels, Mark, Piece, Review, Verdict, hidden, in_order
+from aisr.review.dismissals import marked
+from aisr.review.verdicts import Kind, Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import Checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, without_pictures
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [
@@ -107,3 +109,19 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
         "missing": {"elm2019": 1},
     }
     return Review(**{**given, **more})
+
+
+def correctable(folder: Path, **known: Any) -> Review:
+    """The same review, where each verdict of a model knows what it is about, and each flag its digest."""
+    made, checks = reviewed(folder), {"claim": (claim_check(), CLAIMS), "citation": (citation_check(), CITATIONS)}
+    verdicts = []
+    for one in made.verdicts:
+        if one.kind in checks:
+            check, task = checks[one.kind]
+            assert task.correctable is not None
+            record, number = without_pictures(check.record), check.sentences.index(one.sentence)
+            digest = task.correctable.digests(record)[number]
+            one = one._replace(subject=Subject(task.name, record, number, digest))
+        verdicts.append(one)
+    labels: dict[Kind, Labels] = {**made.labels, "citation": made.labels["citation"]._replace(most=3)}
+    return marked(replace(made, verdicts=tuple(verdicts), labels=labels), known)

@@ -1,0 +1,20 @@
+// What can be said of the verdicts on a paper, as the panel for corrections takes it; a verdict is known by its number.
+function subjects({ labels, verdicts, bundles, pieces, records, values, lm }) {
+  const whole = (record) => Object.fromEntries(Object.entries(records[record]).map(([field, place]) => [field, values[place]]));
+  const keys = (verdict) => (bundles[verdict.evidence] || []).map((piece) => pieces[piece].key);
+  return (number) => {
+    const verdict = Number.isInteger(number) ? verdicts[number] : undefined;
+    if (verdict === undefined) return undefined;
+    const subject = verdict.subject, known = labels[verdict.kind], shown = keys(verdict);
+    const named = verdict.marks.filter(([, , place]) => place > 0).sort((a, b) => a[2] - b[2]).map(([piece]) => shown[piece]);
+    const paper = subject && records[subject.record].cited_paper_full_text;
+    return {
+      task: subject && subject.task, record_id: subject && subject.record_id, statement: subject ? subject.statement : 0,
+      sentence: verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm },
+      labels: subject ? known.meanings : {}, digest: subject ? subject.digest : verdict.flag,
+      flag: verdict.dismissed ? "" : verdict.flag, most: subject ? known.most : 0, shown, named,
+      all: paper !== null && paper !== undefined && (() => values[paper].flatMap((paragraph) => Object.entries(paragraph))),
+      record: () => (subject ? whole(subject.record) : null),
+    };
+  };
+}

@@ -1,0 +1,146 @@
+"""What a person says on the page of a checked paper, in a real Chromium, and what becomes of it."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from aisr.review import page as paper_page
+from aisr.review.verdicts import Review
+from support import papers
+from support.commands import Aisr
+from support.corpora import Row, read_rows
+from support.pages import listening
+
+Open = Callable[..., Page]
+BLOCKED = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })"
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    with listening(browser) as show:
+
+        def open_(review: Review | None = None, **how: Any) -> Page:
+            return show(paper_page.write(tmp_path, review or papers.correctable(tmp_path)), "", **how)
+
+        yield open_
+
+
+def at(page: Page, words: str) -> None:
+    page.locator(".sentence", has_text=words).click()
+
+
+def downloaded(page: Page, target: Path) -> list[Row]:
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download corrections").click()
+    found.value.save_as(target)
+    return read_rows(target)
+
+
+def status(page: Page) -> str:
+    return page.locator(".correct p[role=status]").first.inner_text()
+
+
+def test_from_the_page_to_labelled_records(opened: Open, tmp_path: Path, aisr: Aisr) -> None:
+    page = opened()
+    at(page, "At Heath, Lark reaches")
+    page.get_by_role("button", name="Supported", exact=True).first.click()
+    assert status(page).startswith("You say: Supported")
+    at(page, "Wren is trained on calm nights")
+    page.get_by_role("button", name="Agree: Overstate").click()
+    assert status(page).startswith("You agree: Overstate, by P2")
+    page.get_by_label("P1").check()
+    assert "by P2, P1" in status(page)
+    expect(page.locator("#corrections")).to_contain_text("2 corrections")
+    page.get_by_role("button", name="Download corrections").click()  # nobody said who
+    expect(page.get_by_placeholder("your name")).to_be_focused()
+    page.keyboard.type("Ada ajk")
+    rows = downloaded(page, tmp_path / "corrections.jsonl")
+    assert {row["who"] for row in rows} == {"Ada ajk"}
+    assert rows[0]["verdict"] == {"label": "Contradiction", "program": None, "lm": "scripted"}
+
+    file, out = tmp_path / "corrections.jsonl", tmp_path / "data"
+    for task in ("track1", "track2"):
+        done = aisr("corrections", file, "--task", task, "--out", out / task)
+        assert done.code == 0, done.err + done.out
+        assert aisr("check", out / task / "corrections.jsonl", "--task", task).code == 0
+    (claim,), (citation,) = (read_rows(out / task / "corrections.jsonl") for task in ("track1", "track2"))
+    assert claim["sentence_label"] == [{"sentence": papers.TEXTS[1][1], "types": ["Supported"]}]
+    assert (citation["label"], citation["evidence_para_ids"]) == ("Overstate", ["P1", "P2"])
+
+
+def test_the_keys_say_it_too_and_take_it_back(opened: Open) -> None:
+    page = opened()
+    at(page, "At Heath, Lark reaches")
+    page.keyboard.press("a")
+    assert status(page).startswith("You agree: Contradiction")
+    page.keyboard.press("1")
+    assert status(page).startswith("You say: Supported")
+    expect(page.locator(".row.corrected")).to_have_count(1)
+    page.keyboard.press("u")
+    assert status(page).startswith("You agree")
+    page.keyboard.press("u")
+    expect(page.locator(".correct p[role=status]")).to_have_count(0)
+    expect(page.locator(".row.corrected")).to_have_count(0)
+    page.keyboard.press("x")
+    page.keyboard.type("just so")
+    page.keyboard.press("Enter")
+    assert status(page).startswith("Dismissed: just so")
+    expect(page.locator(".row.gone")).to_have_count(1)
+
+
+def test_the_browser_keeps_it_for_this_page_alone(opened: Open) -> None:
+    page = opened()
+    at(page, "At Heath, Lark reaches")
+    page.keyboard.press("a")
+    page.get_by_placeholder("your name").fill("Ada")
+    page.reload()
+    at(page, "At Heath, Lark reaches")
+    assert status(page).startswith("You agree: Contradiction")
+    expect(page.get_by_placeholder("your name")).to_have_value("Ada")
+    digest = page.evaluate("document.body.dataset.page")
+    for planted in ('[{"key": 1, "label": "<b>", "evidence": [], "who": "", "when": ""}, null, 7]', "{}", "<"):
+        page.evaluate("([key, text]) => localStorage.setItem(key, text)", [f"aisr-corrections:{digest}", planted])
+        page.reload()
+        expect(page.locator("#corrections")).to_contain_text("No corrections yet")
+
+
+def test_where_the_browser_keeps_nothing_that_is_said(opened: Open, browser: Browser, tmp_path: Path) -> None:
+    file = paper_page.write(tmp_path, papers.correctable(tmp_path))
+    context = browser.new_context()
+    context.add_init_script(BLOCKED)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    expect(page.locator("#corrections")).to_contain_text("keeps nothing for this page")
+    at(page, "At Heath, Lark reaches")
+    page.keyboard.press("a")
+    page.get_by_placeholder("your name").fill("Ada")
+    assert len(downloaded(page, tmp_path / "x.jsonl")) == 1
+    context.close()
+
+
+def test_at_most_three_paragraphs_and_those_that_no_model_read(opened: Open) -> None:
+    page = opened()
+    at(page, "Wren is trained on calm nights")
+    page.get_by_text("another paragraph").click()
+    expect(page.locator(".ticks details")).to_contain_text("another paragraph")
+    page.evaluate("""document.querySelectorAll('.ticks input').forEach((box) => { if (!box.checked) box.click(); })""")
+    page.keyboard.press("1")
+    assert "by P2, P1" in status(page)
+
+
+def test_hostile_words_stay_words(opened: Open, tmp_path: Path) -> None:
+    hostile = '"><img src=x onerror="window.hacked=1"></script>'
+    page = opened()
+    at(page, "At Heath, Lark reaches")
+    page.keyboard.press("x")
+    page.keyboard.type(hostile)
+    page.keyboard.press("Enter")
+    page.get_by_placeholder("your name").fill(hostile)
+    (row,) = downloaded(page, tmp_path / "x.jsonl")
+    assert (row["dismissed"], row["who"]) == (hostile, hostile)
+    assert page.evaluate("window.hacked") is None
+    assert "record" not in json.dumps(row["verdict"])

@@ -1,0 +1,137 @@
+"""A dismissed flag does not come back until its sentence or its evidence changes."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from aisr.paper.draft import Picture
+from aisr.review.dismissals import marked
+from aisr.review.verdicts import Piece
+from support import papers
+from support.commands import Aisr, Finished
+from support.corpora import Row, read_rows, write
+from support.corrections import WHEN, dismissal
+from support.pages import listening
+
+PAPER = r"""\documentclass{article}
+\begin{document}
+\section{Results}
+At Bog, Wren is 3.5 points of F1 better than Lark (Table~\ref{tab:main}).
+Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
+\begin{table}
+\caption{F1 of two detectors.}\label{tab:main}
+\begin{tabular}{lr} Detector & F1 \\ Wren & 61.0 \\ Lark & 58.5 \end{tabular}
+\end{table}
+\end{document}
+"""
+FLAG = "main.tex:4: Wrong difference"
+
+
+@pytest.fixture
+def paper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "main.tex").write_text(PAPER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def checked(aisr: Aisr, *more: object) -> Finished:
+    return aisr("check-paper", "main.tex", "--lm", "none", "--out", "review", "--fail-on", "arithmetic", *more)
+
+
+def flags(paper: Path) -> list[Row]:
+    """The flags on the page, with what it would download of each."""
+    text = (paper / "review" / "paper.html").read_text().partition('id="review">')[2].partition("</script>")[0]
+    found: list[Row] = json.loads(text)["verdicts"]
+    return found
+
+
+def dismiss(aisr: Aisr, paper: Path, **more: Any) -> Finished:
+    (flag,) = (one for one in flags(paper) if one["label"] == "Wrong difference")
+    row = dismissal(flag["statement"], "of other runs", digest=flag["flag"], **more)
+    return aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex")
+
+
+def sarif(paper: Path) -> dict[str, Any]:
+    (run,) = json.loads((paper / "review" / "paper.sarif").read_text())["runs"]
+    return {one["ruleId"]: one.get("suppressions") for one in run["results"]}
+
+
+def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
+    aisr: Aisr, paper: Path, browser: Browser
+) -> None:
+    assert checked(aisr).code == 3
+    done = dismiss(aisr, paper)
+    assert "1 flags are dismissed from now on" in done.out, done.err
+    again = checked(aisr, "--fail-on", "Wrong difference")
+    assert "1 flags are dismissed by Ada" in " ".join(again.out.split())
+    assert "--fail-on: 1 sentences" in again.out  # the other one
+    assert FLAG not in again.out
+    assert sarif(paper) == {
+        "arithmetic-wrong-difference": [
+            {"kind": "external", "status": "accepted", "justification": "Ada: of other runs"}
+        ],
+        "arithmetic-inconsistent-test": None,
+    }
+    assert [row["dismissed"] and row["dismissed"]["who"] for row in read_rows(paper / "review" / "paper.jsonl")] == [
+        "Ada", None,
+    ]  # fmt: skip
+    with listening(browser) as show:
+        page = show(paper / "review" / "paper.html")
+        expect(page.locator(".row")).to_have_count(1)
+        page.get_by_role("button", name="dismissed 1").click()
+        expect(page.locator("#detail")).to_contain_text("Dismissed by Ada: of other runs")
+
+    elsewhere = PAPER.replace("Wrens sang", "All wrens sang")
+    for text, back in (
+        (elsewhere, False),
+        (PAPER.replace("At Bog,", "At Fen,"), True),
+        (PAPER.replace("58.5", "58.4"), True),
+    ):
+        (paper / "main.tex").write_text(text)
+        assert (FLAG in checked(aisr).out) is back
+
+
+def test_the_same_again_changes_nothing_and_a_line_taken_out_brings_it_back(aisr: Aisr, paper: Path) -> None:
+    checked(aisr)
+    dismiss(aisr, paper)
+    file = paper / ".aisr" / "dismissed.jsonl"
+    before = file.read_bytes()
+    assert "0 flags are dismissed" in dismiss(aisr, paper).out
+    assert file.read_bytes() == before
+    file.write_text("")
+    assert FLAG in checked(aisr).out
+
+
+def test_a_file_of_a_stranger_is_told_of_and_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
+    folder = paper / ".aisr"
+    folder.mkdir()
+    (folder / "dismissed.jsonl").write_text("{}\n")
+    done = checked(aisr)
+    assert (done.code, "dismissed.jsonl:1: sentence: Field required" in done.err) == (2, True)
+    (folder / "dismissed.jsonl").unlink()
+    folder.rmdir()
+    (tmp_path / "other").mkdir()
+    folder.symlink_to(tmp_path / "other")
+    assert "a link; expected a folder .aisr" in checked(aisr).err
+    row = dismissal(when=WHEN)
+    assert aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex").code == 2
+    assert not list((tmp_path / "other").iterdir())
+
+
+def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -> None:
+    file = tmp_path / "plot.png"
+    made = papers.correctable(tmp_path)
+    table = made.draft.floats["tab:main"]._replace(pictures=(Picture(file),))
+    seen = Piece("Figure 1", ("A plot.",), "plot.png")
+    verdicts = tuple(one._replace(evidence=(*one.evidence, seen)) for one in made.verdicts)
+    shown = replace(made, draft=replace(made.draft, floats={"tab:main": table}), verdicts=verdicts)
+    found = []
+    for content in (b"one", b"one", b"two"):
+        file.write_bytes(content)
+        found.append([one.flag for one in marked(shown, {}).verdicts])
+    assert found[0] == found[1]
+    assert all(one != other for one, other in zip(found[0], found[2], strict=True) if one)
