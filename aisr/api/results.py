@@ -10,13 +10,14 @@ class Verdict:
     """What is thought of one statement: a sentence of Track 1, the claim of Track 2.
 
     probabilities: of each label of the task, summing to 1; source: where they come from: the decision layer, or without
-    one, best first, the log-probabilities of the LM, what it states beside its labels, how often several of its answers
-    agreed, or the vote of a single one, of which the probabilities know next to nothing.
+    one, best first, what a decision model gives for each option, the log-probabilities of the LM, what it states beside
+    its labels, how often several of its answers agreed, or the vote of a single one, of which the probabilities know
+    next to nothing.
     """
 
     label: str
     probabilities: Mapping[str, float]
-    source: Literal["logprobs", "stated", "samples", "vote", "layer"]
+    source: Literal["options", "logprobs", "stated", "samples", "vote", "layer"]
 
 
 @dataclass(frozen=True)

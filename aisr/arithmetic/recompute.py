@@ -14,9 +14,9 @@ from aisr.arithmetic.quoted_cells import quoted
 from aisr.arithmetic.reported_tests import ONE_SIDED, tests
 from aisr.arithmetic.shares import means, shares
 from aisr.arithmetic.steps import steps
+from aisr.paper.captions import MOST_TABLES, statements
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Paragraph, Sentence
-from aisr.programs.text.sentences import sentences
 
 # What only says where something stands; its numbers are no results.
 POINTER = re.compile(
@@ -25,7 +25,6 @@ POINTER = re.compile(
     re.IGNORECASE,
 )
 LONGEST = 2_000  # characters of a sentence; a longer one is no prose
-MOST_TABLES = 60
 
 
 class Recomputed(NamedTuple):
@@ -45,6 +44,8 @@ def recomputed(draft: Draft) -> list[Recomputed]:
     printed = _printed(draft)
     found: list[Recomputed] = []
     for number, paragraph in enumerate(draft.paragraphs):
+        if paragraph.of is not None:
+            continue  # captions are told of with their tables
         around = " ".join(one.text for one in paragraph.sentences)
         for place, sentence in enumerate(paragraph.sentences):
             if sentence.hidden or len(sentence.text) > LONGEST:
@@ -86,11 +87,6 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
     yield from (Recomputed(fact, None, 0, table.key) for fact in tables.inner(table))
 
 
-def statements(caption: str, notes: str) -> list[str]:
-    """The sentences of a table's caption and of its notes, which are statements like any others."""
-    return [*sentences(caption), *sentences(notes)]
-
-
 def about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
     """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
     no table; where nothing is said, all tables come into question."""
@@ -111,7 +107,7 @@ def bare(text: str) -> str:
 
 def _printed(draft: Draft) -> Counter[str]:
     """In how many sentences and captions each number stands."""
-    said = [one.text for paragraph in draft.paragraphs for one in paragraph.sentences]
+    said = [one.text for paragraph in draft.paragraphs if paragraph.of is None for one in paragraph.sentences]
     said += [text for one in draft.floats.values() for text in (one.caption, one.notes)]
     return Counter(digits for text in said for digits in _digits(text))
 

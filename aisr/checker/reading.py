@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from aisr.paper.captions import with_captions
 from aisr.paper.draft import Draft
 from aisr.paper.figures import with_figures
 from aisr.paper.open import read, read_cited
@@ -12,7 +13,7 @@ from aisr.paper.open import read, read_cited
 def read_paper(
     paper: Path, root: Path | None, papers: Path | None, figures: Path | None
 ) -> tuple[Draft, Mapping[str, Mapping[str, str]]]:
-    """The draft, and the cited papers by key: paragraph id -> text.
+    """The draft, with captions and notes of tables behind its text, and the cited papers by key: paragraph id -> text.
 
     root: the folder that files may be put in from, if not the paper's; papers: the folder of the cited papers; figures:
     where figures are drawn to (None: they are not). What could not be read of the cited papers is among what the draft
@@ -21,6 +22,7 @@ def read_paper(
     draft = read(paper, root)
     if figures is not None:
         draft = with_figures(draft, paper, figures)
+    draft = with_captions(draft)
     if papers is None:
         return draft, {}
     found = read_cited(papers, draft.works)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.commands.options import chosen_task
+from aisr.commands.options import ARTIFACTS, Root, chosen_task
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -13,12 +13,21 @@ if TYPE_CHECKING:
 
     from aisr.corrections.files import Found
     from aisr.corrections.labelled import Labelled
+    from aisr.programs.records.base import Record
+    from aisr.tasks.task import Task
 
+RUNS = "runs:/"
 MOST = 20  # lines of a kind that are listed
 
 
 def corrections(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What pages downloaded as corrections.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="What pages downloaded as corrections, or runs:/RUN: what people said in MLflow of its traces.",
+        ),
+    ],
     task: Annotated[str | None, typer.Option(help="Of which task to make labelled records.")] = None,
     out: Annotated[
         Path | None,
@@ -37,6 +46,7 @@ def corrections(
     majority: Annotated[
         bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
     ] = False,
+    artifacts: Root = ARTIFACTS,
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
     out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
@@ -46,11 +56,35 @@ def corrections(
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
     if draft is not None and not draft.exists():
         raise UserError(f"--draft {draft}: no such file; expected the paper that was checked")
-    found = read(files)
+    runs = [str(file).removeprefix(RUNS) for file in files if str(file).startswith(RUNS)]
+    if runs and task is None:
+        raise UserError(f"{RUNS}{runs[0]}: give --task T and --out DIR; in MLflow no flag is dismissed")
+    found = [] if len(runs) == len(files) else read([file for file in files if not str(file).startswith(RUNS)])
     if draft is not None:
         _dismiss(found, draft)
     if task is not None and out is not None:
-        _labels(found, task, out, data or [], majority)
+        chosen = chosen_task(task)
+        known = _records(chosen, data or [])
+        for run in runs:
+            found += _of_run(artifacts, run, chosen, known)
+        _labels(found, chosen, known, out, majority)
+
+
+def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
+    from aisr.programs.reading.lines import read
+
+    return {record.id: record for file in files for record in read(file, task.record, task.name)}
+
+
+def _of_run(artifacts: Path, run: str, task: "Task", known: "Mapping[str, Record]") -> "list[Found]":
+    """What people said in MLflow of the traces of a run."""
+    from aisr.commands.display import note
+    from aisr.tracking import feedback
+
+    given = feedback.of_run(artifacts, run, task, known)
+    note(f"run {run}: {len(given.found)} right labels that people gave to {given.traces} traces")
+    _list("left out, as they are no labels", given.rejected)
+    return given.found
 
 
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
@@ -61,14 +95,11 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
     note(f"{count} flags are dismissed from now on; {file} has them, and a line taken out of it brings one back")
 
 
-def _labels(found: "Sequence[Found]", name: str, out: Path, data: "Sequence[Path]", majority: bool) -> None:
+def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
     from aisr.commands.display import note
     from aisr.corrections import labelled
     from aisr.optimize.datasets.corrected import corrected
-    from aisr.programs.reading.lines import read
 
-    task = chosen_task(name)
-    known = {record.id: record for file in data for record in read(file, task.record, task.name)}
     made = labelled.labelled(task, found, known, majority)
     _say(made)
     if not made.records:
@@ -90,16 +121,19 @@ def _say(made: "Labelled") -> None:
 
     for task, count in made.elsewhere.items():
         note(f"{count} corrections are of {task}: --task {task} takes them")
-    for title, lines in (
-        ("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts]),
-        ("left out, as they fit no record", made.rejected),
-    ):
-        if lines:
-            note(f"{len(lines)} × {title}:")
-            for line in lines[:MOST]:
-                note(f"  {line}")
-            if len(lines) > MOST:
-                note(f"  … and {len(lines) - MOST} more")
+    _list("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts])
+    _list("left out, as they fit no record", made.rejected)
+
+
+def _list(title: str, lines: "Sequence[str]") -> None:
+    from aisr.commands.display import note
+
+    if lines:
+        note(f"{len(lines)} × {title}:")
+        for line in lines[:MOST]:
+            note(f"  {line}")
+        if len(lines) > MOST:
+            note(f"  … and {len(lines) - MOST} more")
 
 
 def _write(out: Path, contents: "Mapping[str, str]") -> None:

@@ -74,7 +74,7 @@ function corrections(about, changed) {
   const panels = new Map();
   function panel(key) {
     const of = about(key);
-    if (of === undefined || (!of.flag && !Object.keys(of.labels).length)) return false;
+    if (!of || (!of.flag && !Object.keys(of.labels).length)) return false;
     const box = el("fieldset", { class: "correct", "aria-label": "What you say" });
     panels.set(key, box);
     fill(key, box);
@@ -208,5 +208,5 @@ function corrections(about, changed) {
     return true;
   }
   const said = (key) => last(key, false)?.label ?? (last(key, true) && "dismissed") ?? null;
-  return { panel, key, said };
+  return { panel, key, said, box: (key) => panels.get(key) ?? null };
 }

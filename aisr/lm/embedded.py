@@ -1,10 +1,11 @@
-"""A model in this process as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
+"""A model on this machine as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
 labels scored instead of generated.
 
 An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
 of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature
-0) or one is drawn. Everything else is generated under the schema. With `logprobs`, the response carries one entry a
-scored slot, whose alternatives are whole labels.
+0) or one is drawn. A list of ids is scored as well, id by id: which of those that are left, and whether it ends there.
+Everything else is generated under the schema. With `logprobs`, the response carries one entry a label, whose
+alternatives are whole labels.
 """
 
 import json
@@ -48,7 +49,11 @@ class EmbeddedEngine:
         threads = threads or os.cpu_count() or 1
         self.file = file
         path, self.context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
-        self.model = llama_cpp.load(path, threads, self.context, file.eyes if file else None)
+        self.model = (
+            llama_cpp.load(path, threads, self.context, file.eyes, file.memory)
+            if file
+            else llama_cpp.load(path, threads, self.context)
+        )
         self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
@@ -82,7 +87,7 @@ class EmbeddedEngine:
         return llama_cpp.Prompt(self.model.chat_prompt(turns), pictures, marker)
 
     def close(self) -> None:
-        """Nothing to close: the model stays for the life of the process."""
+        """Nothing to close: the model's process ends with this one."""
 
     def _complete(self, request: Request) -> Response:
         prompt = llama_cpp.Prompt(chat_prompt(request)) if self.file is None else self._chat_prompt(request, self.file)
@@ -124,7 +129,12 @@ class _Writer:
         definitions = schema.get("$defs", {})
         for k, (name, field) in enumerate(schema["properties"].items()):
             self.text += f"{', ' if k else '{'}{json.dumps(name)}: "
-            self._field(_merged(_resolved(field, definitions), constraints.get(name, {}), definitions), definitions)
+            held = constraints.get(name, {})
+            whole = _merged(_resolved(field, definitions), held, definitions)
+            if _options(held.get("items", {})):  # what this record alone admits: ids, each at most once
+                self._name(_options(whole["items"]), whole.get("minItems", 0), whole["maxItems"])
+            else:
+                self._field(whole, definitions)
         self.text += "}"
 
     def _field(self, field: dict[str, Any], definitions: dict[str, Any]) -> None:
@@ -139,16 +149,20 @@ class _Writer:
         else:
             self._generate({**field, "$defs": definitions} if definitions else field)
 
+    def _name(self, ids: list[str], least: int, most: int) -> None:
+        """A list of ids, each of those that are left, for as long as going on is likelier than ending."""
+        left = [json.dumps(one, ensure_ascii=False)[1:-1] for one in ids]
+        ends, goes_on, count = "[]", '["', 0
+        while left and count < most and (count < least or self._picked([ends, goes_on], "")[0] == goes_on):
+            chosen, _ = self._picked(left, '"', goes_on)
+            self.text += goes_on + chosen
+            left.remove(chosen)
+            ends, goes_on, count = '"]', '", "', count + 1
+        self.text += ends
+
     def _score(self, options: list[str]) -> None:
-        self.text += '"'
-        chances, completion = self.model.option_probabilities(self.prompt.then(self.text), options, '"')
-        ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
-        chosen = ranked[0][0]
-        if self.temperature:
-            weights = [chance ** (1 / self.temperature) for chance in chances]
-            chosen = self.draw.choices(options, weights)[0]
-        self.text += f'{chosen}"'
-        self._count(completion, written=0)
+        chosen, ranked = self._picked(options, '"', '"')
+        self.text += f'"{chosen}"'
         self.scored.append(
             TokenLogprob(
                 token=chosen,
@@ -156,6 +170,16 @@ class _Writer:
                 top=tuple(TopLogprob(token=option, logprob=math.log(chance or 1e-300)) for option, chance in ranked),
             )
         )
+
+    def _picked(self, options: list[str], end: str, begin: str = "") -> tuple[str, list[tuple[str, float]]]:
+        """One of several texts that may stand next, between two others, and how likely each is, the likeliest first."""
+        chances, completion = self.model.option_probabilities(self.prompt.then(self.text + begin), options, end)
+        self._count(completion, written=0)
+        ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
+        if not self.temperature:
+            return ranked[0][0], ranked
+        weights = [chance ** (1 / self.temperature) for chance in chances]
+        return self.draw.choices(options, weights)[0], ranked
 
     def _generate(self, schema: dict[str, Any] | None) -> None:
         completion = self.model.complete(

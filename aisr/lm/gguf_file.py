@@ -1,35 +1,33 @@
 """A model file of the user's own, as its header describes it: what can be known before it is loaded."""
 
 import os
-import struct
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from aisr.base import digests
+from aisr.lm.gguf_header import MAGIC, Header, header
+from aisr.lm.llama_cpp import MEMORY
 from aisr.programs.errors import UserError
 
-MAGIC = b"GGUF"
-VERSIONS = (2, 3)
-# The kinds of value in a header, as `struct` writes them.
-NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-STRING, ARRAY = 8, 9
-MOST_BYTES = 1 << 26  # of one value
-MOST_ITEMS = 1 << 23  # of one list; the largest vocabularies have a quarter of a million words and twice as many merges
 MOST_CONTEXT = 16_384  # tokens; a longer one takes memory that no prompt here fills
+LEAST_CONTEXT = 256  # tokens; no prompt here fits into fewer, and llama.cpp does not expect it
+WORDS = "token_embd.weight"  # llama.cpp's name for the weights of the vocabulary, a row a word
+EYES_MEMORY = 4 * 2**30  # bytes, for the work on a picture
 CONTROL = 3  # llama.cpp's number for tokens that steer a model instead of saying something
 
 
 @dataclass(frozen=True)
 class ModelFile:
     """context: tokens that it may read and write together. control: the tokens that would open or end a message if they
-    stood in one, long ones first. digest: of the whole file, and of that of its projector. eyes: the projector, which
-    makes of pictures what the model reads."""
+    stood in one, long ones first. digest: of the whole file, and of that of its projector. memory: bytes that llama.cpp
+    may take for it, beside the mapped file. eyes: the projector, which makes of pictures what the model reads."""
 
     path: Path
     context: int
     control: tuple[str, ...]
     digest: str
+    memory: int
     eyes: Path | None = None
 
     def harmless(self, text: str) -> str:
@@ -41,18 +39,18 @@ class ModelFile:
 
 def model_file(path: Path) -> ModelFile:
     """Read a GGUF file's header. Raises UserError for what is no such file, one of another version, one without a chat
-    template, and one that does not fit into the memory."""
+    template, one whose header contradicts its tensors, and one that does not fit into the memory."""
     path = path.expanduser()
     if not path.is_file():
         raise UserError(f"--lm gguf:{path}: there is no such file")
     with path.open("rb") as opened:
         if opened.read(len(MAGIC)) != MAGIC:
             raise UserError(f"--lm gguf:{path}: this is no GGUF file; expected a model that llama.cpp can load")
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if path.stat().st_size > memory:
-        size, room = (f"{count / 1e9:.1f} GB" for count in (path.stat().st_size, memory))
-        raise UserError(f"--lm gguf:{path}: {size} do not fit into this machine's {room} of memory")
-    fields = _fields(path)
+    room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if path.stat().st_size > room:
+        size, there = (f"{count / 1e9:.1f} GB" for count in (path.stat().st_size, room))
+        raise UserError(f"--lm gguf:{path}: {size} do not fit into this machine's {there} of memory")
+    fields, tensors = read = header(path)
     if not fields.get("tokenizer.chat_template"):
         raise UserError(
             f"--lm gguf:{path}: the file has no chat template; expected an instruction-tuned model, not a base model"
@@ -63,10 +61,35 @@ def model_file(path: Path) -> ModelFile:
         raise UserError(
             f"--lm gguf:{path}: its header does not hold a context length and a vocabulary as llama.cpp's do"
         )
+    if wrong := _contradiction(read, longest, len(tokens)):
+        raise UserError(f"--lm gguf:{path}: {wrong}; is the file whole, and from whom you think?")
     control = [token for token, kind in zip(tokens, kinds, strict=False) if kind == CONTROL and len(token) > 1]
-    return ModelFile(
-        path, min(longest, MOST_CONTEXT), tuple(sorted(control, key=len, reverse=True)), digests.of_file(path)
-    )
+    context = min(longest, MOST_CONTEXT)
+    width = tensors.get(WORDS, (0,))[0]
+    # Keys and values of every token in every block, 2 bytes each, if no heads share them; and once more for good
+    # measure. The weights are mapped, but some kinds are laid out anew in memory.
+    memory = min(MEMORY + path.stat().st_size + 2 * (4 * context * width * _blocks(tensors)), room)
+    return ModelFile(path, context, tuple(sorted(control, key=len, reverse=True)), digests.of_file(path), memory)
+
+
+def _contradiction(read: Header, context: int, words: int) -> str | None:
+    """What the header says that its tensors do not bear out, in words; llama.cpp would end its process over it."""
+    fields, tensors = read
+    if context < LEAST_CONTEXT:
+        return f"it says that it reads {context} tokens at most, and no prompt fits into fewer than {LEAST_CONTEXT}"
+    if fields.get("split.count", 1) != 1:
+        return None  # the tensors are in other files
+    said = fields.get(f"{fields.get('general.architecture')}.block_count")
+    if not isinstance(said, int) or said > _blocks(tensors):
+        return f"it says that it has {said} blocks, and holds {_blocks(tensors)}"
+    rows = tensors.get(WORDS, ())[1:]
+    if rows != (words,):
+        return f"its vocabulary has {words} words, and its weights have {' x '.join(map(str, rows)) or 'none'}"
+    return None
+
+
+def _blocks(tensors: dict[str, tuple[int, ...]]) -> int:
+    return len({found[1] for name in tensors if (found := re.match(r"blk\.([0-9]{1,6})\.", name))})
 
 
 def with_eyes(file: ModelFile, path: Path) -> ModelFile:
@@ -76,66 +99,10 @@ def with_eyes(file: ModelFile, path: Path) -> ModelFile:
         raise UserError(f"--lm gguf:…,mmproj={path}: there is no such file")
     with path.open("rb") as opened:
         known = opened.read(len(MAGIC)) == MAGIC
-    fields = _fields(path) if known else {}
+    fields = header(path).fields if known else {}
     if fields.get("general.architecture") != "clip" or not fields.get("clip.has_vision_encoder"):
         raise UserError(
             f"--lm gguf:…,mmproj={path}: this is no projector for pictures; expected the `mmproj` file of the model"
         )
-    return replace(file, digest=f"{file.digest}-{digests.of_file(path)}", eyes=path)
-
-
-def _fields(path: Path) -> dict[str, Any]:
-    """The header's keys and values. The package `gguf` reads the same in 6 s for a vocabulary of 49,000 words, this in
-    a tenth of a second."""
-    with path.open("rb") as opened:
-        try:
-            return _Header(opened).fields()
-        except (ValueError, OverflowError, struct.error) as error:
-            raise UserError(
-                f"--lm gguf:{path}: its header cannot be read ({error}); is the file whole, and not too new?"
-            ) from error
-
-
-class _Header:
-    """The little-endian header of a GGUF file, as ggml documents it (docs/gguf.md)."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-
-    def fields(self) -> dict[str, Any]:
-        self.file.seek(len(MAGIC))
-        version = self._number("I")
-        if version not in VERSIONS:
-            raise ValueError(f"version {version}; versions {VERSIONS[0]} to {VERSIONS[-1]} are known")
-        self._number("Q")  # how many tensors there are
-        return {self._string(): self._value(self._number("I")) for _ in range(self._number("Q"))}
-
-    def _value(self, kind: int) -> Any:
-        if kind == STRING:
-            return self._string()
-        if kind == ARRAY:
-            kind, count = self._number("I"), self._number("Q")
-            if count > MOST_ITEMS:
-                raise ValueError(f"a list of {count} values")
-            if kind == STRING:
-                return [self._string() for _ in range(count)]
-            code = _code(kind)
-            return struct.unpack(f"<{count}{code}", self._bytes(count * struct.calcsize(code)))
-        return self._number(_code(kind))
-
-    def _number(self, code: str) -> Any:
-        return struct.unpack(f"<{code}", self._bytes(struct.calcsize(code)))[0]
-
-    def _string(self) -> str:
-        return self._bytes(self._number("Q")).decode(errors="replace")
-
-    def _bytes(self, count: int) -> bytes:
-        if count > MOST_BYTES or len(found := self.file.read(count)) < count:
-            raise ValueError("it ends in the middle")
-        return found
-
-
-def _code(kind: int) -> str:
-    if kind not in NUMBERS:
-        raise ValueError(f"it has values of an unknown kind, {kind}")
-    return NUMBERS[kind]
+    memory = file.memory + path.stat().st_size + EYES_MEMORY
+    return replace(file, digest=f"{file.digest}-{digests.of_file(path)}", memory=memory, eyes=path)

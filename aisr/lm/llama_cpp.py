@@ -1,4 +1,4 @@
-"""A small language model run in this process by llama.cpp: completions, and exact probabilities of given options.
+"""A small language model run on this machine by llama.cpp: completions, and exact probabilities of given options.
 
 Flash attention is off on purpose. With it, the probabilities of one and the same prompt moved by up to .02 with how
 much of it was cached; without it they are the same for every cached prefix that leaves two or more tokens to read, so
@@ -6,22 +6,20 @@ that a fresh process repeats what an old one said. It costs a tenth of the speed
 prompts of 2,000 tokens).
 """
 
-import json
 import math
 import os
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.base.environment import environment
+from aisr.lm.llama_process import PREFIX_MEMORY_MIB, LlamaProcess
 
 CONTEXT_TOKENS = 8192  # what SmolLM2 was trained for
-PREFIX_MEMORY_MIB = 512  # prompt prefixes that are kept beside the active one
+MEMORY = 4 * 2**30  # bytes that llama.cpp may take for its work, beside the weights and the context
+ASK_SECONDS = 60.0  # of a question that takes no work of the model
 OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
 TOKEN_COUNT = "AISR_TOKEN_COUNT"  # environment variable: a file that hears what each request took, see `counted`
 
@@ -60,34 +58,11 @@ class Llama:
     two cores. Raises RuntimeError where a request is refused (for instance one that exceeds the context).
     """
 
-    def __init__(self, model: Path, threads: int, context: int, eyes: Path | None = None) -> None:
-        self.model = model
-        self.eyes = eyes
-        self.threads = threads
-        self.context = context
+    def __init__(self, model: Path, threads: int, context: int, eyes: Path | None, memory: int) -> None:
         self.lock = threading.RLock()
+        self._process = LlamaProcess(model, threads, context, memory, eyes)
 
-    @cached_property
-    def _server(self) -> Any:
-        # OpenMP's threads wait busily for each other, and read for how long when their library is loaded. Beside other
-        # busy processes the default makes generation many times slower; asleep at once it is a third as fast alone.
-        with environment(**({} if "OMP_WAIT_POLICY" in os.environ else {"GOMP_SPINCOUNT": "500"})):
-            import xllamacpp
-
-        params = xllamacpp.CommonParams()
-        params.model.path = str(self.model)
-        params.n_ctx = self.context
-        params.n_parallel = 1
-        params.cpuparams.n_threads = self.threads
-        params.cpuparams_batch.n_threads = self.threads
-        params.cache_ram_mib = PREFIX_MEMORY_MIB
-        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-        params.verbosity = -1
-        if self.eyes:
-            params.mmproj.path = str(self.eyes)
-        return xllamacpp.Server(params)
-
-    @cached_property
+    @property
     def marker(self) -> str:
         """What stands in a prompt where a picture belongs; new in each process, so that no text can know it. Raises
         RuntimeError for a projector that makes no pictures of the model's own."""
@@ -156,8 +131,11 @@ class Llama:
             }
         )
         top = answer["choices"][0]["logprobs"]["content"][0]["top_probs"]
-        found = {entry["id"]: float(entry["prob"]) for entry in top}
-        shares = [max(found.get(token, 0.0), 1e-12) for token in tokens]
+        found = {entry["id"]: entry["prob"] for entry in top}
+        read = [found.get(token, 0.0) for token in tokens]
+        if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in read) or not any(read):
+            raise RuntimeError("the model gives no probabilities (are the weights of its file broken?)")
+        shares = [max(share, 1e-12) for share in read]
         return [share / math.fsum(shares) for share in shares], _completion(answer)._replace(written=0)
 
     def chat_prompt(self, turns: Sequence[tuple[str, str]]) -> str:
@@ -183,27 +161,17 @@ class Llama:
         tokens = self._asked("tokenize", {"content": text, "with_pieces": True})["tokens"]
         return [(token["id"], token["piece"]) for token in tokens]
 
-    def _asked(self, path: str, body: dict[str, Any] | None, seconds: float = 60) -> dict[str, Any]:
-        """What the server answers on its own loopback port; xllamacpp offers these questions nowhere else."""
-        request = urllib.request.Request(
-            f"{self._server.listening_address}/{path}",
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=seconds) as answer:
-                found: dict[str, Any] = json.load(answer)
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(f"{path}: {error.read().decode(errors='replace')[:300]}") from error
-        return found
+    def end(self) -> None:
+        """End its process; the next question starts another."""
+        self._process.end()
+
+    def _asked(self, path: str, body: dict[str, Any] | None, seconds: float | None = None) -> dict[str, Any]:
+        return self._process.ask(path, body, seconds or ASK_SECONDS)
 
     def _request(self, body: dict[str, Any]) -> dict[str, Any]:
         prompt: Prompt = body["prompt"]
         body = {**body, "prompt": prompt.text, "cache_prompt": True}
-        answer = self._seen(body, prompt.pictures) if prompt.pictures else self._server.handle_completions(body)
-        if "choices" not in answer:
-            error = answer.get("error", answer)
-            raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
+        answer = self._seen(body, prompt.pictures) if prompt.pictures else self._process.ask("completions", body)
         _count(answer, scoring="post_sampling_probs" in body)
         return answer
 
@@ -271,6 +239,9 @@ def model_file() -> Path:
 
 
 @lru_cache(maxsize=2)
-def load(model: Path, threads: int, context: int, eyes: Path | None = None) -> Llama:
-    """The model, once a process: two llama.cpp servers side by side slow each other down a hundredfold."""
-    return Llama(model, threads, context, eyes)
+def load(
+    model: Path, threads: int, context: int, eyes: Path | None = None, memory: int = MEMORY + PREFIX_MEMORY_MIB * 2**20
+) -> Llama:
+    """The model, once for this process: two llama.cpp servers at work side by side slow each other down a hundredfold.
+    memory: bytes that it may take beside the mapped file."""
+    return Llama(model, threads, context, eyes, memory)

@@ -141,7 +141,7 @@ def _open_file(said: str, threads: int | None, ledger: Ledger, embeddings: Embed
 def _require_llama_cpp(spec: str) -> None:
     if find_spec("xllamacpp") is None:
         raise LMUnavailable(
-            f"--lm {spec} runs a model in this process by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
+            f"--lm {spec} runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
         )
 
 

@@ -58,7 +58,7 @@ def _of_draft(draft: Draft) -> Iterator[str]:
         above = paragraph.headings
         yield text
     for one in draft.floats.values():
-        yield "\n".join([f"{one.name}: {one.caption}", *one.rows.splitlines()])
+        yield "\n".join([f"{one.name}: {one.caption}", *one.rows.split("\n")])
 
 
 def _first_page(draft: Draft) -> str:

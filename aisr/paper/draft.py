@@ -35,10 +35,12 @@ class Sentence(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """Sentences in order, below headings from the outermost to the innermost."""
+    """Sentences in order, below headings from the outermost to the innermost. of: the key of the table whose caption
+    and notes they are; None for running text."""
 
     sentences: tuple[Sentence, ...]
     headings: tuple[str, ...] = ()
+    of: str | None = None
 
 
 class Picture(NamedTuple):
@@ -60,7 +62,7 @@ class Float(NamedTuple):
     """A figure or table. key: its label, or its name where it has none ("Table 3"); name: as the text calls it;
     rows: the cells of a table, a row a line, with tabs between cells, or empty; pictures: in order; headings: those
     that it stands below; notes: what stands below the cells of a table; coded: where it is drawn by code; bold: the
-    cells in bold, as row and column of `rows`, from 0."""
+    cells in bold, as row and column of `rows`, from 0; caption_at, notes_at: where these begin, if not at `place`."""
 
     key: str
     name: str
@@ -73,6 +75,8 @@ class Float(NamedTuple):
     notes: str = ""
     coded: tuple[Place, ...] = ()
     bold: frozenset[tuple[int, int]] = frozenset()
+    caption_at: Place | None = None
+    notes_at: Place | None = None
 
 
 class Work(NamedTuple):

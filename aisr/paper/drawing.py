@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from aisr.base import sandbox
 from aisr.base.digests import of_file, of_text
 from aisr.base.files import write_whole
-from aisr.paper import sandbox
 from aisr.paper.draft import Draft, Float, Picture, Unread
 from aisr.paper.files import PICTURES
 

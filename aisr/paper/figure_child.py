@@ -18,7 +18,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 from PIL import Image
 
-from aisr.paper.sandbox import confine
+from aisr.base.sandbox import confine
 from aisr.paper.svg import Refused, svg_as_png
 
 LARGEST = 20_000.0  # points a side; PDF itself ends at 14,400

@@ -166,7 +166,15 @@ def finished(parts: Parts, key: str, caption: str, rows: str, notes: str) -> Flo
     """The float that the parts make."""
     pictures, coded = tuple(parts.pictures), tuple(parts.coded)
     said, bold = unmarked(rows)
-    return Float(key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, notes, coded, bold)
+    made = Float(key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, notes, coded, bold)
+    return made._replace(
+        caption_at=_begin(item for one in parts.captions for item in one), notes_at=_begin(parts.notes)
+    )
+
+
+def _begin(items: Iterable[Item]) -> Place | None:
+    """Where some text begins."""
+    return next((one.place for one in items if not isinstance(one, Piece) or one.text.strip()), None)
 
 
 def key_of(parts: Parts, taken: Mapping[str, object]) -> str:

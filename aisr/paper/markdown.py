@@ -64,7 +64,8 @@ def read(path: Path, root: Path | None = None) -> Draft:
         raise UserError(f"{path}: more than {MAX_CHARACTERS:,} characters; expected one paper")
     draft = _Reader(files, files.name(file)).draft(text)
     if not draft.paragraphs:
-        raise UserError(f"{path}: no words in this paper; expected Markdown with paragraphs")
+        why = f"could be read of this paper: {files.unread[0].why}" if files.unread else "in this paper"
+        raise UserError(f"{path}: no words {why}; expected Markdown with paragraphs")
     return draft
 
 

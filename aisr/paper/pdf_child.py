@@ -18,9 +18,9 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from aisr.base.sandbox import confine
 from aisr.paper.pdf_pixels import drawn, mark_unseen
 from aisr.paper.pdf_signs import Box, View, address_of, words_of
-from aisr.paper.sandbox import confine
 
 THIN = 3.0  # points; what is thinner is a rule of a table
 LONG = 8.0  # points; what is shorter is no rule

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.paper import sandbox
+from aisr.base import sandbox
 from aisr.programs.errors import UserError
 
 CHILD = "aisr.paper.pdf_child"

@@ -5,6 +5,9 @@
   const list = byId("list"), runway = byId("runway"), detail = byId("detail"), search = byId("search");
   const phone = matchMedia("(max-width: 760px)");
 
+  const people = corrections(subjects(about, records), () => drawRows());
+  const said = (k) => records[k].statements.some((_, place) => people.said(`${k}:${place}`) !== null);
+
   let haystacks = null;
   const haystack = (k) => {
     haystacks = haystacks || new Array(records.length);
@@ -73,7 +76,7 @@
   function drawRow(k, place) {
     const record = records[k];
     const row = el("div",
-      { class: "row", id: "row-" + k, role: "option", "aria-selected": place === at ? "true" : "false", onclick: () => go(place, true) },
+      { class: "row" + (said(k) ? " corrected" : ""), id: "row-" + k, role: "option", "aria-selected": place === at ? "true" : "false", onclick: () => go(place, true) },
       el("div", { class: "top" },
         el("span", null, record.id),
         el("span", { class: "cells", "aria-hidden": "true" },
@@ -153,7 +156,7 @@
     next.scrollIntoView({ block: "nearest" });
   }
 
-  function drawStatement(statement) {
+  function drawStatement(statement, place) {
     const right = hit(statement);
     const gold = [].concat(...statement.gold.map((label) => [dot(label), label]));
     const said = statement.said === null ? [el("b", null, "no answer")] : [dot(statement.said), el("b", null, statement.said)];
@@ -170,7 +173,27 @@
         likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
       likely.length > 0 && drawChances(likely),
       passed && el("p", { class: "odds" },
-        `Likeliest is ${about.labels[likely[0][1]]}; a decision layer may say another, for the ranking score.`));
+        `Likeliest is ${about.labels[likely[0][1]]}; a decision layer may say another, for the ranking score.`),
+      drawPanel(`${found[at]}:${place}`));
+  }
+
+  function drawPanel(key) {
+    const panel = people.panel(key);
+    return panel && el("details", { class: "correcting", open: people.said(key) !== null }, el("summary", null, "Say what is right"), panel);
+  }
+
+  // The statement that keys speak of: the one that was gone to, or the only one.
+  function current() {
+    const all = [...detail.querySelectorAll(".statement")];
+    const here = all.length === 1 ? 0 : all.findIndex((one) => one.classList.contains("here"));
+    return found.length && here >= 0 ? `${found[at]}:${here}` : null;
+  }
+
+  function tell(pressed) {
+    const key = current();
+    if (!people.key(pressed, key)) return false;
+    for (const box of detail.querySelectorAll(".correcting")) box.open = box.open || box.contains(people.box(key));
+    return true;
   }
 
   const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)
@@ -345,7 +368,7 @@
       toWrong();
     } else if (event.key === "p" && byId("prompt")) {
       byId("prompt").open = !byId("prompt").open;
-    } else {
+    } else if (!tell(event.key)) {
       return;
     }
     event.preventDefault();

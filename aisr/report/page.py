@@ -9,13 +9,22 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.base.digests import of_text
 from aisr.base.files import write_whole
+from aisr.corrections import panel
 
 if TYPE_CHECKING:
     from aisr.report.records import Records
 
 FILE = "report.html"
 HERE = Path(__file__).parent
+STYLES = (HERE / "page.css", panel.STYLE)
+SCRIPTS = (
+    *(HERE / name for name in ("elements.js", "verdicts.js")),
+    panel.SCRIPT,
+    HERE / "subjects.js",
+    HERE / "page.js",
+)
 WEBP = "data:image/webp;base64,"
 Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None
 
@@ -46,11 +55,9 @@ def render(found: "Records", thumbnail: Thumbnail = no_picture) -> str:
     from jinja2 import Environment, FileSystemLoader
     from markupsafe import Markup
 
-    style, *scripts = (
-        (HERE / name).read_text(encoding="utf-8") for name in ("page.css", "elements.js", "verdicts.js", "page.js")
-    )
-    script = "".join(scripts)
+    style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (STYLES, SCRIPTS))
     content = found.model_dump(mode="json")
+    records = embedded({"about": content["about"], "records": content["records"]})
     page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
     return page.render(
         about=found.about,
@@ -60,7 +67,8 @@ def render(found: "Records", thumbnail: Thumbnail = no_picture) -> str:
         style_hash=digest(style),
         script=Markup(script),
         script_hash=digest(script),
-        records=Markup(embedded({"about": content["about"], "records": content["records"]})),
+        page=of_text(records.encode("utf-8", "replace").decode()),
+        records=Markup(records),
         texts=Markup(embedded(content["texts"])),
         pictures=Markup(embedded(_pictures(found, thumbnail))),
     )

@@ -38,12 +38,13 @@ class _Strict(BaseModel):
 
 class About(_Strict):
     """What was judged by what. labels: empty for a task that has none; evidence: whether the task names evidence
-    paragraphs; score and interval in 0-1."""
+    paragraphs, and most: how many may be named in a correction; score and interval in 0-1."""
 
     format: int = Field(default=FORMAT, ge=FORMAT, le=FORMAT)
     task: str
     labels: list[str]
     evidence: bool
+    most: int = 0
     title: str
     program: str
     lm: str
@@ -55,13 +56,16 @@ class About(_Strict):
 
 class Statement(_Strict):
     """A sentence or claim: its gold labels, the first of them first; what was said; a probability a label. Of a task
-    without labels the whole record: gold and answer in words, and whether that is right."""
+    without labels the whole record: gold and answer in words, and whether that is right. digest: of the statement and
+    its evidence, by which a correction is known again; as_given: its text in the record, where a prompt has another."""
 
     text: str
     gold: list[str] = Field(min_length=1)
     said: str | None
     chances: list[Chance] = []
     right: bool | None = None
+    digest: str = ""
+    as_given: str | None = None
 
 
 class Call(_Strict):
@@ -121,13 +125,16 @@ def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
         score=None if task.judgements else value(scores),
         confidence=None if (sure := of_record(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
-        statements=_labelled(task.judgements, one) if task.judgements else [_whole(task, one, right)],
+        statements=_labelled(task, task.judgements, one) if task.judgements else [_whole(task, one, right)],
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
         calls=calls,
     )
 
 
-def _labelled(labelled: Judgements, one: Replayed) -> list[Statement]:
+def _labelled(task: Task, labelled: Judgements, one: Replayed) -> list[Statement]:
+    how = task.correctable
+    digests = how.digests(one.record) if how else []
+    given = how.statements(one.record) if how else []
     allowed = labelled.allowed(one.example.gold)
     thought: list[Judgement | None] = [*one.outcome.judgements] or [None] * len(allowed)
     return [
@@ -136,8 +143,12 @@ def _labelled(labelled: Judgements, one: Replayed) -> list[Statement]:
             gold=list(types),
             said=judged.label if judged else None,
             chances=[round(min(chance, 1.0), 4) for chance in judged.chances] if judged and judged.known else [],
+            digest=digests[place] if how else "",
+            as_given=given[place] if how and given[place] != text else None,
         )
-        for text, types, judged in zip(labelled.statements(one.example), allowed, thought, strict=True)
+        for place, (text, types, judged) in enumerate(
+            zip(labelled.statements(one.example), allowed, thought, strict=True)
+        )
     ]
 
 

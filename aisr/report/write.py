@@ -90,6 +90,7 @@ def _about(task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Seq
         task=task.name,
         labels=list(task.judgements.labels) if task.judgements else [],
         evidence=task.judgements is not None and task.judgements.evidence_right is not None,
+        most=task.correctable.most if task.correctable else 0,
         title=title,
         program=digest,
         lm=lm.spec,

@@ -187,8 +187,8 @@ def _subjects(by: Judge, check: Check) -> Sequence[Subject | None]:
         return [None] * len(check.sentences)
     record = without_pictures(check.record)
     program = by.known.manifest.digest if by.known and by.known.manifest else None
-    digests = by.task.correctable.digests(record)
-    return [Subject(by.task.name, record, number, digest, program) for number, digest in enumerate(digests)]
+    both = zip(by.task.correctable.statements(record), by.task.correctable.digests(record), strict=True)
+    return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
 
 
 def _texts(task: Task, check: Check) -> Sequence[str]:

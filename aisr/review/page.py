@@ -114,7 +114,11 @@ def _subject(subject: Subject | None, places: Mapping[str, int]) -> dict[str, An
     """What a verdict is about, its record by its place."""
     if subject is None:
         return None
-    return {**subject._asdict(), "record": places[subject.record.id], "record_id": subject.record.id}
+    return {
+        **subject._asdict(),
+        "record": places[subject.record.id],
+        "record_id": subject.record.id,
+    }
 
 
 def _verdict(

@@ -5,8 +5,9 @@ from dataclasses import replace
 from enum import StrEnum
 
 from aisr.arithmetic.facts import MEANINGS
-from aisr.arithmetic.recompute import recomputed, statements
-from aisr.paper.draft import Draft, Float, Paragraph, Sentence
+from aisr.arithmetic.recompute import recomputed
+from aisr.paper.captions import with_captions
+from aisr.paper.draft import Draft, Float
 from aisr.paper.quotes import misquotes
 from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Piece, Review, Verdict, hidden, in_order
 
@@ -16,7 +17,6 @@ EXACTLY = (
     "paper's own numbers, or looked up in the cited file. Whether the sentence means those cells a program can "
     "mistake: look at them."
 )
-CAPTIONS = "Captions of tables"
 
 
 class QuoteLabel(StrEnum):
@@ -56,12 +56,11 @@ def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
 
 
 def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft, list[Verdict]]:
-    """The wrong sums and quotes of a draft; and the draft, with the captions that something is wrong with as paragraphs
-    behind the others, so that each verdict has its sentence. cited: key of a work -> its paragraphs, id -> text."""
+    """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
+    each verdict has its sentence. cited: key of a work -> its paragraphs, id -> text."""
     wrong = [one for one in recomputed(draft) if not one.fact.holds]
-    keys = list(dict.fromkeys(one.float for one in wrong if one.float is not None))
-    places = {key: len(draft.paragraphs) + number for number, key in enumerate(keys)}
-    shown = replace(draft, paragraphs=(*draft.paragraphs, *(_caption(draft.floats[key]) for key in keys)))
+    shown = with_captions(draft) if any(one.float is not None for one in wrong) else draft
+    places = {one.of: number for number, one in enumerate(shown.paragraphs) if one.of is not None}
     verdicts = [
         Verdict(
             "arithmetic",
@@ -82,12 +81,6 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
             Verdict("quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, why=why)
         )
     return shown, verdicts
-
-
-def _caption(one: Float) -> Paragraph:
-    said = statements(one.caption, one.notes) or [one.name]
-    first = said[0] if said[0] == one.name else f"{one.name}: {said[0]}"
-    return Paragraph(tuple(Sentence(text, one.place) for text in (first, *said[1:])), (CAPTIONS,))
 
 
 def _piece(one: Float) -> Piece:

@@ -10,7 +10,7 @@ function subjects({ labels, verdicts, bundles, pieces, records, values, lm }) {
     const paper = subject && records[subject.record].cited_paper_full_text;
     return {
       task: subject && subject.task, record_id: subject && subject.record_id, statement: subject ? subject.statement : 0,
-      sentence: verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm },
+      sentence: subject ? subject.sentence : verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm },
       labels: subject ? known.meanings : {}, digest: subject ? subject.digest : verdict.flag,
       flag: verdict.dismissed ? "" : verdict.flag, most: subject ? known.most : 0, shown, named,
       all: paper !== null && paper !== undefined && (() => values[paper].flatMap((paragraph) => Object.entries(paragraph))),

@@ -45,11 +45,13 @@ class Mark(NamedTuple):
 
 class Subject(NamedTuple):
     """What a verdict is about, as its task has it, so that it can be corrected: the record without its pictures, which
-    statement of it, from 0, and the digest of that and its evidence; program: the digest of a compiled one."""
+    statement of it, from 0, and as it stands there; the digest of that and its evidence; program: the digest of a
+    compiled one."""
 
     task: str
     record: Record
     statement: int
+    sentence: str
     digest: str
     program: str | None = None
 

@@ -8,6 +8,8 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from pydantic_core import from_json
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -78,8 +80,8 @@ def _refused(form: str | None, body: bytes | None) -> str | None:
     if form is None or form.partition(";")[0].strip().lower() != "application/json":
         return 'expected the header "Content-Type: application/json" and a body of {"inputs": [record, …]}'
     try:
-        given = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        given = from_json(body)  # not json.loads: half of a pair of surrogates is no character
+    except ValueError as error:
         return f"the body is no JSON ({str(error)[:100]})"
     if _deep(given):
         return f"the body has more than {DEEPEST} lists and objects in each other; a record has a few"

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 from aisr.base import digests
 from aisr.base.files import replacing
 from aisr.programs.errors import UserError
+from aisr.programs.reading.characters import all_whole
 from aisr.programs.reading.text_store import TextStore
 from aisr.programs.records.averitec import Document
 from aisr.programs.retrieval.page_index import PAGES, SUFFIX, build
@@ -72,8 +73,7 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES, inde
                 key = json.dumps([digest, claim["claim"], passages])
                 found = known.once(key, partial(_reduced, claim["claim"], held, passages))
             claim["documents"] = [page.model_dump() for page in found]
-            # Half of a pair of surrogates, as a page that was cut may hold it, is no sign.
-            new.write(json.dumps(claim, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+            new.write(json.dumps(claim, ensure_ascii=False).encode() + b"\n")
     return count
 
 
@@ -94,7 +94,7 @@ def claims(file: Path) -> Iterator[dict[str, Any]]:
         raise UserError(f"{file}: {error}; expected a JSON list of claims, or a claim a line") from error
     if not found or not all(isinstance(claim, dict) for claim in found):
         raise UserError(f"{file}: expected a JSON list of claims, or a claim a line")
-    yield from found
+    yield from map(all_whole, found)
 
 
 def _pages_of(folder: Path, number: Any) -> Path:

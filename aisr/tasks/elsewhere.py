@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisr.arithmetic.grid import Grid, grids
 from aisr.arithmetic.names import mentions
 from aisr.arithmetic.numbers import in_text
-from aisr.arithmetic.recompute import MOST_TABLES
+from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.retrieval.bm25 import bm25, words
 from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
@@ -97,8 +97,10 @@ class Elsewhere:
         return found or [[] for _ in said], list(copies)
 
     def _split(self) -> Iterator[Passage]:
-        """The sentences that a reader sees, some at a time."""
+        """The sentences that a reader sees, some at a time; captions are shown with their tables."""
         for number, paragraph in enumerate(self.draft.paragraphs):
+            if paragraph.of is not None:
+                continue
             shown = [(place, one.text) for place, one in enumerate(paragraph.sentences) if not one.hidden]
             some: list[tuple[int, str]] = []
             for place, text in shown:

@@ -4,13 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aisr.arithmetic.hints import by_sentence, hint
 from aisr.arithmetic.recompute import recomputed
+from aisr.paper.captions import statements
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
+from aisr.tasks.caption_checks import own_cells, to_hold
 from aisr.tasks.check import Check, id_of, items_of
 from aisr.tasks.second_look import HIDDEN, SecondLook
 from aisr.tasks.sections import RESULTS
@@ -60,9 +63,14 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     against_works: list[Check] = []
     facts = by_sentence(recomputed(draft))
     floats, left = _Floats(draft), MOST_SHOWN
-    bundles = [floats.of(paragraph) for paragraph in draft.paragraphs]
+    bundles = [(one.of,) if one.of is not None else floats.of(one) for one in draft.paragraphs]
     second = SecondLook(draft, facts, [keys if len(keys) <= MOST_FLOATS else () for keys in bundles])
     for number, (paragraph, keys) in enumerate(zip(draft.paragraphs, bundles, strict=True)):
+        if paragraph.of is not None:
+            table = draft.floats[paragraph.of]
+            left -= _size(table)
+            against_floats += _of_caption(draft, number, table, taken) if left >= 0 else []
+            continue
         shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
         after = left - sum(_size(draft.floats[key]) for key in keys)
         reason = _reason([one for _, one in shown], keys, after) if second.is_body(number) else second.skipped(number)
@@ -78,6 +86,18 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
             missing.update(key for key in sentence.cites if not cited.get(key))
             against_works += _citations(sentence, number, place, cited, taken)
     return Checks(tuple(against_floats), tuple(against_works), dict(skipped), dict(missing), second)
+
+
+def _of_caption(draft: Draft, number: int, table: Float, taken: Counter[str]) -> list[Check]:
+    """What is said below a table against its own cells; nothing where nothing can be held against them."""
+    said = statements(table.caption, table.notes)
+    places = to_hold(table, [bare(text) for text in said])
+    if not places:
+        return []
+    sentences = draft.paragraphs[number].sentences
+    texts = [sentences[place].text for place in places]
+    record = _record(sentences[0].place.file, texts, [own_cells(table, places)], taken)
+    return [Check(record, number, tuple(places))]
 
 
 def bundle(draft: Draft, paragraph: Paragraph) -> tuple[str, ...]:
@@ -157,6 +177,10 @@ def _claim_record(
     """A paragraph with its floats and, where something was recomputed, that as one more item of evidence."""
     items = [item for key in keys for item in items_of(draft.folder, draft.floats[key])]
     items += [{"type": "text", "text": told}] if told else []
+    return _record(file, said, items, taken)
+
+
+def _record(file: str, said: list[str], items: list[dict[str, Any]], taken: Counter[str]) -> Track1Record:
     return Track1Record.model_validate(
         {
             "id": id_of(file, [*said, *map(str, items)], taken),

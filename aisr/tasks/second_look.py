@@ -10,6 +10,7 @@ from aisr.arithmetic.hints import Facts, hint
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
+from aisr.tasks.caption_checks import own_cells
 from aisr.tasks.check import Check, id_of, items_of
 from aisr.tasks.elsewhere import Copy, Elsewhere, Passage, where
 from aisr.tasks.telling import tells
@@ -119,7 +120,7 @@ class SecondLook:
         for one in filter(None, chain.from_iterable(zip_longest(*turns))):
             key = one if isinstance(one, str) else (one.paragraph, one.first)
             if key not in shown:
-                made = self._items(one, said)
+                made = self._items(one, places, said)
                 cost = sum(tokens(f"{item.get('text', '')} {_caption(item)}") for item in made)
                 if cost <= left or not shown:
                     shown[key] = made
@@ -132,9 +133,14 @@ class SecondLook:
         again = [self._told_again(copy) for copy in copies if copy.differs]
         return [*evidence, *({"type": "text", "text": text} for text in again)]
 
-    def _items(self, one: "str | Passage", said: Sequence[Sentence]) -> list[dict[str, Any]]:
+    def _items(
+        self, one: "str | Passage", places: Sequence[tuple[int, int]], said: Sequence[Sentence]
+    ) -> list[dict[str, Any]]:
         if isinstance(one, str):
             table = self._draft.floats[one]
+            judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].of == one]
+            if judged:  # its own caption
+                return [own_cells(table, judged)]
             made = list(items_of(self._draft.folder, table, self._rows(table, [each.text for each in said])))
             # A picture is dear: it is shown where a sentence refers to it.
             return made if any(one in each.refers for each in said) else [{**made[0], "img_path": None}]

@@ -132,5 +132,6 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     rests_on=lambda record: ["\n".join(record.paragraphs.values())],
     draft=_draft,
     searched=_searched,
+    saved=lambda options: {"sifted": False, "ids": labels.EVIDENCE_K, "listed": False, **options},
     correctable=CORRECTABLE,
 )

@@ -14,8 +14,9 @@ from typing import NamedTuple
 from aisr.arithmetic.grid import Grid, grids, is_mean, is_total
 from aisr.arithmetic.names import Mention, mentions
 from aisr.arithmetic.numbers import Number, in_text
-from aisr.arithmetic.recompute import LONGEST, MOST_TABLES, about, bare, recomputed
+from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed
 from aisr.optimize.datasets.borne_out import Order, Told, cells_of, differences, gives, holds_number, orders, told
+from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import Cue, causes, quantifiers
 from aisr.tasks.planted_edits import add_cause, widen_scope

@@ -26,21 +26,27 @@ class BudgetFitted(NamedTuple):
 
 
 def fit_budget(
-    claims: Sequence[Searched], rankings: Sequence[Sequence[str]], hold: float, most: int | None, priced: bool = False
+    claims: Sequence[Searched],
+    rankings: Sequence[Sequence[str]],
+    hold: float,
+    most: int | None,
+    priced: bool = False,
+    sifted: bool = False,
 ) -> BudgetFitted:
     """The smallest budget within which a share `hold` of the claims see gold evidence, `most` at most.
 
     rankings: all paragraph ids of each claim's paper, best first, by a ranker that did not see the claim; priced:
-    whether it is smaller where twice as many tokens would not be worth it (see `WORTH`). Raises ValueError where there
-    are no claims.
+    whether it is smaller where twice as many tokens would not be worth it (see `WORTH`); sifted: how paragraphs are
+    chosen (see `passages.chosen`). Raises ValueError where there are no claims.
     """
     needed = np.array(
-        [sufficient(one.paragraphs, ranking, one.gold) for one, ranking in zip(claims, rankings, strict=True)]
+        [sufficient(one.paragraphs, ranking, one.gold, sifted) for one, ranking in zip(claims, rankings, strict=True)]
     )
     papers = np.array([whole(one.paragraphs) for one in claims])
-    wanted = STEP * int(np.ceil(np.quantile(needed, hold, method="inverted_cdf") / STEP))
+    all_of_it = int(papers.max())  # gold that is left out is shown by no budget
+    wanted = STEP * int(np.ceil(min(np.quantile(needed, hold, method="inverted_cdf"), all_of_it) / STEP))
     if priced:
-        wanted = min(wanted, _worth_it(needed))
+        wanted = min(wanted, _worth_it(needed, all_of_it))
     tokens = wanted if most is None else max(STEP, min(wanted, most))
     at = [STEP * int(np.ceil(end / STEP)) for end in np.linspace(STEP, max(papers.max(), tokens), POINTS)]
     report = {
@@ -56,10 +62,10 @@ def fit_budget(
     return BudgetFitted(tokens, report)
 
 
-def _worth_it(needed: NDArray[np.int64]) -> int:
+def _worth_it(needed: NDArray[np.int64], most: int) -> int:
     """The budget from `LEAST` up of which the double shows gold evidence to no `WORTH` more of the claims. needed: the
-    tokens that each claim takes."""
-    at = np.arange(LEAST, max(int(needed.max()), LEAST) + STEP, STEP)
+    tokens that each claim takes; most: those of the longest paper."""
+    at = np.arange(LEAST, max(most, LEAST) + STEP, STEP)
     ordered = np.sort(needed)
     held = np.searchsorted(ordered, at, side="right") / len(needed)
     doubled = np.searchsorted(ordered, 2 * at, side="right") / len(needed)

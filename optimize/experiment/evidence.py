@@ -80,7 +80,8 @@ def fit_evidence(
         ranker = unseen.get(tuple(one.paragraphs.values()))
         rankings.append(rank(one.claim, one.paragraphs, ranker.matcher(searching.vectors) if ranker else unfitted))
     most = None if window is None else window - plan.settings.demo_tokens - ROOM
-    refitted = partial(fit_budget, given.claims, rankings, plan.hold, priced=plan.priced)
+    sifted = bool(searching.options.get("sifted"))
+    refitted = partial(fit_budget, given.claims, rankings, plan.hold, priced=plan.priced, sifted=sifted)
     budget = refitted(most)
     searching.context_tokens = budget.tokens
     say(_said(budget, ", all that the model's context leaves room for" if budget.tokens == most else ""))
@@ -95,9 +96,8 @@ def guessed_budgets(plan: Plan, train: Sequence[Record], window: int | None) -> 
     if plan.hold is None or "context_tokens" not in plan.task.option_types or len(set(given.group)) < FOLDS:
         return None
     most = None if window is None else window - plan.settings.demo_tokens - ROOM
-    usual = fit_budget(
-        given.claims, [rank(one.claim, one.paragraphs) for one in given.claims], plan.hold, most, plan.priced
-    )
+    rankings = [rank(one.claim, one.paragraphs) for one in given.claims]
+    usual = fit_budget(given.claims, rankings, plan.hold, most, plan.priced, sifted=True)
     papers = np.quantile([whole(one.paragraphs) for one in given.claims], plan.hold, method="inverted_cdf")
     wanted = STEP * ceil(papers / STEP)
     return usual.tokens, wanted if most is None else max(STEP, min(wanted, most))

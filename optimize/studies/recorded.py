@@ -65,7 +65,7 @@ def main() -> int:
 def judged(task: Task, records: Path, answers: Path) -> list[Judged]:
     """The records that were answered, with what was said of each. Raises UserError where nothing was."""
     rows = {row.record.id: row for row in labelled(task, task.build({}), records)}
-    lines = [json.loads(line) for line in answers.read_text("utf-8").splitlines()]
+    lines = [json.loads(line) for line in answers.read_text("utf-8").strip().split("\n")]
     found = [Judged(rows[line["id"]], {LM: _outcome(task, line)}) for line in lines if line["id"] in rows]
     note(f"{answers}: {len(found)} of {len(lines)} answers are to records of {records}")
     if not found:

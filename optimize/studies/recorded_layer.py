@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def judged(task: Task, answers: Path, records: Path) -> list[Judged]:
     """The recorded answers as judged records."""
-    given = {row["id"]: row for row in map(json.loads, answers.read_text().splitlines())}
+    given = {row["id"]: row for row in map(json.loads, answers.read_text("utf-8").strip().split("\n"))}
     program = task.build({})
     rows = []
     for record in read(records, task.record, task.name):

@@ -198,6 +198,11 @@ def _asks_once(predict: dspy.Predict) -> bool:
     return bool(getattr(_engine(predict), "asks_once", False))
 
 
+def decides(predict: dspy.Predict) -> bool:
+    """Whether who is asked gives a probability for each option, and writes nothing."""
+    return bool(getattr(_engine(predict), "decides", False))
+
+
 def _engine(predict: dspy.Predict) -> Any:
     return getattr(_lm(predict), "engine", None)
 

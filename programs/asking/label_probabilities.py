@@ -1,8 +1,9 @@
 """How likely each label is, as a model's answer tells it.
 
-Four sources, the best that the backend has: the log-probabilities of the answer's tokens; what the model states beside
-each label (`programs/asking/stated.py`); how often several answers agree; or a single answer. A decision layer that was
-fitted makes a fifth of any of them. Which one it was goes with every judgement.
+Five sources, the best that the backend has: what a decision model gives for each option; the log-probabilities of the
+answer's tokens; what the model states beside each label (`programs/asking/stated.py`); how often several answers agree;
+or a single answer. A decision layer that was fitted makes a sixth of any of them. Which one it was goes with every
+judgement.
 """
 
 import math
@@ -13,8 +14,9 @@ from typing import Any, Literal, NamedTuple, get_args
 from aisr.programs.asking import stated
 from aisr.programs.errors import UserError
 
-Source = Literal["logprobs", "stated", "samples", "vote", "layer"]
+Source = Literal["options", "logprobs", "stated", "samples", "vote", "layer"]
 SOURCES = {  # in words
+    "options": "a decision model",
     "logprobs": "log-probabilities",
     "stated": "stated by the LM",
     "samples": "agreement of samples",
@@ -94,15 +96,17 @@ def judgements_of(
     said: Sequence[Sequence[str]],
     labels: Sequence[str],
     chances: Chances = "logprobs",
+    decided: bool = False,
 ) -> list[Judgement]:
     """A judgement for each slot of an answer, from the source that `chances` names, or else from the votes of all.
 
-    said: for each answer, the labels that its output `field` holds, one a slot.
+    said: for each answer, the labels that its output `field` holds, one a slot; decided: by a decision model, whose
+    tokens are whole labels.
     """
     logprobs = answers[0].get("logprobs") if chances in ("auto", "logprobs") else None
     found = from_logprobs(logprobs.content, field, said[0], labels) if logprobs else None
     if found:
-        return found
+        return [one._replace(source="options") for one in found] if decided else found
     if chances in STATING:
         value = answers[0].get(stated.FIELD)
         return from_stated([value] if isinstance(value, str) else value, said[0], labels)

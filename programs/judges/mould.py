@@ -17,6 +17,7 @@ from aisr.programs.asking.ask import (
     UnusableAnswer,
     asking,
     asking_often,
+    decides,
     leave_in_trace,
     unknown_names,
 )
@@ -178,7 +179,7 @@ class LabelJudge(Judge):
         )
         listed = isinstance(answers[0][field], list)
         said = [answer[field] if listed else [answer[field]] for answer in answers]
-        judged = judgements_of(answers, field, said, self.labels, self.given.chances)
+        judged = judgements_of(answers, field, said, self.labels, self.given.chances, decides(predict))
         final = [judgement.label for judgement in judged]
         leave_in_trace(answers[0], field, final if listed else final[0])
         return Said(judged, answers)

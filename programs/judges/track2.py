@@ -10,7 +10,7 @@ import numpy as np
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
 from aisr.programs.decision.layer import LM, Decision, decide
-from aisr.programs.errors import NotEmbedded
+from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
@@ -31,16 +31,22 @@ from aisr.programs.text.tokens import tokens
 
 @dataclass(frozen=True, kw_only=True)
 class Track2Options(LabelOptions, SearchOptions):
-    """context_tokens: how much of a paper is shown (0: two fifths of it, see `retrieval.budget`); rerank: how many of
-    the best paragraphs the LM puts in order first (0: none, it is not asked); quotes: whether it quotes a sentence for
-    each id."""
+    """context_tokens: how much of a paper is shown (0: two fifths of it, see `retrieval.budget`); sifted: which of it
+    (see `retrieval.passages.chosen`); rerank: how many of the best paragraphs the LM puts in order first (0: none, it
+    is not asked); ids: how many it is asked to name; listed: whether those that it may name stand once more at the end;
+    quotes: whether it quotes a sentence for each that can be submitted."""
 
     context_tokens: int = 0
+    sifted: bool = True
     rerank: int = 0
+    ids: int = 5
+    listed: bool = True
     quotes: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not EVIDENCE_K <= self.ids <= DEPTH:
+            raise UserError(f"ids is {self.ids}; expected {EVIDENCE_K} to {DEPTH}")
         paper_passages.check_budget(self.context_tokens)
         check_depth(self.rerank)
 
@@ -57,7 +63,7 @@ class Track2Judge(LabelJudge, Ranking):
         super().__init__(**options)
         if self.given.rerank:
             self.reranker = Reranker(self.given.rerank)
-        self.judge = dspy.Predict(signature_of(self.given.quotes, self.given.states))
+        self.judge = dspy.Predict(signature_of(self.given.quotes, self.given.states, self.given.ids, self.given.listed))
 
     @property
     def context_tokens(self) -> int:
@@ -83,7 +89,9 @@ class Track2Judge(LabelJudge, Ranking):
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         failed: dict[str, str] = {}
         try:
-            found = paper_passages.passages(record.claim_text, paper, self.context_tokens, self.match)
+            found = paper_passages.passages(
+                record.claim_text, paper, self.context_tokens, self.match, self.given.sifted
+            )
         except NotEmbedded as error:
             found, failed = Passages("", [], list(paper)), {"failure": str(error)}
         inputs: dict[str, Any] = {
@@ -95,8 +103,10 @@ class Track2Judge(LabelJudge, Ranking):
         }
         if self.given.rerank:
             inputs["paper"] = paper
-        right = {} if record.gold is None else self._right(record.gold, record.claim_text, paper, found, inputs)
-        if failed and right:
+        right: dict[str, Any] = {"shown_ids": _listed(found.shown)} if self.given.listed else {}
+        if record.gold is not None:
+            right |= self._right(record.gold, record.claim_text, paper, found, inputs)
+        if failed and "gold_rank" in right:
             right["gold_rank"] = None
         return self.example(record, inputs | failed, right)
 
@@ -104,9 +114,11 @@ class Track2Judge(LabelJudge, Ranking):
         self, gold: Citation, claim: str, paper: dict[str, str], found: Passages, inputs: Mapping[str, Any]
     ) -> dict[str, Any]:
         """What stands beside the inputs of a labelled record."""
-        visible = [key for key in gold.evidence_para_ids if key in found.shown][:EVIDENCE_K]
+        visible = [key for key in gold.evidence_para_ids if key in found.shown][: self.given.ids]
         ids, beside, text = lesson(claim, paper, gold.evidence_para_ids, found.ranking)
         taught: dict[str, Any] = {"passages": plain(text), "evidence_ids": ids, "shown": beside}
+        if self.given.listed:
+            taught["shown_ids"] = _listed(beside)
         right = {
             "gold": gold,
             "label": gold.label,
@@ -176,7 +188,8 @@ class Track2Judge(LabelJudge, Ranking):
         seen = passages
         if self.given.rerank and paper:
             ranking = yield from self.reranker.steps(claim, paper, ranking)
-            found = paper_passages.chosen(paper, ranking, self.context_tokens or paper_passages.budget(paper))
+            most = self.context_tokens or paper_passages.budget(paper)
+            found = paper_passages.chosen(paper, ranking, most, self.given.sifted)
             seen, shown = plain(found.text), found.shown
         (judged,), answers = yield from self.labelled(
             self.judge,
@@ -184,11 +197,12 @@ class Track2Judge(LabelJudge, Ranking):
             "label",
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
             {
-                "evidence_ids": {"items": {"enum": shown}, "maxItems": EVIDENCE_K},
+                "evidence_ids": {"items": {"enum": shown}, "maxItems": self.given.ids},
                 "evidence_quotes": {"maxItems": EVIDENCE_K},
             },
             passages=seen,
             claim=claim,
+            **({"shown_ids": _listed(shown)} if self.given.listed else {}),
         )
         chosen = next(answer for answer in answers if answer.label == judged.label)
         model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking, odds=odds)
@@ -228,3 +242,8 @@ class Track2Judge(LabelJudge, Ranking):
             result.best = {key: text for one in reversed(quoting) for key, text in one.best.items()}
             result.quotes = quoted(claim, ids, dict(pairs), result.quotable, result.best)
         return result
+
+
+def _listed(ids: Sequence[str]) -> str:
+    """Ids as a list to name some of."""
+    return plain(", ".join(ids))

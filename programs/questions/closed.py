@@ -32,6 +32,14 @@ class Each:
 
 
 @dataclass(frozen=True)
+class Brief:
+    """What a new program asks a decision model in place of its signature's own words, which explain the options where
+    such a model has them described one by one: an instruction with its section of options, of the same content."""
+
+    instruction: str
+
+
+@dataclass(frozen=True)
 class Question:
     """One closed question. options: label to description; None for a yes-or-no question. slot: of a list of labels its
     number, from 0; of a list of ids the id; None for a field of one label."""
@@ -103,9 +111,13 @@ def with_options(signature: Any) -> Any:
 
 
 def describe_options(program: Any) -> None:
-    """Have the instructions of a program describe the options of its questions."""
+    """Have the instructions of a program that was just built describe the options of its questions, in short words
+    where there are some (`Brief`)."""
     for predictor in program.predictors():
-        predictor.signature = with_options(predictor.signature)
+        fields = predictor.signature.output_fields.values()
+        short = [one.instruction for field in fields for one in field.metadata if isinstance(one, Brief)]
+        signature = predictor.signature
+        predictor.signature = signature.with_instructions(short[0]) if short else with_options(signature)
 
 
 def shown_ids(inputs: Mapping[str, Any]) -> list[str]:
@@ -141,7 +153,7 @@ def preamble(signature: Any) -> str:
         return ""
     labels = [label for field in fields for label in labels_of(field.annotation)]
     text, own = apart(signature.instructions, labels)
-    return _listed(text, {**_defined(signature), **own})
+    return _listed(text, own | {label: said for label, said in _defined(signature).items() if label not in own})
 
 
 def distribution(question: Question, said: Mapping[str, Any]) -> list[float]:

@@ -1,4 +1,5 @@
-"""Which paragraphs of a paper cannot decide a claim: headings, bare captions, references and thanks."""
+"""Which paragraphs of a paper cannot decide a claim: headings, bare captions, references and thanks; and which, being
+short, hardly can: legends of panels, notes, one line of a method, where data are to be had."""
 
 import re
 from collections.abc import Mapping
@@ -32,14 +33,37 @@ ENTRY = re.compile(
     r"\b(?:19|20)\d\d[a-z]?\)?\s*[;:.,]\s*\(?\d+|\b\d+\s*\(\d+\)\s*[:,]\s*e?\d+|\bdoi\b\s*+(?:[:.]\s*+)?(?:org/)?10\.",
     re.IGNORECASE,
 )
+LINE = 350  # characters up to which a paragraph may be bare
+NOTE = re.compile(
+    r"[†‡¶§*#|]|\(?[a-h](?:\s?[–,-]\s?[a-h])?\)\s|[a-h]\.\s|keywords?\b|see also\b|download\b|where\b", re.IGNORECASE
+)
+BARE_LINE = re.compile(
+    r"\b(?:available (?:on|upon|at|from|in|for|as|with|to)|(?:is|are) available|deposited|accession|click here"
+    r"|materials? transfer|lead contact|reporting summary|source data|gift card|views expressed|previously described"
+    r"|described previously|(?:was|were) (?:performed|used|purchased|obtained|prepared|analy[sz]ed|approved|provided"
+    r"|supported|measured|calculated|collected|washed|incubated)|informed consent"
+    r"|supplementary (?:information|materials?|data))\b|\b(?:[A-Z]\.){2}",
+    re.IGNORECASE,
+)
+OWN = re.compile(
+    r"\b(?:we (?:show|find|found|demonstrate|report|conclude)|in (?:summary|conclusion)"
+    r"|(?:our|these) (?:data|results|findings))\b",
+    re.IGNORECASE,
+)
 PAPERS = 256  # whose idle paragraphs are remembered: many claims cite the same paper
 ENTRIES = 3  # from which on a paragraph lists references
 
 
 def without_content(paragraphs: Mapping[str, str]) -> set[str]:
     """The ids of paragraphs that cannot decide a claim."""
-    idle = _idle(tuple(paragraphs.values()))
+    idle = idle_places(tuple(paragraphs.values()))
     return {key for place, key in enumerate(paragraphs) if place in idle}
+
+
+def bare(paragraphs: Mapping[str, str]) -> set[str]:
+    """The ids of paragraphs that cannot decide a claim, and of the short ones that hardly can. Some of these do: that a
+    claim is far from them has to be known besides."""
+    return without_content(paragraphs) | {key for key, text in paragraphs.items() if _bare_line(text.strip())}
 
 
 def heading(text: str) -> bool:
@@ -48,8 +72,8 @@ def heading(text: str) -> bool:
 
 
 @lru_cache(maxsize=PAPERS)
-def _idle(texts: tuple[str, ...]) -> frozenset[int]:
-    """The places of texts without content."""
+def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
+    """The places of paragraphs without content, of all those of a paper."""
     idle, ends = set(), False
     for place, raw in enumerate(texts):
         text = raw.strip()
@@ -59,6 +83,10 @@ def _idle(texts: tuple[str, ...]) -> frozenset[int]:
         elif ends or END.match(text.lstrip()) or (CAPTION.match(text) and len(text) <= BARE) or _lists_references(text):
             idle.add(place)
     return frozenset(idle)
+
+
+def _bare_line(text: str) -> bool:
+    return len(text) <= LINE and bool(NOTE.match(text) or BARE_LINE.search(text)) and not OWN.search(text)
 
 
 def _lists_references(text: str) -> bool:

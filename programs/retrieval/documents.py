@@ -7,9 +7,8 @@ import numpy as np
 
 from aisr.programs.records.averitec import Document
 from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.sentences import sentences, words
 
-LONGEST = 500  # characters of a word; a longer one is none, but a picture in letters or the like, and is cut
 WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
 
 
@@ -65,7 +64,7 @@ def pieces(text: str) -> list[str]:
     found: list[str] = []
     current: list[str] = []
     for sentence in sentences(text):
-        split = [word[cut : cut + LONGEST] for word in sentence.split() for cut in range(0, len(word), LONGEST)]
+        split = words(sentence)
         for begin in range(0, len(split), WORDS):
             more = split[begin : begin + WORDS]
             if current and len(current) + len(more) > WORDS:

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from aisr.programs.errors import UserError
+from aisr.programs.reading.characters import all_whole
 from aisr.programs.reading.lines import explain
 from aisr.programs.records.averitec import Document
 from aisr.programs.retrieval.bm25 import bm25, indexed
@@ -79,7 +80,7 @@ def _beside(place: int, best: Collection[int], held: Mapping[int, tuple[str, str
 
 def _parsed(line: bytes, where: str) -> _Page:
     try:
-        return _Page.model_validate(json.loads(line))
+        return _Page.model_validate(all_whole(json.loads(line)))
     except ValidationError as error:
         raise UserError(f"{where}: {explain(error)}; expected a page with url and url2text") from error
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ from aisr.programs.text.sanitize import item
 
 HTML_ROW = re.compile(r"<tr[\s>]", re.IGNORECASE)
 TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]*+)[^<>]*+>")
+LINE_END = re.compile(r"\r\n?|\n")  # no other: what some call an end of a line stands within cells
 RULE = re.compile(r"[\s|:+=-]*")  # a line between head and body
 CELL = " | "
 ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can begin neither an item nor a message
@@ -21,7 +22,7 @@ def rows_of(text: str) -> tuple[str, list[str]]:
     """
     if HTML_ROW.search(text):
         return _html(text)
-    lines = text.splitlines()
+    lines = LINE_END.split(text)
     table = [number for number, line in enumerate(lines) if line.count("|") > 1 or "\t" in line.strip()]
     if len(table) < 2:
         return text, []

@@ -26,7 +26,7 @@ Wrens sang longer than larks, $t(28) = 2.20$, $p = .02$.
 FOUND = [
     ("main.tex:4: Wrong difference", "61.0 − 58.5 = 2.5 in Table 1"),
     ("main.tex:5: Inconsistent test", "t(28) = 2.20 gives p = .036"),
-    ("main.tex:6: Bound broken", "Lark, p: .19 (Table 1)"),
+    ("main.tex:7: Bound broken", "Lark, p: .19 (Table 1)"),
 ]
 
 

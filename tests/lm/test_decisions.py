@@ -102,6 +102,7 @@ def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: 
     found = judged(opened(loopback, form), CITED, TRACK2)
     assert found.answer is not None, found.failure
     assert found.judgements[0].chances[1] == pytest.approx(decisions.SURE)
+    assert found.judgements[0].source == "options"
     (asked,) = loopback.asked
     questions = asked.body["questions"]
     first = questions[1]["name"] if isinstance(questions, list) else list(questions)[1]

@@ -125,12 +125,39 @@ def test_every_item_of_a_list_gets_one_label_of_the_set(engine: EmbeddedEngine) 
     assert set(said) <= set(LABELS)
 
 
-def test_a_list_is_generated_from_what_a_record_admits(engine: EmbeddedEngine) -> None:
-    """The ids of the paragraphs that are shown come with the request, since the schema is the same for all records."""
-    ids = {"type": "array", "items": {"type": "string"}}
-    shown = {"metadata": {"constraints": {"ids": {"items": {"enum": ["P1", "P4"]}, "maxItems": 2}}}}
-    asked = request("Which?", {"type": "object", "properties": {"ids": ids}}, extensions=shown)
-    assert set(json.loads(engine.complete(asked).message.text or "")["ids"]) <= {"P1", "P4"}
+def named(engine: EmbeddedEngine, **limits: Any) -> list[str]:
+    """The ids of a list that may hold P1, P4 and P12. They come with the request, since the schema is the same for all
+    records."""
+    field = {"type": "array", "items": {"type": "string"}}
+    constraints = {"ids": {"items": {"enum": ["P1", "P4", "P12"]}, **limits}}
+    schema: dict[str, object] = {"type": "object", "properties": {"ids": field, "label": {"enum": LABELS}}}
+    asked = request("Which?", schema, logprobs=5, extensions={"metadata": {"constraints": constraints}})
+    response = engine.complete(asked)
+    said = json.loads(response.message.text or "")
+    assert response.usage.output_tokens == 0  # nothing is generated
+    assert [slot.token for slot in response.logprobs or ()] == [said["label"]]
+    found: list[str] = said["ids"]
+    return found
+
+
+def test_ids_are_scored_each_once_until_ending_is_likelier(
+    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sorted(named(engine, minItems=3, maxItems=3)) == ["P1", "P12", "P4"]
+    assert named(engine, minItems=1, maxItems=1) == named(engine, minItems=3, maxItems=3)[:1]
+    worth = {"P1": 1.0, "P4": 3.0, "P12": 2.0, "[]": 0.0, '"]': 0.0, '["': 0.5, '", "': 0.5}
+
+    def by_worth(prompt: Prompt, options: list[str], end: str) -> tuple[list[float], Completion]:
+        return [worth.get(option, 1.0) for option in options], Completion("", True, 0, 0, 0)
+
+    monkeypatch.setattr(engine.model, "option_probabilities", by_worth)
+    assert named(engine, maxItems=3) == ["P4", "P12", "P1"]
+    assert named(engine, maxItems=2) == ["P4", "P12"]
+    worth['"]'] = 1.0
+    assert named(engine, maxItems=3) == ["P4"]
+    assert named(engine, minItems=2, maxItems=3) == ["P4", "P12"]
+    worth["[]"] = 1.0
+    assert named(engine, maxItems=3) == []
 
 
 def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:

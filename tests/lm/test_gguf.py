@@ -14,6 +14,7 @@ from aisr.lm.llama_cpp import Prompt
 from aisr.lm.open import open_lm
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
+from support.gguf import WORDS, model
 
 LABELS = {
     "type": "object",
@@ -34,24 +35,6 @@ def by_path(built_in: ModelFile) -> EmbeddedEngine:
 def asked(question: str) -> Request:
     config = Config(response_format={"type": "json_schema", "schema": LABELS}, logprobs=3)
     return Request(model="m", system="Judge.", messages=(Message.user(question),), config=config)
-
-
-def text(said: str) -> bytes:
-    return struct.pack("<Q", len(said)) + said.encode()
-
-
-def small(path: Path, template: str | None) -> Path:
-    """A GGUF file with a header and no weights."""
-    values = [
-        text("general.architecture") + struct.pack("<I", 8) + text("llama"),
-        text("llama.context_length") + struct.pack("<II", 4, 512),
-        text("tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + text("<s>") + text("a"),
-        text("tokenizer.ggml.token_type") + struct.pack("<IIQii", 9, 5, 2, 3, 1),
-    ]
-    if template is not None:
-        values.append(text("tokenizer.chat_template") + struct.pack("<I", 8) + text(template))
-    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(values)) + b"".join(values))
-    return path
 
 
 def test_the_built_in_file_by_its_path_says_what_the_built_in_model_says(by_path: EmbeddedEngine) -> None:
@@ -86,17 +69,17 @@ def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, mon
     assert "no such file" in refused(tmp_path / "none.gguf")
     (tmp_path / "text.gguf").write_text("not a model")
     assert "no GGUF file" in refused(tmp_path / "text.gguf")
-    good = small(tmp_path / "good.gguf", "{{ messages }}")
+    good = model(tmp_path / "good.gguf")
     assert model_file(good).context == 512
     assert model_file(good).harmless("a <s> b") == "a < s> b"
-    assert "no chat template" in refused(small(tmp_path / "base.gguf", None))
+    assert "no chat template" in refused(model(tmp_path / "base.gguf", template=None))
     whole = good.read_bytes()
     (tmp_path / "new.gguf").write_bytes(whole[:4] + (99).to_bytes(4, "little") + whole[8:])
     assert "not too new" in refused(tmp_path / "new.gguf")
-    (tmp_path / "torn.gguf").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "torn.gguf").write_bytes(whole[:3000])
     assert "it ends in the middle" in refused(tmp_path / "torn.gguf")
     (tmp_path / "endless.gguf").write_bytes(
-        whole.replace(struct.pack("<IIQ", 9, 8, 2), struct.pack("<IIQ", 9, 8, 1 << 60))
+        whole.replace(struct.pack("<IIQ", 9, 8, len(WORDS)), struct.pack("<IIQ", 9, 8, 1 << 60))
     )
     assert "a list of" in refused(tmp_path / "endless.gguf")
     (tmp_path / "odd.gguf").write_bytes(whole.replace(struct.pack("<II", 4, 512), struct.pack("<If", 6, 512.0)))

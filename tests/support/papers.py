@@ -121,7 +121,7 @@ def correctable(folder: Path, **known: Any) -> Review:
             assert task.correctable is not None
             record, number = without_pictures(check.record), check.sentences.index(one.sentence)
             digest = task.correctable.digests(record)[number]
-            one = one._replace(subject=Subject(task.name, record, number, digest))
+            one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
     labels: dict[Kind, Labels] = {**made.labels, "citation": made.labels["citation"]._replace(most=3)}
     return marked(replace(made, verdicts=tuple(verdicts), labels=labels), known)

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from aisr.programs.retrieval.embeddings import built_in, embedded
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.sentences import sentences, words
 
 SENTENCE, PARAGRAPH, SEMANTIC = "sentence", "paragraph", "semantic"
 WINDOWS = ("100", "128", "256", "512", "1024")  # words between blanks, whatever ends where
@@ -19,11 +19,11 @@ PAPERS = 64  # whose chunks are kept: a paper has several claims
 def chunks(paragraphs: tuple[str, ...], size: str) -> tuple[str, ...]:
     """The chunks of a paper in document order, none of them empty. size: one of `SIZES`."""
     if size == PARAGRAPH:
-        return tuple(flat for text in paragraphs if (flat := " ".join(text.split())))
+        return tuple(flat for text in paragraphs if (flat := " ".join(words(text))))
     if size in WINDOWS:
-        words = [word for text in paragraphs for word in text.split()]
-        return tuple(" ".join(words[begin : begin + int(size)]) for begin in range(0, len(words), int(size)))
-    split = [sentences(text) for text in paragraphs]
+        said = [word for text in paragraphs for word in words(text)]
+        return tuple(" ".join(said[begin : begin + int(size)]) for begin in range(0, len(said), int(size)))
+    split = [sentences(" ".join(words(text))) for text in paragraphs]
     if size == SENTENCE:
         return tuple(sentence for found in split for sentence in found)
     return tuple(chunk for found in split if found for chunk in _by_subject(tuple(found)))

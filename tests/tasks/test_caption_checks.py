@@ -1,0 +1,99 @@
+"""Captions and notes of tables are judged like other sentences, against their own cells."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aisr.checker.reading import read_paper
+from aisr.paper.captions import CAPTIONS, with_captions
+from aisr.paper.draft import Draft, Float
+from aisr.programs.records.track1 import Track1Record
+from aisr.review.recomputed import without_lm
+from aisr.tasks.check import Check
+from aisr.tasks.paper_checks import checks
+from support.drafts import SITES, draft, table
+
+TABLE = r"""\documentclass{article}
+\begin{document}
+We listened at two sites.
+\begin{table}
+\centering
+\caption{F1 of two birds. Wren is best at both
+sites, and all are above 60.0.}
+\begin{tabular}{lrr}
+ & Bog & Heath \\
+Wren & \textbf{61.0} & 72.4 \\
+Lark & 58.5 & 66.1 \\
+\end{tabular}
+\end{table}
+\end{document}
+"""
+
+
+def of_captions(made: Draft) -> list[Check]:
+    whole = with_captions(made)
+    return [one for one in checks(whole, {}).claims if whole.paragraphs[one.paragraph].of is not None]
+
+
+def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:
+    one: Float = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
+    found = of_captions(draft("We listened.", tables=(one._replace(notes=notes),)))
+    return [said for one in found if isinstance(one.record, Track1Record) for said in one.record.sentences]
+
+
+@pytest.mark.parametrize(
+    ("caption", "notes", "wanted"),
+    [
+        ("F1 of three detectors at 2 sites.", "", []),  # a title
+        ("F1 (all p > .3).", "", ["Table 1: F1 (all p > .3)."]),
+        ("F1. Wren is better than Lark.", "", ["Wren is better than Lark."]),
+        ("F1.", "Finch reaches 49.2 at Bog. Averages over seeds.", ["Finch reaches 49.2 at Bog."]),
+        ("F1. * p < .05, ** p < .01.", "a: of 300 calls.", []),  # what signs mean
+        ("F1. Recall: calls found within 2 s.", "", []),  # what a column means
+        ("F1 [@ash2020; @elm2019]. See Table 4.", "", []),
+        ("F1. Best in bold.", "", []),  # no cell is known to be bold
+    ],
+)
+def test_statements_are_judged_and_titles_and_legends_are_not(caption: str, notes: str, wanted: list[str]) -> None:
+    assert judged(caption, notes) == wanted
+
+
+def test_bold_cells_are_marked_where_the_caption_speaks_of_them() -> None:
+    one = table(SITES, "F1 of birds. Best in bold.", bold=frozenset({(2, 1)}))
+    (check,) = of_captions(draft("We listened.", tables=(one,)))
+    (item,) = check.record.evidence_bundle  # type: ignore[union-attr]
+    assert item.caption == "Table 1: F1 of birds."  # what is judged is no evidence for itself
+    assert "Wren\t**61.0**\t70.5" in item.text
+    assert judged("F1. Wren is better than Lark.", bold=True) == ["Wren is better than Lark."]
+
+
+def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_path: Path) -> None:
+    (tmp_path / "main.tex").write_text(TABLE)
+    made, _ = read_paper(tmp_path / "main.tex", None, None, None)
+    (check,) = checks(made, {}).claims
+    paragraph = made.paragraphs[check.paragraph]
+    assert paragraph.headings == (CAPTIONS,)
+    assert [one.text for one in paragraph.sentences] == [
+        "Table 1: F1 of two birds.", "Wren is best at both sites, and all are above 60.0.",
+    ]  # fmt: skip
+    assert check.sentences == (1,)
+    assert str(paragraph.sentences[1].place) == "main.tex:6"
+
+
+def test_arithmetic_finds_in_a_caption_what_it_found_once(tmp_path: Path) -> None:
+    (tmp_path / "main.tex").write_text(
+        TABLE.replace("all are above 60.0", "at Heath Wren is 8.3 points better than Lark")
+    )
+    made, _ = read_paper(tmp_path / "main.tex", None, None, None)
+    (found,) = without_lm(made, {}).verdicts
+    assert made.paragraphs[found.paragraph].sentences[found.sentence].text.startswith("Wren is best")
+    bare = replace(made, paragraphs=made.paragraphs[:-1])  # as a reader of papers gives it
+    review = without_lm(bare, {})
+    assert [review.sentence(one).text for one in review.verdicts] == [made.paragraphs[-1].sentences[1].text]
+
+
+def test_captions_are_bounded() -> None:
+    said = " ".join(f"Wren has {number}.0." for number in range(100))
+    assert len(judged(f"F1. {said}")) == 20
+    assert judged(f"F1. {'1.5 ' * 900}.") == []

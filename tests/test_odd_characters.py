@@ -1,0 +1,133 @@
+"""What looks like an end of a line and is none, half of a pair of surrogates, and words of megabytes, at every door
+where text of strangers comes in: read, or refused in one line, and always to be written again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aisr.checker.folders import Refused
+from aisr.checker.session import citation as cited
+from aisr.checker.session import claim as claimed
+from aisr.paper import cited_files
+from aisr.paper import open as papers
+from aisr.paper.pdf_signs import _sign
+from aisr.programs.errors import UserError
+from aisr.programs.reading.lines import BadLine, read
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.elements.chunks import SIZES, chunks
+from aisr.programs.retrieval.page_index import build
+from aisr.programs.retrieval.page_store import pages, reduced
+from aisr.programs.text.table import rows_of
+from aisr.serving.guard import _refused
+from aisr.tasks.full_texts import organisers_json
+from aisr.tasks.full_texts import papers as full_texts
+from support.commands import Aisr
+from support.corpora import citation, write
+
+NO_ENDS = "one\u2028two\u2029three\u0085four"
+HALF = '"\\ud800"'
+
+
+def test_records_keep_signs_that_some_take_for_ends_of_lines(tmp_path: Path, aisr: Aisr) -> None:
+    file = write(tmp_path / "a.jsonl", [citation(text=NO_ENDS), citation(text="two")])
+    assert [record.claim_text for record in read(file, Track2Record, "track2")] == [NO_ENDS, "two"]
+    done = aisr("export", "--task", "track2", "--data", file, "--out", tmp_path / "chats.jsonl")
+    assert done.code == 0, done.err
+    assert len(list(map(json.loads, (tmp_path / "chats.jsonl").read_text("utf-8").strip().split("\n")))) == 2
+
+
+def test_a_record_with_half_a_character_is_a_bad_line(tmp_path: Path) -> None:
+    row = json.dumps(citation(text="XX")).replace('"XX"', HALF)
+    with pytest.raises(BadLine, match=r"a.jsonl:1: not JSON"):
+        list(read(write(tmp_path / "a.jsonl", [row]), Track2Record, "track2"))
+
+
+def test_full_texts_are_whole_characters_in_their_own_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(f'{{"k": "First {NO_ENDS}.\\nSecond.", "l": {HALF}, {HALF}: "x"}}', "utf-8")
+    assert full_texts(tmp_path / "a.json") == {"k": ["First one two three four.", "Second."], "l": ["?"], "?": ["x"]}
+    (tmp_path / "b.json").write_text(f'[{{"a": [1, {HALF}]}}]', encoding="utf-8")
+    assert organisers_json(tmp_path / "b.json") == [{"a": [1, "?"]}]
+
+
+def test_a_paper_that_is_one_word_is_cut(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"k": "x" * 2_000_000}), encoding="utf-8")
+    (found,) = full_texts(tmp_path / "a.json")["k"]
+    assert max(map(len, found.split())) == 500
+
+
+@pytest.mark.parametrize("size", [size for size in SIZES if size.isdigit()])
+def test_a_window_of_words_is_bounded(size: str) -> None:
+    assert max(map(len, chunks(("y" * 2_000_000 + " and more",), size))) <= int(size) * 501
+
+
+def test_pages_are_whole_characters(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(f'{{"url": {HALF}, "url2text": [{HALF}, "{NO_ENDS}."]}}\n', encoding="utf-8")
+    for found in (reduced("one", pages(tmp_path / "a.jsonl"), 3), build(pages(tmp_path / "a.jsonl"), tmp_path / "i")):
+        pieces = found if isinstance(found, list) else found.excerpts("one", 3)
+        assert [(one.url, one.text) for one in pieces] == [("?", "? one two three four.")]
+
+
+PAPERS: dict[str, tuple[str, str]] = {
+    "a.md": (f"# T\n\nThe {NO_ENDS} is 5.\n", "The one two three four is 5."),
+    "b.md": ("# T\n\nThe &#xD800; is 5.\n", "The \ufffd is 5."),
+    "a.tex": (
+        rf"\documentclass{{a}}\begin{{document}}The {NO_ENDS} is 5.\end{{document}}",
+        "The one two three four is 5.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_papers_are_read_in_their_own_lines(tmp_path: Path, name: str) -> None:
+    text, said = PAPERS[name]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [one.text for part in papers.read(tmp_path / name).paragraphs for one in part.sentences] == [said]
+
+
+def test_half_a_character_in_a_pdf_is_a_gap() -> None:
+    assert [_sign(0xD800), _sign(0xDFFF), _sign(0x2028)] == [" ", " ", "\u2028"]
+
+
+def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(f"Title of it\n\nText {NO_ENDS} here.\n", encoding="utf-8")
+    source = cited_files.source(tmp_path / "a.txt")
+    assert len(source.paragraphs) == 2
+    (tmp_path / "b.txt").write_bytes(b"Title\n\n\xed\xa0\x80 is half\n")
+    with pytest.raises(UserError, match=r"b\.txt"):
+        cited_files.source(tmp_path / "b.txt")
+
+
+def test_a_cell_is_not_two_lines() -> None:
+    assert rows_of(f"Head\na | {NO_ENDS} | c\nd | e | f\r\ng | h | i")[1] == [
+        f"a | {NO_ENDS} | c",
+        "d | e | f",
+        "g | h | i",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# T\n\n" + "word " * 100_000, "no words could be read .* without a blank line"),
+        ("word is.\n\n" * 110_000, "more than 1,048,576 characters"),
+        ("word is.\n\n" * 300_000, "beyond the limits .2 MiB"),
+    ],
+)
+def test_markdown_beyond_the_limits_says_which(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        papers.read(tmp_path / "a.md")
+
+
+def test_an_agent_is_told_of_half_a_character() -> None:
+    with pytest.raises(Refused, match="half of a surrogate pair"):
+        claimed(["\ud800"], ["a"])
+    with pytest.raises(Refused, match="half of a surrogate pair"):
+        cited("a", ["\ud800"])
+    draft, checks = claimed([f"The {NO_ENDS} is 5."], [f"a | {NO_ENDS}"])
+    assert len(draft.paragraphs[0].sentences) == len(checks.claims) == 1
+
+
+def test_a_body_over_http_with_half_a_character_is_refused() -> None:
+    assert "no JSON" in str(_refused("application/json", f'{{"inputs": [{HALF}]}}'.encode()))
