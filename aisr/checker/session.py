@@ -127,7 +127,8 @@ class Session:
             name = f"v{next(self._numbers)}"
             said = Sentence(
                 id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
-                meaning=meaning, fault=verdict.label is not None and not verdict.neutral,
+                meaning=meaning, fault=verdict.label is not None and not (verdict.neutral or verdict.folded),
+                level=None if verdict.neutral else verdict.level,
                 confidence=verdict.confidence, failed=failed,
                 line=place.line, page=place.page, file=quoted("draft", places.path(review.draft.folder, place)),
                 work=None if verdict.work is None else quoted("draft", verdict.work),
