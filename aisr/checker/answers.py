@@ -42,6 +42,7 @@ class Sentence(BaseModel):
     level: Literal["error", "warning", "note"] | None = Field(
         default=None, description="How bad: `note` where nothing in the paper states or denies it; None: no fault."
     )
+    why: Quote | None = Field(default=None, description="What was computed or found instead, where no model judged.")
     confidence: float | None = Field(default=None, description="How likely the label is, 0-1; None: not known.")
     failed: Quote | None = Field(default=None, description="Why it was not judged; may repeat words of a paper.")
     line: int | None = Field(default=None, description="The line in the file, where there is one.")

@@ -6,7 +6,7 @@
   const EXACT = ["arithmetic", "quote"];
   const FEW = 4; // pieces of evidence that are all shown
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
-  const people = corrections(subjects(data("review")), (number) => markRow(number, byId("row-" + number)));
+  const people = corrections(subjects(data("review")), [...verdicts.keys()], (number) => markRow(number, byId("row-" + number)));
 
   const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
   const colourOf = (verdict) => {
