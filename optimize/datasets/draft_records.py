@@ -1,4 +1,4 @@
-"""Labelled records of drafts, made of papers with planted faults: what a second look at them is shown, and what is right.
+"""Labelled records of drafts, made of papers with planted faults: what a second look is shown, and what is right.
 
 A planted sentence is contradicted, or goes beyond the evidence, by the kind of its fault. An untouched one counts as
 supported where every number in it is borne out by a table, and it gives no cause and claims no more than a case.
