@@ -1,8 +1,10 @@
-"""How sure we are of a score: percentile bootstrap over records.
+"""How sure we are of a score: percentile bootstrap over records, or over groups of records.
 
-The unit that is resampled is the record (a paragraph, a claim), since exact match is a property of it and the
+What is resampled is never less than the record (a paragraph, a claim), since exact match is a property of it and the
 sentences of one paragraph are not independent (Efron & Tibshirani 1993, ch. 13; paired differences as in
-Koehn 2004, "Statistical significance tests for machine translation evaluation").
+Koehn 2004, "Statistical significance tests for machine translation evaluation"). Records that rest on one paper or
+table are not independent either: where it is known which do, whole groups of them are resampled (Davison & Hinkley
+1997, ch. 3.8).
 """
 
 from collections.abc import Sequence
@@ -14,6 +16,8 @@ from aisr.metrics.scores import Floats, Scores
 
 RESAMPLES = 1000
 SEED = 20260621
+FEWEST = 10  # groups that are resampled
+Group = Sequence[int]  # the number of each record's group
 
 
 class Interval(NamedTuple):
@@ -27,20 +31,25 @@ class Interval(NamedTuple):
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
-def score_interval(scores: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
-    """The ranking score with its 95 % interval; the same in whatever order the records stand."""
-    return interval_of(scores.ranking(resampled(scores.rows, resamples, seed)))
+def score_interval(
+    scores: Scores, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None
+) -> Interval:
+    """The ranking score with its 95 % interval; the same in whatever order the records stand. group: of each record,
+    where that is known (see `resampled`)."""
+    return interval_of(scores.ranking(resampled(scores.rows, resamples, seed, group)))
 
 
-def difference_interval(scores: Scores, baseline: Scores, resamples: int = RESAMPLES, seed: int = SEED) -> Interval:
+def difference_interval(
+    scores: Scores, baseline: Scores, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None
+) -> Interval:
     """Ranking score minus that of `baseline` on the same records, resampled together; the same in whatever order the
-    records stand.
+    records stand. group: as in `score_interval`.
 
     Raises ValueError where the two do not have the same number of records.
     """
     if len(scores) != len(baseline):
         raise ValueError(f"{len(scores)} records against {len(baseline)}: a paired difference needs the same records")
-    weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed)
+    weights = resampled(np.column_stack([scores.rows, baseline.rows]), resamples, seed, group)
     return interval_of(scores.ranking(weights) - baseline.ranking(weights))
 
 
@@ -60,19 +69,25 @@ def mean_interval(
     return interval_of(weights @ sums / (weights @ sizes))
 
 
-def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED) -> Floats:
+def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None) -> Floats:
     """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
 
-    Drawn for the records in the order of their rows: what order a file or a race has them in must not show.
+    group: of each record; those of one group are drawn together, where there are `FEWEST` groups: with fewer that says
+    less than drawing records. Drawn in the order of what the rows of a group add up to: what order a file or a race has
+    the records in must not show. Raises ValueError where there are no records.
     """
     records = len(rows)
     if not records:
         raise ValueError("no records: an empty corpus has no interval")
-    drawn = np.random.default_rng(seed).multinomial(records, np.full(records, 1 / records), size=resamples)
-    weights = np.empty((resamples + 1, records))
-    weights[0] = 1
-    weights[1:, np.lexsort(rows.T)] = drawn
-    return weights
+    known, place = np.unique(np.arange(records) if group is None else np.asarray(group), return_inverse=True)
+    if len(known) < FEWEST:
+        known = place = np.arange(records)
+    count = len(known)
+    sums = np.zeros((count, 1 + rows.shape[1]))
+    np.add.at(sums, place, np.column_stack([np.ones(records), rows]))
+    drawn = np.empty((resamples, count))
+    drawn[:, np.lexsort(sums.T)] = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), resamples)
+    return np.concatenate([np.ones((1, records)), drawn[:, place]])
 
 
 def interval_of(values: Floats) -> Interval:

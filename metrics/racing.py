@@ -10,7 +10,7 @@ to 12 % fewer of the judgements, and dropped the best of dev in 3 to 11 % of the
 from collections.abc import Sequence
 from random import Random
 
-from aisr.metrics.confidence import SEED, difference_interval
+from aisr.metrics.confidence import SEED, Group, difference_interval
 from aisr.metrics.scores import Scores, value
 from aisr.metrics.tally import steadied
 
@@ -38,8 +38,9 @@ def nested(strata: Sequence[str], seed: int = SEED) -> list[int]:
     return [row for _, row in sorted(places)]
 
 
-def survivors(contenders: Sequence[Scores]) -> list[int]:
-    """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's.
+def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[int]:
+    """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's. group: of each
+    record, where that is known.
 
     Worse, by scores that do not hang on a label that is hardly there (see `steadied`): the 95 % interval of the paired
     difference from the leader lies below zero.
@@ -50,5 +51,5 @@ def survivors(contenders: Sequence[Scores]) -> list[int]:
     return [
         k
         for k, one in enumerate(contenders)
-        if k == 0 or k == leader or difference_interval(one, contenders[leader], RESAMPLES).high >= 0
+        if k == 0 or k == leader or difference_interval(one, contenders[leader], RESAMPLES, group=group).high >= 0
     ]

@@ -42,7 +42,6 @@ def compare(
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import measure
     from aisr.inference.images import attach_gallery, check_sees, find_gallery
-    from aisr.metrics.confidence import difference_interval
     from aisr.optimize.datasets.examples import examples, labelled
 
     chosen = chosen_task(task)
@@ -60,7 +59,7 @@ def compare(
             found.append(measure(chosen, program, records, opened, shown.judged))
         display.note(f"  {found[-1].interval}")
         display.say_failures(found[-1].failures)
-    gain = difference_interval(found[1].scores, found[0].scores)
+    gain = found[1].gain(found[0])
     verdict = "better than" if gain.low > 0 else "worse than" if gain.high < 0 else "no better and no worse than"
     display.note(f"difference, record by record: {gain}: {second} is {verdict} {first}")
     display.say_pictures(gallery.problems if gallery else {})

@@ -9,7 +9,7 @@ import dspy
 from aisr.inference.confidence import Held, held
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import Interval, score_interval
+from aisr.metrics.confidence import Interval, difference_interval, score_interval
 from aisr.metrics.scores import Report, Scores
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
@@ -18,7 +18,8 @@ from aisr.tasks.task import Task
 
 @dataclass(frozen=True)
 class Result:
-    """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without."""
+    """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without;
+    group: of each record, where that is known (see `aisr.metrics.confidence`)."""
 
     scores: Scores
     score: Report
@@ -26,6 +27,11 @@ class Result:
     failures: dict[str, str]  # record id -> reason
     floor: "Result | None" = None
     held: Mapping[str, Held] = field(default_factory=dict)  # how sure it was, by source
+    group: tuple[int, ...] | None = None
+
+    def gain(self, before: "Result") -> Interval:
+        """The difference from another program's ranking score on the same records."""
+        return difference_interval(self.scores, before.scores, group=self.group)
 
     def report(self) -> dict[str, Any]:
         return {
@@ -70,14 +76,23 @@ def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outc
         if outcome.failure is not None
     }
     sure = held(task, zip(examples, outcomes, strict=True))
-    return Result(scores, scores.report(), score_interval(scores), failures, _floor(task, examples), sure)
+    group = groups_of(examples)
+    interval = score_interval(scores, group=group)
+    return Result(scores, scores.report(), interval, failures, _floor(task, examples), sure, group)
+
+
+def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
+    """The group of each example, as `aisr.optimize.datasets.examples` tells it; None where one has none."""
+    found = [example.get("group") for example in examples]
+    return None if None in found else tuple(found)
 
 
 def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
     if task.floor is None:
         return None
     scores = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
-    return Result(scores, scores.report(), score_interval(scores), {})
+    group = groups_of(examples)
+    return Result(scores, scores.report(), score_interval(scores, group=group), {}, group=group)
 
 
 def scored(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:

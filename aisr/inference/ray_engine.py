@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program_file import parse, program_text
-from aisr.compat.ray import init_here
+from aisr.compat.ray import init_here, installed_only
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery, open_gallery
 from aisr.inference.judge import Outcome, finished, judge
@@ -203,7 +203,7 @@ def _join(ray: Any, workers: int, address: str | None) -> None:
     if address is None:
         init_here(ray, workers)
         return
-    ray.init(address=address, log_to_driver=False)
+    ray.init(address=address, log_to_driver=False, job_config=installed_only(ray))
     room = int(ray.cluster_resources().get("CPU", 0))
     if room < workers:
         ray.shutdown()

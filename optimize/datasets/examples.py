@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import dspy
 
-from aisr.optimize.datasets.leakage import Common, common
+from aisr.optimize.datasets.leakage import Common, all_keys, common, groups
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
@@ -42,10 +42,13 @@ def labelled(task: Task, program: Prepares, path: Path, limit: int | None = None
 
 
 def rows_of(task: Task, program: Prepares, records: Iterable[Record], path: Path) -> list[Labelled]:
-    """The same for records that were read from a file."""
+    """The same for records that were read from a file. Their examples say which of them share something: `group`, a
+    number."""
     rows = [_labelled(task, program, record, path) for record in records]
     if not rows:
         raise UserError(f"{path}: no records")
+    for row, group in zip(rows, groups(all_keys([row.common for row in rows])), strict=True):
+        row.example.group = group
     return rows
 
 

@@ -54,7 +54,8 @@ class Material:
     opinions: log-probabilities (judgements, labels) of each model, and of priors that did not see the record's fold;
     said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,), that of the
     priors; folds: for each repetition the fold of each record, int (REPEATS, records); found: whether the
-    evidence that goes with the gold label is right, bool (judgements,), where the task asks for some.
+    evidence that goes with the gold label is right, bool (judgements,), where the task asks for some; group: of each
+    record.
     """
 
     models: list[str]
@@ -65,6 +66,7 @@ class Material:
     folds: NDArray[np.int64]
     found: NDArray[np.bool_] | None
     texts: Texts
+    group: Sequence[int]
 
     def found_in(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """`found` of the judgements that a mask keeps."""
@@ -99,7 +101,7 @@ def gather(
     said = _said(labelled, judged, models[0]) if len(models) == 1 else None
     right = found if found is not None else _answers_right(labelled, judged)
     folds = _repeated(labelled, rows[: len(judged)], group, seed)
-    return Material(models, everything, said, gold, fold, folds, right, texts)
+    return Material(models, everything, said, gold, fold, folds, right, texts, group[: len(judged)])
 
 
 def _folds(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:

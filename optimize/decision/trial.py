@@ -119,12 +119,12 @@ def cross_validated(
 
 class Choosing:
     """Chooses among ways by their gain over the models as they are, less `SURE` standard errors (bootstrap over
-    records): a way that moves much has to gain much, and an expert that adds only noise falls out."""
+    groups): a way that moves much has to gain much, and an expert that adds only noise falls out."""
 
     def __init__(self, alone: Tried, tried: Sequence[Tried]) -> None:
         self.alone, self.tried = alone, tried
         rows = alone.scores.rows
-        self.weights = resampled(rows, RESAMPLES)
+        self.weights = resampled(rows, RESAMPLES, group=alone.material.group)
 
     def sure_gains(self, kept: Mask | None = None) -> NDArray[np.float64]:
         """The gain of each way less `SURE` standard errors, on the records that a mask keeps."""
@@ -151,7 +151,8 @@ class Choosing:
                 best = self.best(folds != part)
                 here = (folds == part)[material.gold.record]
                 counts[here] += one[best.said[here]]
-        return difference_interval(tally(material.gold, counts.argmax(axis=1), alone.found, labels), alone.scores)
+        chosen = tally(material.gold, counts.argmax(axis=1), alone.found, labels)
+        return difference_interval(chosen, alone.scores, group=material.group)
 
 
 def _fit(labelled: Judgements, material: Material, names: Sequence[str], start: Rule, kept: Mask, votes: bool) -> Blend:

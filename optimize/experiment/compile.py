@@ -18,7 +18,6 @@ from aisr.inference.evaluate import Result, check_any, measure
 from aisr.inference.images import check_sees
 from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import difference_interval
 from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.decision.collect import opinions
@@ -264,4 +263,4 @@ def _test(
         return None
     if len(results) == 1:
         return Tested(results[0], None, None)
-    return Tested(results[0], results[1], difference_interval(results[0].scores, results[1].scores))
+    return Tested(results[0], results[1], results[0].gain(results[1]))

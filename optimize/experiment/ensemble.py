@@ -7,7 +7,6 @@ import dspy
 from aisr.artifact.program_file import Loaded
 from aisr.inference.evaluate import check_any, measure
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import difference_interval
 from aisr.optimize.search.champion import Choice, Contender
 from aisr.programs.judges.ensemble import Ensemble, seen_by, single
 from aisr.tasks.task import Task
@@ -43,12 +42,12 @@ def beside_members(
             name,
             members[name].program,
             results[name],
-            difference_interval(results[name].scores, best.scores),
+            results[name].gain(best),
             calls=calls[name],
         )
         for name in order
     ]
-    gain = difference_interval(whole.scores, best.scores)
+    gain = whole.gain(best)
     champion = Contender("ensemble", program, whole, gain, calls=lm.ledger.spend.asked)
     for contender in (*contenders, champion):
         done(contender)

@@ -7,7 +7,7 @@ from math import inf, log2
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.evaluate import Result, result, scored
+from aisr.inference.evaluate import Result, groups_of, result, scored
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_interval
@@ -111,7 +111,7 @@ def choose(
             calls[k] = lm.ledger.spend.asked
         if size < len(order):
             scores = [scored(task, order[:size], outcomes[k]) for k in running]
-            running = [running[place] for place in survivors(scores)]
+            running = [running[place] for place in survivors(scores, groups_of(order[:size]))]
     contenders = []
     for k, (name, program) in enumerate(candidates):
         if name in unscored or k in dear:
@@ -119,7 +119,7 @@ def choose(
         judged = order[: len(outcomes[k])]
         found = result(task, judged, outcomes[k])
         baseline = scored(task, judged, outcomes[0][: len(judged)])
-        gain = difference_interval(found.scores, baseline)
+        gain = difference_interval(found.scores, baseline, group=found.group)
         contenders.append(Contender(name, program, found, gain, k in running, calls[k], prices[k]))
         done(contenders[-1])
     champion = max((c for c in contenders if c.finished), key=lambda contender: worth(contender))

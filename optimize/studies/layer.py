@@ -84,7 +84,7 @@ def fitted_layer(facet: Judgements, drawn: Drawn, large: Drawn) -> tuple[bool, f
     folds = np.array([fold_of(strata, range(records), FOLDS, seed) for seed in range(REPEATS)])
     said = drawn.opinions.argmax(axis=1)
     none = Texts([], [], np.zeros((0, 0)), drawn.gold.first, folds[0], len(PRIOR))
-    material = Material([LM], {LM: drawn.opinions}, said, drawn.gold, folds[0], folds, None, none)
+    material = Material([LM], {LM: drawn.opinions}, said, drawn.gold, folds[0], folds, None, none, range(len(folds[0])))
     start = as_it_is([LM], len(PRIOR))
     trial = cross_validated(facet, material, WEIGHTS, [LM], start, SHARES)
     choosing = Choosing(as_they_are(facet, material, ALONE, start), trial.tried)

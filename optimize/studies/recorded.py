@@ -14,11 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from aisr.base.text import percent, with_interval
 from aisr.commands.display import note, table
 from aisr.commands.options import chosen_task
 from aisr.inference.judge import Outcome
 from aisr.metrics.calibration import calibration_error
+from aisr.metrics.confidence import mean_interval
+from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.datasets.leakage import Common
 from aisr.optimize.decision.fit import fit
@@ -46,6 +50,11 @@ def main() -> int:
             "what was answered, and how likely it was said to be",
             ["answers", "records", "all right", "labels right", "said on average", "calibration error"],
             [[name, *_row(task, rows)] for name, rows in found.items()],
+        )
+        table(
+            "share of records whose labels are all right, by what is resampled",
+            ["answers", "groups", "records", "groups of records that share something"],
+            [[name, *_intervals(task, rows)] for name, rows in found.items()],
         )
         if given.layer:
             table(
@@ -97,6 +106,12 @@ def _row(task: Task, rows: Sequence[Judged]) -> list[str]:
     said = [one.chances[task.labelled.labels.index(one.label)] for row in rows for one in row.outcomes[LM].judgements]
     shares = (sum(map(all, right)) / len(right), sum(flat) / len(flat), sum(said) / len(said))
     return [str(len(rows)), *map(percent, (*shares, calibration_error(said, flat)))]
+
+
+def _intervals(task: Task, rows: Sequence[Judged]) -> list[str]:
+    right = np.array([all(_right(task, row)) for row in rows], dtype=np.float64)
+    group = grouped([row.row for row in rows])
+    return [str(len(set(group))), str(mean_interval(right, range(len(right)))), str(mean_interval(right, group))]
 
 
 def _right(task: Task, row: Judged) -> list[bool]:

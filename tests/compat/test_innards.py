@@ -6,6 +6,8 @@ import inspect
 import io
 import json
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import import_module
@@ -259,6 +261,27 @@ def test_mlflows_page_knows_saved_views_and_the_kind_of_an_experiment() -> None:
 def test_ray_can_be_kept_to_the_loopback_address() -> None:
     ray = pytest.importorskip("ray")
     assert "_node_ip_address" in inspect.getsource(ray.init)
+
+
+@pytest.mark.slow
+def test_workers_of_ray_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    code = f"""
+import ray
+from aisr.compat.ray import init_here
+init_here(ray, 1)
+
+@ray.remote
+def found():
+    import json, sys
+    from importlib.util import find_spec
+    return [find_spec("litellm").origin, find_spec("aisr").origin, *sys.path]
+
+print([one for one in ray.get(found.remote()) if one.startswith({str(tmp_path)!r})])
+"""
+    (tmp_path / "litellm.py").touch()
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
 
 
 def test_every_file_of_the_room_is_imported() -> None:

@@ -29,7 +29,7 @@ def test_it_says_how_good_answers_are_and_how_honest_their_chances(
     assert run(monkeypatch, records, answers, "--task", "track1", "--layer") == 0
     printed = capsys.readouterr()
     assert "4 of 5 answers are to records of" in printed.out
-    (row,) = [line for line in printed.out.splitlines() if "75.0" in line]
+    row, _ = [line for line in printed.out.splitlines() if "75.0" in line]
     assert [cell.strip() for cell in row.strip("│ ").split("│")][1:5] == ["4", "75.0", "87.5", "75.0"]
     assert "too few groups" in printed.out
     write(answers, [json.dumps({**lines[0], "id": "unknown"})])

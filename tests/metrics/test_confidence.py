@@ -93,6 +93,51 @@ def test_whole_groups_are_resampled() -> None:
         mean_interval([], [])
 
 
+def test_records_of_one_group_are_resampled_together() -> None:
+    """Two hundred paragraphs in twenty groups that are as good as each other within."""
+    gold = draw_claims(Random(3), 200, 2)
+    said = [[types[0] if (k // 10) % 2 else "Contradiction" for types in row] for k, row in enumerate(gold)]
+    tally = tally_track1(gold, said)
+    group = [k // 10 for k in range(200)]
+    alone, grouped = score_interval(tally), score_interval(tally, group=group)
+    assert grouped.value == alone.value
+    assert grouped.high - grouped.low > 2 * (alone.high - alone.low)
+    assert score_interval(tally, group=range(200)) == alone
+    assert score_interval(tally, group=[k // 25 for k in range(200)]) == alone  # eight groups are too few
+    nothing = tally_track1(gold, [["Contradiction"] * len(row) for row in gold])
+    gain = difference_interval(tally, nothing, group=group)
+    assert gain.low < difference_interval(tally, nothing).low < gain.value
+
+
+def test_their_order_does_not_show() -> None:
+    gold = draw_claims(Random(5), 60, 2)
+    said = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.6), said=0.5)
+    group = [k // 4 for k in range(60)]
+    order = Random(7).sample(range(60), 60)
+    shuffled = tally_track1([gold[k] for k in order], [said[k] for k in order])
+    found = score_interval(shuffled, group=[-group[k] for k in order])
+    assert found == pytest.approx(score_interval(tally_track1(gold, said), group=group))
+
+
+def test_most_intervals_over_groups_contain_the_score_of_the_population() -> None:
+    """Of papers, some are read well and some badly: over records the intervals would be too narrow."""
+    papers, each = 2000, 8
+    draw = Random(11)
+    gold = draw_claims(draw, papers * each, 1)
+    luck = [draw.choice((0.2, 1.0)) for _ in range(papers)]
+    said = [
+        [types[0] if draw.random() < luck[k // each] else "Contradiction" for types in row]
+        for k, row in enumerate(gold)
+    ]
+    population = tally_track1(gold, said).report().score
+    group, size = [k // each for k in range(40 * each)], 40 * each
+    parts = [tally_track1(gold[k : k + size], said[k : k + size]) for k in range(0, len(gold), size)]
+    known = [score_interval(part, 300, group=group) for part in parts]
+    unknown = [score_interval(part, 300) for part in parts]
+    assert sum(one.low <= population <= one.high for one in known) >= 43
+    assert sum(one.low <= population <= one.high for one in unknown) < 40
+
+
 def test_an_empty_corpus_has_no_interval() -> None:
     with pytest.raises(ValueError, match="no records"):
         score_interval(tally_track1([], []))

@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 from aisr.commands.mlflow_ui import run
+from aisr.lm.embedded import EmbeddedEngine
+from aisr.lm.gguf_file import model_file
+from aisr.paper import open as papers
+from aisr.paper.drawing import draw
 from aisr.serving import guard
 from aisr.serving.guard import DEEPEST, Guard
 from aisr.serving.server import application
+from support import gguf, pdfs
 from support.compiled import Compiled
 from support.corpora import read_rows
 from support.paths import SAMPLE
@@ -120,14 +125,45 @@ def test_code_of_the_store_is_not_run(served: Path) -> None:
     assert status == 400, said
 
 
-def test_files_of_the_current_folder_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+PLANTED = ("PIL", "aisr", "json", "mlflow", "pypdfium2", "sitecustomize", "timeit", "uvicorn", "xllamacpp")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The current folder, with modules of anyone, none of which may have run."""
     planted = f"import pathlib; pathlib.Path({str(tmp_path / 'ran')!r}).touch()\n"
-    here = tmp_path / "here"
-    for name in ("timeit", "mlflow", "sitecustomize", "json"):
-        (here / name).mkdir(parents=True)
+    folder = tmp_path / "here"
+    for name in PLANTED:
+        (folder / name).mkdir(parents=True)
         for file in ("__init__.py", "__main__.py"):
-            (here / name / file).write_text(planted)
-    monkeypatch.chdir(here)
-    assert run(["-h"], {}, "timeit") == 0
+            (folder / name / file).write_text(planted)
+    monkeypatch.chdir(folder)
+    yield folder
     assert not (tmp_path / "ran").exists()
-    assert os.listdir(here)
+
+
+def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`aisr ui` and `aisr serve` run a module; MLflow starts uvicorn by the interpreter, and that its workers."""
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    code = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', 'import {', '.join(PLANTED[3:])}'])"
+    (modules / "starter.py").write_text(f"{code.replace(', sitecustomize', '')}.returncode)\n")
+    monkeypatch.setenv("PYTHONPATH", str(modules))
+    assert run(["-h"], {}, "timeit") == 0
+    assert run([], {}, "starter") == 0
+    assert sorted(os.listdir(here)) == sorted(PLANTED)
+
+
+@pytest.mark.usefixtures("here")
+def test_readers_of_pdfs_figures_and_model_files_run_none_either(tmp_path: Path) -> None:
+    (tmp_path / "paper").mkdir()
+    paper = pdfs.write(tmp_path / "paper" / "a.pdf", pdfs.text(72, 700, "A title") + pdfs.text(72, 650, "It is 5."))
+    assert papers.read(paper).paragraphs
+    pdfs.write(paper.with_name("plot.pdf"), "1 0 0 rg 0 0 306 792 re f\n")
+    figure = r"\begin{figure}\includegraphics{plot}\caption{A plot.}\end{figure}"
+    paper.with_suffix(".tex").write_text(f"See Figure 1. It falls by 3 points.\n\n{figure}", encoding="utf-8")
+    assert draw(papers.read(paper.with_suffix(".tex")), tmp_path / "kept").drawn
+    file = model_file(gguf.model(tmp_path / "a.gguf"))
+    assert EmbeddedEngine(file, threads=1).model.chat_prompt([("user", "It is.")])
