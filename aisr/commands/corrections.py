@@ -105,10 +105,11 @@ def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]
     if not made.records:
         raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
     _write(out, labelled.files(made))
+    people = sorted({voice["who"] for one in made.provenance for voice in one["by"]})
+    names = ", ".join(people[:5]) + (f" and {len(people) - 5} more" if len(people) > 5 else "")
     note(
-        f"wrote {out / labelled.RECORDS}: {len(made.records)} records with {len(made.provenance)} labels by "
-        f"{len({voice['who'] for one in made.provenance for voice in one['by']})} people; who and when in "
-        f"{labelled.PROVENANCE} beside it"
+        f"wrote {out / labelled.RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
+        f"{labelled.PROVENANCE} beside it has who and when"
     )
     splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").exists()}
     if "train" in splits:

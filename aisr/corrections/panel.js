@@ -4,7 +4,8 @@
 //     flag: digest under which it may be dismissed, or "", most: ids of evidence that may be named, shown, named,
 //     record: () => the whole record, or null where it stands in a file }
 // `changed(key)` is called when something was said of a verdict.
-function corrections(about, changed) {
+// keys: those of all verdicts.
+function corrections(about, keys, changed) {
   const byId = (id) => document.getElementById(id);
   const KEPT = "aisr-corrections:" + document.body.dataset.page, NAME = "aisr-corrections:name";
   const LONGEST_WHY = 500;
@@ -54,14 +55,15 @@ function corrections(about, changed) {
     changed(key);
   }
 
-  const label = (key, said) => say(key, { label: said, evidence: evidenceOf(key) });
+  // Who agrees, agrees with the evidence that the verdict names; whoever says something else ticks what shows that.
+  function label(key, name) {
+    const of = about(key), named = name === of.verdict.label ? of.named.slice(0, of.most) : [];
+    say(key, { label: name, evidence: picked.get(key) || named });
+  }
   const agree = (key) => label(key, about(key).verdict.label);
 
   // --- evidence
-  function evidenceOf(key) {
-    const said = last(key, false), of = about(key);
-    return picked.get(key) || (said ? said.evidence : of.most ? of.named.slice(0, of.most) : []);
-  }
+  const evidenceOf = (key) => picked.get(key) || last(key, false)?.evidence || [];
   function pick(key, id, on) {
     const kept = evidenceOf(key).filter((other) => other !== id);
     picked.set(key, on ? [...kept, id] : kept);
@@ -71,11 +73,12 @@ function corrections(about, changed) {
   }
 
   // --- the panel of one verdict
+  const offers = (of) => of !== undefined && (of.flag !== "" || Object.keys(of.labels).length > 0);
   const panels = new Map();
   function panel(key) {
     const of = about(key);
-    if (!of || (!of.flag && !Object.keys(of.labels).length)) return false;
-    const box = el("fieldset", { class: "correct", "aria-label": "What you say" });
+    if (!offers(of)) return false;
+    const box = el("fieldset", { class: "correct" });
     panels.set(key, box);
     fill(key, box);
     return box;
@@ -94,7 +97,7 @@ function corrections(about, changed) {
     const of = about(key), said = last(key, false), gone = last(key, true);
     const labels = Object.entries(of.labels);
     const chip = ([name, meaning], place) => button("label " + name,
-      name === of.verdict.label ? "Agree: " + name : name, () => (name === of.verdict.label ? agree(key) : label(key, name)),
+      name === of.verdict.label ? "Agree: " + name : name, () => label(key, name),
       { "aria-pressed": String(Boolean(said) && said.label === name), title: `${meaning} (${place + 1})` });
     box.replaceChildren(...some([
       el("legend", null, "What you say"),
@@ -107,7 +110,7 @@ function corrections(about, changed) {
     ]));
   }
   const inWords = (of, said) => (said.label === of.verdict.label ? "You agree: " : "You say: ") + said.label
-    + (of.most ? ", by " + (said.evidence.join(", ") || "no paragraph") : "");
+    + (of.most ? ", by " + (said.evidence.join(", ") || "no paragraph: tick those that show it") : "");
 
   function ticks(key, of) {
     const ticked = evidenceOf(key), full = ticked.length >= of.most;
@@ -159,7 +162,7 @@ function corrections(about, changed) {
   const count = el("span", { role: "status" }), warning = el("p", { class: "quiet" });
   const save = button("download", "Download corrections", download);
   const bar = byId("corrections");
-  if (bar) bar.append(el("div", { class: "who" }, name, save), count, warning);
+  if (keys.some((key) => offers(about(key)))) bar.append(el("div", { class: "who" }, name, save), count, warning);
 
   function drawBar() {
     const times = holding().length;

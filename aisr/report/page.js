@@ -5,7 +5,8 @@
   const list = byId("list"), runway = byId("runway"), detail = byId("detail"), search = byId("search");
   const phone = matchMedia("(max-width: 760px)");
 
-  const people = corrections(subjects(about, records), () => drawRows());
+  const keys = records.flatMap((record, k) => record.statements.map((_, place) => `${k}:${place}`));
+  const people = corrections(subjects(about, records), keys, () => drawRows());
   const said = (k) => records[k].statements.some((_, place) => people.said(`${k}:${place}`) !== null);
 
   let haystacks = null;

@@ -62,6 +62,7 @@ def render(found: "Records", thumbnail: Thumbnail = no_picture) -> str:
     return page.render(
         about=found.about,
         count=len(found.records),
+        correctable=any(one.digest for record in found.records for one in record.statements),
         percent=lambda value: f"{100 * value:.1f}",
         style=Markup(style),
         style_hash=digest(style),

@@ -51,11 +51,12 @@ def _data(made: Manifest) -> list[Block]:
         if planted is None
         else f"{planted} records with planted edits, at most {made.settings.get('density')} in one, were in train."
         if planted
-        else "No records were added to train."
+        else "No records with planted edits were added to train."
     )
     return [
         Table(["split", "file", "records", "SHA-256, first 16 digits"], rows),
         edits,
+        *_corrections(made),
         "Control characters in texts became spaces, and words that LaTeX had spaced letter by letter were joined.",
         f"How the splits were made: {MISSING}; `aisr split` prints it. External data: {MISSING}.",
     ]
@@ -138,6 +139,16 @@ def _evaluation(task: Task, made: Manifest, again: str) -> list[Block]:
 
 def _parts(task: Task, found: dict[str, float]) -> list[str]:
     return [percent(found[name]) if name in found else MISSING for name in task.parts]
+
+
+def _corrections(made: Manifest) -> list[Block]:
+    """What of train people corrected; nothing where nobody did."""
+    if (found := made.corrections) is None:
+        return []
+    return [
+        f"{found.records} records that people corrected were in train (digest {found.digest}), {found.replaced} of "
+        f"them in the place of others; {found.left_out} were left out, as dev or test share something with them."
+    ]
 
 
 def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -> str:

@@ -5,7 +5,7 @@
   const list = byId("list"), detail = byId("detail"), search = byId("search");
   const EXACT = ["arithmetic", "quote"];
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
-  const people = corrections(subjects(data("review")), (number) => markRow(number, byId("row-" + number)));
+  const people = corrections(subjects(data("review")), [...verdicts.keys()], (number) => markRow(number, byId("row-" + number)));
 
   const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
   const colourOf = (verdict) => {

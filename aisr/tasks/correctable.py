@@ -20,6 +20,7 @@ class Correctable:
     """Where in a record what people correct stands.
 
     statements and evidence: the texts of a record that are judged, and those that each of them is held against;
+    said: the label of each statement in an answer;
     bare: a record without its labels; labelled: the same with what people say of its statements by their number, from
     0, in the place of its own labels; statements that neither has a label for are left out. Raises ValueError where the
     record does not take it;
@@ -28,6 +29,7 @@ class Correctable:
 
     statements: Callable[[Any], Sequence[str]]
     evidence: Callable[[Any], Sequence[str]]
+    said: Callable[[Any], Sequence[str]]
     bare: Callable[[Any], Any]
     labelled: Callable[[Any, Mapping[int, Said]], Any]
     nameable: Callable[[Any], Sequence[str]] = lambda record: ()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,14 +123,30 @@ def test_where_the_browser_keeps_nothing_that_is_said(opened: Open, browser: Bro
     context.close()
 
 
-def test_at_most_three_paragraphs_and_those_that_no_model_read(opened: Open) -> None:
-    page = opened()
+def test_evidence_is_what_somebody_ticked_and_at_most_three_paragraphs(opened: Open, tmp_path: Path) -> None:
+    made = papers.correctable(tmp_path)
+    cited = {f"P{number}": f"Paragraph {number}." for number in range(1, 6)}
+    verdicts = []
+    for one in made.verdicts:
+        if one.subject and one.kind == "citation":
+            record = one.subject.record.model_copy(update={"cited_paper_full_text": [cited]})
+            one = one._replace(subject=one.subject._replace(record=record))
+        verdicts.append(one)
+    page = opened(replace(made, verdicts=tuple(verdicts)))
     at(page, "Wren is trained on calm nights")
+    page.get_by_role("button", name="Supported", exact=True).click()
+    assert "by no paragraph: tick those that show it" in status(page)
     page.get_by_text("another paragraph").click()
-    expect(page.locator(".ticks details")).to_contain_text("another paragraph")
-    page.evaluate("""document.querySelectorAll('.ticks input').forEach((box) => { if (!box.checked) box.click(); })""")
-    page.keyboard.press("1")
-    assert "by P2, P1" in status(page)
+    page.get_by_role("button", name="P4", exact=True).click()
+    page.get_by_text("another paragraph").click()
+    page.get_by_role("button", name="P5", exact=True).click()
+    page.get_by_label("P2").check()
+    assert "by P4, P5, P2" in status(page)
+    expect(page.get_by_label("P1")).to_be_disabled()
+    page.get_by_text("another paragraph").click()
+    expect(page.get_by_role("button", name="P3", exact=True)).to_be_disabled()
+    page.get_by_label("P4").click()  # and back among the others it goes
+    expect(page.get_by_label("P1")).to_be_enabled()
 
 
 def test_hostile_words_stay_words(opened: Open, tmp_path: Path) -> None:

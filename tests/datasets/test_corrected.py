@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from aisr.artifact import folder as artifact_folder
 from aisr.optimize.datasets.corrected import corrected
 from aisr.optimize.experiment.compile import compile_program
 from aisr.programs.errors import UserError
 from aisr.programs.records.track1 import Track1Record
+from aisr.report import techreport
 from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr
 from support.plans import SILENT, plan
@@ -57,6 +59,9 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
     assert made.manifest.corrections is not None
     assert made.manifest.corrections.model_dump(exclude={"digest"}) == {"records": 2, "replaced": 1, "left_out": 0}
     assert made.manifest.data["train"].records == 3
+    loaded = artifact_folder.load(made.folder)
+    sections = techreport.sections(loaded.task, loaded.program, made.manifest, None, "again")
+    assert "2 records that people corrected were in train" in str(sections)
     assert any("Row 900.1" in wording(request) for request in requests(lm))
 
 
