@@ -5,45 +5,46 @@ supported where every number in it is borne out by a table, and it gives no caus
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from aisr.arithmetic.numbers import in_text
 from aisr.optimize.datasets.paper_faults import CONTRADICTED, Fault, spots
 from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import causes, quantifiers
 from aisr.programs.labels import DraftLabel
-from aisr.programs.records.draft import DraftRecord, JudgedSentence
+from aisr.tasks.correctable import Said
 from aisr.tasks.paper_checks import checks
+from aisr.tasks.paper_tasks import WHOLE, Judged
 
 Place = tuple[int, int]  # paragraph and sentence
 
 
-def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[DraftRecord]:
+def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     """The records of a paper in which faults were planted, whose ids begin with a name. Sentences whose table is not
     among what they are held against are left out."""
     known = {place: (DraftLabel.SUPPORTED, table) for place, table in _supported(draft).items()}
     for one in faults:
         label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
         known[one.paragraph, one.sentence] = label, one.table
-    look = checks(draft, {}).second
-    if look is None:
+    look, correctable = checks(draft, {}).second, WHOLE.correctable
+    if look is None or correctable is None:
         return []
     wanted: dict[int, list[int]] = {}
     for paragraph, sentence in known:
         wanted.setdefault(paragraph, []).append(sentence)
-    found = []
+    found: list[Judged] = []
     for check in look.checks(wanted):
-        record = check.record
-        if not isinstance(record, DraftRecord):
-            continue
-        shown = [caption for item in record.evidence_bundle for caption in item.table_caption]
-        judged = [
-            JudgedSentence(sentence=one.sentence, label=known[place][0])
-            for place, one in zip(check.places, record.sentences, strict=True)
-            if any(caption.partition(":")[0] == known[place][1] for caption in shown)
-        ]
-        if judged:
-            found.append(record.model_copy(update={"id": f"{name}:{record.id}", "sentences": judged}))
+        shown = _tables(getattr(check.record, "evidence_bundle", ()))
+        labels = {k: Said(known[place][0]) for k, place in enumerate(check.places) if known[place][1] in shown}
+        if labels:
+            made = correctable.labelled(check.record, labels)
+            found.append(made.model_copy(update={"id": f"{name}:{made.id}"}))
     return found
+
+
+def _tables(evidence: Sequence[Any]) -> set[str]:
+    """The names of the tables that are shown."""
+    return {caption.partition(":")[0] for item in evidence for caption in item.table_caption}
 
 
 def _supported(draft: Draft) -> dict[Place, str]:

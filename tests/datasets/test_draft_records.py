@@ -18,7 +18,8 @@ def records(tmp_path: Path, kind: Kind | None) -> tuple[list[DraftRecord], list[
     wanted = [next(one for one in edits if one.kind is kind)] if kind else []
     (tmp_path / "copy").mkdir()
     made = planted(paper, was, edits, wanted, (tmp_path / "copy").resolve())
-    return labelled(read_paper(made.paper, None, None, None)[0], wanted, "wrens-1"), wanted
+    found = labelled(read_paper(made.paper, None, None, None)[0], wanted, "wrens-1")
+    return [one for one in found if isinstance(one, DraftRecord)], wanted
 
 
 def labels(found: list[DraftRecord]) -> dict[str, str]:
