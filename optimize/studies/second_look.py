@@ -19,7 +19,6 @@ from aisr.checker.reading import read_paper
 from aisr.lm.open import open_lm
 from aisr.optimize.search.cost_estimate import of_judging
 from aisr.paper.draft import Draft
-from aisr.programs.records.draft import DraftRecord
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import Checks, checks
 from aisr.tasks.paper_tasks import CLAIMS, WHOLE, as_if_faultless
@@ -62,14 +61,15 @@ def shown(draft: Draft, looked_at: Iterable[Check]) -> tuple[tuple[int, int], tu
     floats = " ".join(f"{one.caption} {one.notes} {one.rows}" for one in draft.floats.values())
     texts = [" ".join(one.text for one in paragraph.sentences) for paragraph in draft.paragraphs]
     numbered, named = [0, 0], [0, 0]
+    program = WHOLE.build({})
     for check in looked_at:
-        assert isinstance(check.record, DraftRecord)
-        evidence = " ".join(f"{item.caption} {item.text}" for item in check.record.evidence_bundle)
-        for (paragraph, _), one in zip(check.places, check.record.sentences, strict=True):
+        example = program.prepare(check.record)
+        evidence, said = WHOLE.labelled.grounds(example), WHOLE.labelled.statements(example)
+        for (paragraph, _), sentence in zip(check.places, said, strict=True):
             elsewhere = _numbers(" ".join([floats, *texts[:paragraph], *texts[paragraph + 1 :]]))
-            wanted = {_plain(number.text) for number in numbers(one.sentence)} & elsewhere
+            wanted = {_plain(number.text) for number in numbers(sentence)} & elsewhere
             numbered = [numbered[0] + len(wanted & _numbers(evidence)), numbered[1] + len(wanted)]
-            names = {mention.label for table in tables for mention in mentions(one.sentence, table)}
+            names = {mention.label for table in tables for mention in mentions(sentence, table)}
             named = [named[0] + sum(name in evidence for name in names), named[1] + len(names)]
     return (numbered[0], numbered[1]), (named[0], named[1])
 
