@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from aisr.base.redact import printable, secrets
 
 MOST_CHARACTERS = 4_000  # of one quotation
-SOURCE = re.compile(r"draft|server|checker|(?:Fig(?:ure)?|Tab(?:le)?|Text|Image|P|Item)\.? ?[A-Z]?\d[\w.]{0,8}")
+SOURCE = re.compile(r"draft|server|checker|reader|(?:Fig(?:ure)?|Tab(?:le)?|Text|Image|P|Item)\.? ?[A-Z]?\d[\w.]{0,8}")
 
 
 class Quote(BaseModel):
@@ -38,13 +38,14 @@ class Sentence(BaseModel):
     quoted: Quote
     label: str | None = Field(description="None where it was not judged, for the reason in `failed`.")
     meaning: str = Field(description="What the label means.")
-    fault: bool = Field(description="Whether the label finds fault.")
+    fault: bool = Field(description="Whether the label finds fault, and no reader of the paper dismissed it.")
     confidence: float | None = Field(default=None, description="How likely the label is, 0-1; None: not known.")
     failed: Quote | None = Field(default=None, description="Why it was not judged; may repeat words of a paper.")
     line: int | None = Field(default=None, description="The line in the file, where there is one.")
     page: int | None = None
     file: Quote | None = Field(default=None, description="The file that it stands in.")
     work: Quote | None = Field(default=None, description="Key of the cited work, of a citation.")
+    dismissed: Quote | None = Field(default=None, description="Why a reader of the paper wants to see it no more.")
 
 
 class Checked(BaseModel):
