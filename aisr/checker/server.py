@@ -3,18 +3,19 @@
 import functools
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from aisr.checker.answers import Checked, Estimated, Explained, Found, Started, State, quoted
 from aisr.checker.folders import Refused, allowed
 from aisr.checker.jobs import Jobs
 from aisr.checker.session import Session, citation, claim
+from aisr.programs.reading.lines import explain
 from aisr.tasks.drafts import BLANK, blocks
 
 P = ParamSpec("P")
@@ -31,7 +32,7 @@ Job = Annotated[str, Field(description="What check_paper_start answered.")]
 
 def server(session: Session) -> MCPServer:
     """The server of a session; `.run("stdio")` serves it until its input ends."""
-    made: MCPServer = MCPServer("aisr", version=version("aisr"), instructions=_instructions(session), log_level="ERROR")
+    made: MCPServer = _Server("aisr", version=version("aisr"), instructions=_instructions(session), log_level="ERROR")
     jobs = Jobs(session)
     slow, quick = anyio.CapacityLimiter(THREADS), anyio.CapacityLimiter(THREADS)  # asking must not keep looking waiting
     asks = f"Sends them to the language model {session.lm.spec}, within the budget of this session."
@@ -93,6 +94,20 @@ def server(session: Session) -> MCPServer:
         return session.cost(paper.draft, paper.found)
 
     return made
+
+
+class _Server(MCPServer):
+    """Arguments that are none are answered in words of this side: the SDK's repeat them, unmarked and whole."""
+
+    async def call_tool(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return await super().call_tool(name, *args, **kwargs)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(f"Error executing tool {name}: {explain(error.__cause__)[:300]}") from None
+            if error.__cause__ is None:
+                raise ToolError("no tool of this server has that name") from None
+            raise
 
 
 def _in_thread(work: Callable[P, T], limiter: anyio.CapacityLimiter) -> Callable[P, Awaitable[T]]:

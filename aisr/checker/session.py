@@ -117,12 +117,13 @@ class Session:
         kind = review.labels.get(verdict.kind)
         failed = None if verdict.failure is None else quoted("server", verdict.failure)
         meaning = kind.meanings.get(verdict.label or "", "") if kind else verdict.why
+        why = quoted("checker", verdict.why) if kind and verdict.why else None
         with self._lock:
             name = f"v{next(self._numbers)}"
             said = Sentence(
                 id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
                 meaning=meaning, fault=verdict.label is not None and verdict.doubtful,
-                confidence=verdict.confidence, failed=failed,
+                confidence=verdict.confidence, failed=failed, why=why,
                 line=place.line, page=place.page, file=quoted("draft", places.path(review.draft.folder, place)),
                 work=None if verdict.work is None else quoted("draft", verdict.work),
                 dismissed=None if verdict.dismissed is None else quoted("reader", verdict.dismissed.why),

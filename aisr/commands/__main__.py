@@ -11,6 +11,7 @@ from aisr.commands import compile as compile_commands
 from aisr.commands import corrections as correction_commands
 from aisr.commands import data as data_commands
 from aisr.commands import doctor as doctor_commands
+from aisr.commands import label as label_commands
 from aisr.commands import mcp as mcp_commands
 from aisr.commands import paper as paper_commands
 from aisr.commands import program as program_commands
@@ -32,6 +33,7 @@ app = typer.Typer(
 for _command in (
     data_commands.check,
     data_commands.split,
+    label_commands.label,
     correction_commands.corrections,
     compile_commands.compile_,
     program_commands.evaluate,

@@ -9,6 +9,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Data": {
         "check": "say which lines of a record file are wrong, and how",
         "split": "split records into train, dev and test that share nothing",
+        "label": "write a page to label the records that a program doubts",
         "corrections": "make labelled records of what people corrected",
         "retrieval": "score ways to find the evidence; fit one",
         "export": "write records as chats, for a provider that tunes models",

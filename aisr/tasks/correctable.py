@@ -20,6 +20,7 @@ class Correctable:
     """Where in a record what people correct stands.
 
     statements and evidence: the texts of a record that are judged, and those that each of them is held against;
+    said: the label of each statement in an answer;
     bare: a record without its labels; labelled: the same with what people say of its statements by their number, from
     0, in the place of its own labels; statements that neither has a label for are left out. Raises ValueError where the
     record does not take it;
@@ -28,6 +29,7 @@ class Correctable:
 
     statements: Callable[[Any], Sequence[str]]
     evidence: Callable[[Any], Sequence[str]]
+    said: Callable[[Any], Sequence[str]]
     bare: Callable[[Any], Any]
     labelled: Callable[[Any, Mapping[int, Said]], Any]
     nameable: Callable[[Any], Sequence[str]] = lambda record: ()
@@ -36,8 +38,8 @@ class Correctable:
     def digests(self, record: Any) -> list[str]:
         """For each statement one of its words and of its evidence: another where either changes, and the same where
         something else in the record does."""
-        evidence = list(self.evidence(record))
-        return [digest([statement, *evidence]) for statement in self.statements(record)]
+        evidence = digest(self.evidence(record))  # once, however many statements a record has
+        return [digest([statement, evidence]) for statement in self.statements(record)]
 
     def content(self, record: Any) -> str:
         """A digest of all that is judged, and of all that it is held against."""

@@ -45,6 +45,7 @@ def _labelled(record: DraftRecord, said: Mapping[int, Said]) -> DraftRecord:
 CORRECTABLE = Correctable(
     statements=lambda record: [one.sentence for one in record.sentences],
     evidence=lambda record: [one.model_dump_json() for one in record.evidence_bundle],
+    said=lambda answer: answer,
     bare=_bare,
     labelled=_labelled,
 )

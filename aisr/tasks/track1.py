@@ -68,6 +68,7 @@ def _labelled(record: Track1Record, said: Mapping[int, Said]) -> Track1Record:
 CORRECTABLE = Correctable(
     statements=lambda record: record.sentences,
     evidence=lambda record: [one.model_dump_json() for one in _evidence(record)],
+    said=lambda answer: answer,
     bare=_bare,
     labelled=_labelled,
 )

@@ -95,6 +95,7 @@ def _labelled(record: Track2Record, said: Mapping[int, Said]) -> Track2Record:
 CORRECTABLE = Correctable(
     statements=lambda record: [record.claim_text],
     evidence=lambda record: [text for pair in record.paragraphs.items() for text in pair],
+    said=lambda answer: [answer.label],
     bare=_bare,
     labelled=_labelled,
     nameable=lambda record: list(record.paragraphs),

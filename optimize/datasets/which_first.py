@@ -1,10 +1,9 @@
 """Which records a person should label first, where a program has judged them and somebody has time for a few.
 
-Those that the program is least sure of: on real records they hold up to three times as many of its errors as drawn
-ones. But not all of one kind: one record of each group before a second of any (a group shares a paper, a picture or a
-claim: the second teaches less), and no predicted label more than its share. Evening the labels out altogether
-finds fewer errors than not looking at them: a program is rightly sure of some labels. All of this is measured by
-`python -m aisr.optimize.studies.corrections`.
+Those that the program is least sure of: they hold its errors, half again to three times as many as drawn ones. But not
+all of one kind: one record of each group before a second of any (a group shares a paper, a picture or a claim), and no
+predicted label more than its share. What that finds and teaches is measured by
+`python -m aisr.optimize.studies.corrections`; records chosen so are harder than others, and no sample to measure on.
 """
 
 import random
@@ -13,8 +12,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from aisr.inference.confidence import of_record
-from aisr.inference.judge import Outcome
 from aisr.tasks.task import Task
 
 SHARE = 0.5  # of the records so far that one predicted label may have, as long as there are others
@@ -30,11 +27,10 @@ class Queued(NamedTuple):
     group: int
 
 
-def queued(task: Task, outcome: Outcome, group: int) -> Queued:
-    """A record that was judged. Of a task without labels nothing is known but the group."""
-    said = [] if task.judgements is None else [one.label for one in outcome.judgements]
+def queued(task: Task, said: Sequence[str], sure: float | None, group: int) -> Queued:
+    """A record with the labels that a program said of its statements; none for a failure."""
     neutral = task.judgements.neutral if task.judgements else ""
-    return Queued(of_record(task, outcome), next((one for one in said if one != neutral), ""), group)
+    return Queued(sure, next((one for one in said if one != neutral), ""), group)
 
 
 def which_first(rows: Sequence[Queued], seed: int = 0) -> list[int]:

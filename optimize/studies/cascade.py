@@ -13,27 +13,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.text import percent
 from aisr.commands.display import note, table
 from aisr.commands.options import chosen_task
+from aisr.inference.answered import answers
 from aisr.metrics.confidence import Interval, difference_interval
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import explain, read, scan
+from aisr.programs.reading.lines import read
 from aisr.report import figures
 from aisr.tasks.task import Task
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 DRAWS = 20  # of a share at random
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-    id: str
-    confidence: float | None = None
 
 
 class Point(NamedTuple):
@@ -107,7 +100,7 @@ def _study(given: argparse.Namespace) -> None:
     if not records or any(record.gold is None for record in records):
         raise UserError(f"{given.gold}: expected labelled records, all of them")
     prices = _prices(given.prices)
-    first, second = (_answers(task, path) for path in (given.first, given.second))
+    first, second = (answers(task, path) for path in (given.first, given.second))
     rows = [record for record in records if record.id in first and record.id in second]
     if not rows:
         raise UserError(f"no record of {given.gold} is in both {given.first} and {given.second}")
@@ -115,8 +108,8 @@ def _study(given: argparse.Namespace) -> None:
     if all(one is None for one in sure):
         raise UserError(f"{given.first} says nowhere how sure it is; `aisr predict --confidence` writes that")
     gold = [row.gold for row in rows]
-    answers = ([known[row.id][0] for row in rows] for known in (first, second))
-    points = curve(task, gold, next(answers), sure, next(answers), prices)
+    one, other = ([known[row.id][0] for row in rows] for known in (first, second))
+    points = curve(task, gold, one, sure, other, prices)
     note(
         f"{len(rows)} records that both answered, of {len(records)}; {sum(one is None for one in sure)} not known sure"
     )
@@ -145,23 +138,6 @@ def _prices(text: str) -> tuple[float, float]:
     if min(first, second) < 0:
         raise UserError(f"--prices {text!r}: expected two numbers, such as 1,10")
     return first, second
-
-
-def _answers(task: Task, path: Path) -> dict[str, tuple[Any, float | None]]:
-    """Record id -> answer (None: failed) and how sure it is."""
-    found: dict[str, tuple[Any, float | None]] = {}
-    for _, line, problem, _ in scan(path, _Line):
-        if line is None:
-            raise UserError(problem or f"{path}: a line that is no prediction")
-        content = line.model_dump()
-        if isinstance(content.get("failed"), str):
-            found[line.id] = (None, None)
-            continue
-        try:
-            found[line.id] = (task.prediction.model_validate(content).answer, line.confidence)
-        except ValidationError as error:
-            raise UserError(f"{path}: {line.id}: no prediction of {task.name}: {explain(error)}") from error
-    return found
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from aisr.commands.display import note, table
 from aisr.commands.options import chosen_task
+from aisr.inference.confidence import of_record
 from aisr.inference.judge import Outcome
 from aisr.metrics.confidence import interval_of
 from aisr.metrics.judgements import Gold, tally
@@ -122,7 +123,8 @@ def begin(studied: Studied, places: Ints, draw: np.random.Generator) -> Begun:
 def orders(studied: Studied, begun: Begun, draw: np.random.Generator) -> dict[str, Ints]:
     """The places of what the program was not fitted on, as they are corrected one after the other, by each way."""
     known = [
-        queued(studied.task, said, int(studied.group[k])) for k, said in zip(begun.others, begun.said, strict=True)
+        queued(studied.task, [one.label for one in said.judgements], of_record(studied.task, said), int(group))
+        for group, said in zip(studied.group[begun.others], begun.said, strict=True)
     ]
     mixed = draw.permutation(len(known))
     ways = {

@@ -3,10 +3,7 @@
 import random
 from collections import Counter
 
-from aisr.inference.judge import Outcome
 from aisr.optimize.datasets.which_first import Queued, queued, which_first
-from aisr.programs.asking.label_probabilities import Judgement
-from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from aisr.tasks.track1 import TRACK1
 
 
@@ -43,16 +40,7 @@ def test_where_nothing_is_known_the_order_is_drawn_and_what_alone_is_unknown_sta
     ]
 
 
-def judgement(label: str, chance: float, source: str = "stated") -> Judgement:
-    labels = TRACK1.labelled.labels
-    rest = (1 - chance) / (len(labels) - 1)
-    return Judgement(label, [chance if one == label else rest for one in labels], source)  # type: ignore[arg-type]
-
-
-def test_a_record_is_as_sure_as_its_least_sure_sentence_and_goes_by_what_is_wrong_with_it() -> None:
-    said = [judgement("Supported", 0.9), judgement("Contradiction", 0.4)]
-    assert queued(TRACK1, Outcome(None, judgements=said), 7) == Queued(0.4, "Contradiction", 7)
-    vote = [judgement("Supported", 0.9, "vote")]
-    assert queued(TRACK1, Outcome(None, judgements=vote), 7) == Queued(None, "", 7)
-    assert queued(TRACK1, Outcome(None, "no answer"), 7) == Queued(None, "", 7)
-    assert queued(CONTEXT24_FIGURES, Outcome(("a",)), 7) == Queued(None, "", 7)
+def test_a_record_goes_by_the_first_thing_that_is_wrong_with_it() -> None:
+    assert queued(TRACK1, ["Supported", "Contradiction"], 0.4, 7) == Queued(0.4, "Contradiction", 7)
+    assert queued(TRACK1, ["Supported"], None, 7) == Queued(None, "", 7)
+    assert queued(TRACK1, [], None, 7) == Queued(None, "", 7)

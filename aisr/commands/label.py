@@ -1,0 +1,183 @@
+"""The command that asks a person for labels, of the records first that a program is least sure of."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aisr.commands.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    ApiBase,
+    EmbeddingPrice,
+    LMSpec,
+    Logprobs,
+    MaxCalls,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
+    Root,
+    Schema,
+    Threads,
+    chosen_task,
+)
+from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.task_options import EmbeddingApiBase, ImageRoot
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
+    from aisr.programs.judges.contract import Program
+    from aisr.programs.records.base import Record
+    from aisr.programs.vision.images import Gallery
+    from aisr.report.to_label import By
+    from aisr.tasks.task import Task
+
+Answered = Mapping[str, tuple[Any, float | None]]  # by record id: the answer, None for a failure; how sure it is
+
+
+def label(
+    data: Annotated[Path, typer.Argument(help="JSONL file of records; those with labels are left out.")],
+    out: Annotated[Path, typer.Option(help="Folder to write label.html into.", show_default=False)],
+    program: Annotated[
+        str | None, typer.Option(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion: it judges the records.")
+    ] = None,
+    predictions: Annotated[
+        Path | None, typer.Option(help="Instead: what `aisr predict --confidence` wrote of them.")
+    ] = None,
+    task: Annotated[str | None, typer.Option(help="Of which task they are. Default: the program's.")] = None,
+    first: Annotated[int, typer.Option(min=1, max=1000, help="How many records to ask about.")] = 20,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    threads: Threads = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    image_root: ImageRoot = None,
+    max_usd: MaxUsd = None,
+    max_calls: MaxCalls = None,
+    max_minutes: MaxMinutes = None,
+    price: PriceOption = None,
+    embedding_price: EmbeddingPrice = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
+    ] = False,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write a page for a person to label records on: those first that a program is least sure of, spread over labels
+    and papers. What the page downloads, `aisr corrections` takes."""
+    prepare(artifacts)
+    from aisr.commands.display import note
+    from aisr.inference.answered import answers
+    from aisr.inference.images import attach_gallery, find_gallery
+    from aisr.lm.budget import Ledger, Limits
+    from aisr.report.to_label import By, correctable
+
+    if (program is None) == (predictions is None):
+        raise UserError("give --program P, which judges the records, or --predictions FILE of `aisr predict`")
+    if program is None and task is None:
+        raise UserError("--predictions does not say whose they are: give --task T")
+    named = chosen_task(task) if task else None
+    loaded = None if program is None else load(named, program, artifacts) if named else load_any(program, artifacts)
+    chosen = loaded.task if loaded else chosen_task(str(task))
+    correctable(chosen)
+    gallery = find_gallery(image_root, data, artifacts)
+    judge = attach_gallery(loaded.program if loaded else chosen.build({}), gallery)
+    by, stopped = By(None, None), None
+    if loaded and program:
+        opened = opened_lm(
+            lm, api_base, schema, logprobs, threads, Ledger(Limits(max_usd, max_calls, max_minutes)), price,
+            embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
+        )  # fmt: skip
+        if estimate:
+            from aisr.commands.cascade import foretold
+            from aisr.commands.display import say_foretold
+
+            count = sum(1 for _ in _unlabelled(chosen, data))
+            records = _unlabelled(chosen, data)
+            say_foretold(foretold(program, loaded, records, count, opened, None, None, artifacts), count)
+            return
+        warn_of_another_lm(loaded.program, opened)
+        by = By(loaded.digest, opened.spec)
+        known, stopped = _judged(chosen, judge, data, opened)
+    elif predictions:
+        known = answers(chosen, predictions)
+    _write(chosen, judge, data, known, out, first, by, gallery)
+    note(f"what it downloads becomes labelled records by: aisr corrections FILE --task {chosen.name} --out DIR")
+    raise typer.Exit(RECORDS_FAILED if stopped else 0)
+
+
+def _unlabelled(task: "Task", data: Path) -> "Iterator[Record]":
+    from aisr.programs.reading.lines import read
+
+    return (record for record in read(data, task.record, task.name) if record.gold is None)
+
+
+def _judged(task: "Task", program: "Program", data: Path, lm: "OpenLM") -> tuple[Answered, str | None]:
+    """What a program says of each record, as far as the limits went, and which of them stopped it."""
+    from dspy.utils.exceptions import LMBillingError
+
+    from aisr.commands import display
+    from aisr.inference.confidence import of_record
+    from aisr.inference.embeddings import attach_embeddings
+    from aisr.inference.images import check_sees
+    from aisr.inference.predict import here
+
+    check_sees(program, lm)
+    attach_embeddings(program, lm.embeddings)
+    display.note(f"judging the records of {data} without labels, with {lm.spec}")
+    known, failures, stopped = {}, {}, None
+    with display.live(lm.ledger) as shown:
+        try:
+            for record, outcome in here(task, program, lm)(_unlabelled(task, data)):
+                known[record.id] = outcome.answer, of_record(task, outcome)
+                if outcome.failure:
+                    failures[record.id] = outcome.failure
+                shown.judged()
+        except LMBillingError:
+            if lm.ledger.stopped is None:  # then it is the provider who wants money
+                raise
+            stopped = lm.ledger.stopped
+    if stopped:
+        display.note(f"stopped: {stopped}; only what was judged by then is asked about")
+    display.say_failures(failures)
+    display.say_spend(lm.ledger.spend, len(known))
+    return known, stopped
+
+
+def _write(
+    task: "Task", program: "Program", data: Path, known: Answered, out: Path, first: int, by: "By",
+    gallery: "Gallery | None",
+) -> None:  # fmt: skip
+    """Order the records, and write the page of the first."""
+    from aisr.commands.display import note
+    from aisr.optimize.datasets.leakage import all_keys, common, groups
+    from aisr.optimize.datasets.which_first import queued, which_first
+    from aisr.report import to_label
+    from aisr.report.page import no_picture
+    from aisr.report.thumbnails import Thumbnails
+
+    ids, shared = [], []
+    for record in _unlabelled(task, data):
+        if record.id in known:
+            ids.append(record.id)
+            shared.append(common(task, record))
+    if not ids:
+        raise UserError(f"{data}: no record without labels that was judged; nothing to label")
+    how = to_label.correctable(task)
+    rows = []
+    for key, group in zip(ids, groups(all_keys(shared)), strict=True):
+        answer, sure = known[key]
+        rows.append(queued(task, [] if answer is None else how.said(answer), sure, group))
+    if all(row.sure is None for row in rows):
+        note("nothing says how sure the program is: the order is drawn, spread over labels and papers")
+    place = {ids[k]: rank for rank, k in enumerate(which_first(rows)[:first])}
+    shown = [record for record in _unlabelled(task, data) if record.id in place]
+    asked = [
+        to_label.Shown(record, program.prepare(record), *known[record.id])
+        for record in sorted(shown, key=lambda one: place[one.id])
+    ]
+    pictures = Thumbnails(gallery.root) if gallery else no_picture
+    page = to_label.write(out, task, f"{task.name}: records to label", by, asked, pictures)
+    note(f"wrote {page}: {len(asked)} of {len(ids)} records without labels")
