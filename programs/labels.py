@@ -89,6 +89,14 @@ DRAFT_DEFINITIONS: dict[str, str] = {
     DraftLabel.NOT_FOUND: "nothing that is shown states or denies it",
 }
 
+# What a first look doubts, as a second one, at the whole paper, would name it.
+IN_DRAFTS: dict[ClaimLabel, DraftLabel] = {
+    ClaimLabel.CAUSAL: DraftLabel.BEYOND,
+    ClaimLabel.ENTITY: DraftLabel.NOT_FOUND,
+    ClaimLabel.SCOPE: DraftLabel.BEYOND,
+    ClaimLabel.CONTRADICTION: DraftLabel.CONTRADICTED,
+}
+
 
 def definitions(of: dict[str, str]) -> str:
     """The definitions on one line, as a field description takes them."""

@@ -12,7 +12,7 @@ from aisr.review import page
 from aisr.review.judging import Judge, reviewed
 from aisr.review.verdicts import Review
 from aisr.tasks.paper_checks import checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
 from tools.sample_key import FOLDER, lm
 
 SAID = "The verdicts in this picture are those of the sample's key, and how sure they are is made up: no LM gave them."
@@ -41,4 +41,5 @@ def review() -> Review:
         Judge("claim", CLAIMS, CLAIMS.build(options)),
         Judge("citation", CITATIONS, CITATIONS.build(options)),
     ]
-    return replace(reviewed(draft, found, judges, lm()), worth=(SAID,), more=())
+    again = Judge("claim", WHOLE, WHOLE.build(options))
+    return replace(reviewed(draft, found, judges, lm(), again=again), worth=(SAID,), more=())

@@ -17,6 +17,7 @@ from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.prices import Price
 from aisr.programs.asking.stated import FIELD
+from aisr.programs.labels import IN_DRAFTS, ClaimLabel
 from aisr.programs.retrieval.bm25 import bm25
 
 FOLDER = Path(__file__).parents[1] / "data" / "sample" / "paper"
@@ -41,6 +42,8 @@ def answer(prompt: str) -> str:
     sentences = _field(prompt, "sentences")
     if sentences is not None:
         said = [_label("claim", sentence) for sentence in json.loads(sentences)]
+        if _field(prompt, "passage") is not None:  # the second look, which has labels of its own
+            said = [str(IN_DRAFTS.get(ClaimLabel(label), label)) for label in said]
         return json.dumps({"sentence_labels": said, FIELD: [_sure(k, label) for k, label in enumerate(said)]})
     claim = _field(prompt, "claim") or ""
     label = _label("citation", claim)

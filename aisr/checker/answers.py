@@ -39,6 +39,9 @@ class Sentence(BaseModel):
     label: str | None = Field(description="None where it was not judged, for the reason in `failed`.")
     meaning: str = Field(description="What the label means.")
     fault: bool = Field(description="Whether the label finds fault, and no reader of the paper dismissed it.")
+    level: Literal["error", "warning", "note"] | None = Field(
+        default=None, description="How bad: `note` where nothing in the paper states or denies it; None: no fault."
+    )
     why: Quote | None = Field(default=None, description="What was computed or found instead, where no model judged.")
     confidence: float | None = Field(default=None, description="How likely the label is, 0-1; None: not known.")
     failed: Quote | None = Field(default=None, description="Why it was not judged; may repeat words of a paper.")

@@ -61,8 +61,8 @@ class Jobs:
         """How far a check is. Raises `Refused` for an unknown one."""
         job = self._job(name)
         return State(
-            job=name, state=job.state, checked=job.checked, checks=job.checks, spent=self._session.spent(),
-            failed=job.failed,
+            job=name, state=job.state, checked=min(job.checked, job.checks), checks=job.checks,
+            spent=self._session.spent(), failed=job.failed,
         )  # fmt: skip
 
     def cancel(self, name: str) -> State:

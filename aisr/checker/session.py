@@ -28,8 +28,9 @@ from aisr.review.judging import Judge, reviewed
 from aisr.review.recomputed import added
 from aisr.review.verdicts import Review, Verdict
 from aisr.tasks import drafts
-from aisr.tasks.paper_checks import Check, Checks, checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+from aisr.tasks.check import Check
+from aisr.tasks.paper_checks import Checks, checks
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
 
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten
 MOST_SENTENCES, MOST_PIECES, MOST_CHARACTERS = 200, 2_000, 2_000_000  # of one call
@@ -49,15 +50,23 @@ class Paper(NamedTuple):
     gone: Mapping[str, Correction]
 
 
+class _Judges(NamedTuple):
+    """Those of sentences and of citations, and the one that looks again."""
+
+    by_kind: list[Judge]
+    again: Judge
+
+
 @dataclass(frozen=True)
 class Settings:
-    """What a session is opened with. programs: of sentences and of citations, as `aisr check-paper` takes them; None is
-    the uncompiled one."""
+    """What a session is opened with. programs: of sentences, of citations and of the second look, as `aisr check-paper`
+    takes them; None is the uncompiled one."""
 
     folders: Sequence[Path]
     artifacts: Path
     program: str | None = None
     cite_program: str | None = None
+    draft_program: str | None = None
 
 
 class Session:
@@ -78,12 +87,13 @@ class Session:
 
     def judged(self, draft: Draft, found: Checks) -> list[Sentence]:
         """The verdicts on what was asked about without a file."""
-        review = reviewed(draft, found, self._judges, self.lm)
+        review = reviewed(draft, found, self._judges.by_kind, self.lm)
         return [self.sentence(review, one) for one in review.verdicts]
 
     def cost(self, draft: Draft | None, found: Checks) -> Estimated:
         """What checking would come to; nothing is sent."""
-        bounds = estimated(self._judges if draft is None else self._ready(draft), found, self.lm)
+        judges = self._judges if draft is None else self._ready(draft)
+        bounds = estimated(judges.by_kind, found, self.lm, judges.again)
         usual, most = bounds.usual, bounds.most
         return Estimated(
             asks=self.lm.spec, calls=usual.calls, most_calls=most.calls, prompt_tokens=usual.prompt_tokens,
@@ -100,8 +110,9 @@ class Session:
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
-        found = reviewed(paper.draft, paper.found, self._ready(paper.draft), self.lm, done)
-        return marked(added(found, paper.works), paper.gone)
+        judges = self._ready(paper.draft)
+        review = reviewed(paper.draft, paper.found, judges.by_kind, self.lm, done, again=judges.again)
+        return marked(added(review, paper.works), paper.gone)
 
     def explain(self, name: str) -> Explained:
         """What a verdict of this session rests on. Raises `Refused` for an unknown one."""
@@ -123,6 +134,7 @@ class Session:
             said = Sentence(
                 id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
                 meaning=meaning, fault=verdict.label is not None and verdict.doubtful,
+                level=None if verdict.neutral else verdict.level,
                 confidence=verdict.confidence, failed=failed, why=why,
                 line=place.line, page=place.page, file=quoted("draft", places.path(review.draft.folder, place)),
                 work=None if verdict.work is None else quoted("draft", verdict.work),
@@ -133,14 +145,17 @@ class Session:
                 self._known.popitem(last=False)
         return said
 
-    def _ready(self, draft: Draft | None) -> list[Judge]:
-        settings = self.settings
+    def _ready(self, draft: Draft | None) -> "_Judges":
+        settings, lm = self.settings, self.lm
         folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
         gallery = open_gallery(folder, settings.artifacts, drawn)
-        return [
-            judge_by("claim", CLAIMS, settings.program, self.lm, gallery, settings.artifacts),
-            judge_by("citation", CITATIONS, settings.cite_program, self.lm, gallery, settings.artifacts),
-        ]
+        return _Judges(
+            [
+                judge_by("claim", CLAIMS, settings.program, lm, gallery, settings.artifacts),
+                judge_by("citation", CITATIONS, settings.cite_program, lm, gallery, settings.artifacts),
+            ],
+            judge_by("claim", WHOLE, settings.draft_program, lm, gallery, settings.artifacts),
+        )
 
 
 def claim(said: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:

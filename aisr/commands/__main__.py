@@ -14,6 +14,7 @@ from aisr.commands import doctor as doctor_commands
 from aisr.commands import label as label_commands
 from aisr.commands import mcp as mcp_commands
 from aisr.commands import paper as paper_commands
+from aisr.commands import predict as predict_commands
 from aisr.commands import program as program_commands
 from aisr.commands import prompt as prompt_commands
 from aisr.commands import registry as registry_commands
@@ -39,8 +40,8 @@ for _command in (
     program_commands.evaluate,
     registry_commands.compare,
     registry_commands.promote,
-    program_commands.predict,
-    program_commands.merge,
+    predict_commands.predict,
+    predict_commands.merge,
     program_commands.export,
     retrieval_commands.retrieval,
     data_commands.submit,

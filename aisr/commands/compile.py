@@ -143,7 +143,7 @@ def compile_(
     _check_folder(data)
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
-    from aisr.commands import display
+    from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
@@ -257,7 +257,7 @@ def compile_(
         offered = [plan.settings, *(settings(name, seed, **sizes) for name in BUDGETS)] if chain else [plan.settings]
         found, *others = estimates(plan, opened, teacher, offered)
         display.say_estimate(found)
-        display.say_budgets(dict(zip(BUDGETS, zip(offered[1:], others, strict=True), strict=False)))
+        compile_told.say_budgets(dict(zip(BUDGETS, zip(offered[1:], others, strict=True), strict=False)))
         return
     display.note(
         f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
@@ -269,10 +269,10 @@ def compile_(
         watcher = Watcher(
             shown.stage,
             shown.judged,
-            lambda contender: shown.say(display.contender_line(contender)),
+            lambda contender: shown.say(compile_told.contender_line(contender)),
         )
         made = compile_program(plan, opened, teacher, artifacts, watcher)
-        display.say_champion(made)
+        compile_told.say_champion(made)
         shown.stage("report and figures, from the response cache")
         told = write_report.of_compile(plan, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")

@@ -136,23 +136,6 @@ def say_estimate(found: Any) -> None:
     )
 
 
-def say_budgets(offered: Mapping[str, Any]) -> None:
-    """What a compile would come to with each budget: settings and bounds by its name."""
-    rows = [
-        [
-            name,
-            f"{settings.candidates}",
-            f"{settings.demos}",
-            *(f"{part.calls:,}" for part in (found.usual, found.most)),
-            *("?" if part.usd is None else f"{part.usd:.2f}" for part in (found.usual, found.most)),
-        ]
-        for name, (settings, found) in offered.items()
-    ]
-    if rows:
-        names = ["--budget", "candidates", "demos", "LM calls, about", "at most", "USD, about", "at most"]
-        table("the same with each budget", names, rows)
-
-
 def _spending(part: Any) -> str:
     price = "price unknown (--price gives it)" if part.usd is None else f"{part.usd:.2f} USD"
     embedded = ""
@@ -163,81 +146,6 @@ def _spending(part: Any) -> str:
         f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt{embedded} and {part.completion_tokens:,} completion "
         f"tokens, {price}"
     )
-
-
-def contender_line(contender: Any) -> str:
-    """A candidate's result on dev, in one line."""
-    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
-    price = f", {contender.usd:.2f} USD a thousand records" if contender.usd else ""
-    return f"    {contender.name}: {contender.dev.interval} on {seen}{price}"
-
-
-def say_champion(made: Any) -> None:
-    """What a compile found."""
-    champion = made.choice.champion
-    note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
-    if made.choice.smoothed:
-        few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
-        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
-    best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    if best.dev.score.score > champion.dev.score.score and not made.choice.smoothed:
-        priced = best.usd and champion.usd
-        dearer = f"{best.usd / champion.usd:.1f} times the price" if priced else "its many demos"
-        note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
-    say_failures(champion.dev.failures)
-    baseline = made.choice.contenders[0].name
-    note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
-    if made.fitted:
-        say_decision(made.fitted.report)
-    if made.manifest.naming:
-        say_naming(made.manifest.naming)
-    if made.choice.too_dear:
-        note(f"  not raced, dearer than --max-usd-per-1000: {', '.join(made.choice.too_dear)}")
-    if made.choice.unscored:
-        note(f"  not scored, the budget is spent: {', '.join(made.choice.unscored)}")
-    if made.manifest.stopped_early:
-        note(f"  stopped early: {made.manifest.stopped_early}")
-    if made.test:
-        note(f"  on the held-out test split: {made.test.champion.interval}")
-        for remark in made.test.champion.score.remarks:
-            note(f"    {remark}")
-        if made.test.champion.floor:
-            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
-        say_failures(made.test.champion.failures)
-        if made.test.gain:
-            better = "better" if made.test.gain.low > 0 else "no better"
-            note(f"  difference from {baseline} on test: {made.test.gain}: {better} than {baseline}")
-            for remark in made.test.baseline.score.remarks:
-                note(f"    {baseline}: {remark}")
-
-
-def say_decision(report: dict[str, Any]) -> None:
-    """What became of the decision layer."""
-    if "why" in report:
-        note(f"  decision layer: none ({report['why']})")
-        return
-    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
-    low, high = report["gain"][1:]
-    kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
-    note(f"  decision layer, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
-    votes = report["sources"].get("vote")
-    if votes and "stated" in report["sources"]:
-        note(
-            f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
-        )
-    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
-
-
-def say_naming(naming: Any) -> None:
-    """What became of how evidence is named."""
-    if naming.why:
-        note(f"  evidence: the model's first two ids and the ranker's best ({naming.why})")
-        return
-    hits = ", ".join(f"{way} {percent(hit)}" for way, hit in naming.hit.items())
-    fills = "; ".join(f"{label}: {fill}" for label, fill in naming.fill.items())
-    gain, low, high = map(percent, naming.gain)
-    note(f"  evidence, cross-validated Hit@3: {hits}")
-    note(f"    taken: {naming.way}; {fills}; right with its label {gain} [{low}, {high}] points more often")
 
 
 def say_ablation(parts: Mapping[str, str], found: Any) -> None:

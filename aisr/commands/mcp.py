@@ -28,6 +28,9 @@ def mcp(
     ] = None,
     program: Annotated[str | None, typer.Option(help="A compiled program for sentences against evidence.")] = None,
     cite_program: Annotated[str | None, typer.Option(help="A compiled program for claims against papers.")] = None,
+    draft_program: Annotated[
+        str | None, typer.Option(help="A compiled program (task draft) for the second look at papers.")
+    ] = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
@@ -53,5 +56,5 @@ def mcp(
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     asked = opened_lm(lm, api_base, schema, logprobs, threads, ledger, price)
-    settings = Settings(opened(folder or []), artifacts, program, cite_program)
+    settings = Settings(opened(folder or []), artifacts, program, cite_program, draft_program)
     server(Session(settings, asked)).run("stdio")

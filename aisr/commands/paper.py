@@ -65,6 +65,9 @@ def check_paper(
     cite_program: Annotated[
         str | None, typer.Option(help="A compiled program for citations against cited papers.")
     ] = None,
+    draft_program: Annotated[
+        str | None, typer.Option(help="A compiled program (task draft) for the second look, at the whole paper.")
+    ] = None,
     lm: PaperLM = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
@@ -78,6 +81,9 @@ def check_paper(
         float | None,
         typer.Option(min=0, max=1, help="With --fail-on: only where its confidence is at least this, or unknown."),
     ] = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
+    ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
     max_usd: MaxUsd = None,
     max_calls: MaxCalls = None,
@@ -96,7 +102,7 @@ def check_paper(
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
     if lm == "none":
-        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, second_lm])
+        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, second_lm])
         return
     prepare(artifacts)
     from aisr.base.files import cache_folder
@@ -113,9 +119,9 @@ def check_paper(
     from aisr.review.judging import reviewed
     from aisr.review.worth import BUILT_IN
     from aisr.tasks.paper_checks import checks
-    from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+    from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
 
-    labels = gate.chosen(fail_on or [], [*CLAIMS.labelled.labels, *CITATIONS.labelled.labels])
+    labels = gate.chosen(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if wanted else {}
     opened = opened_lm(
@@ -128,34 +134,37 @@ def check_paper(
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     gone = dismissed.known(paper)
     found = checks(draft, cited)
+    straight = sum(map(len, found.second.straight.values())) if found.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
         judge_by("claim", CLAIMS, program, opened, gallery, artifacts),
         judge_by("citation", CITATIONS, cite_program, opened, gallery, artifacts),
     ]
-    for judge in judges:
+    again = judge_by("claim", WHOLE, draft_program, opened, gallery, artifacts)
+    for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if estimate:
-        if not found.claims and not found.citations:
+        if not found.claims and not found.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
-        display.say_estimate(estimated(judges, found, opened))
+        display.say_estimate(estimated(judges, found, opened, again))
         if behind:
             display.note(f"and if {behind.spec} were asked about everything, beside that:")
-            display.say_estimate(estimated(judges, found, behind))
+            display.say_estimate(estimated(judges, found, behind, again))
         return
     if wanted and behind:
-        judges = [_with_second(one, behind, wanted.below) for one in judges]
+        *judges, again = [_with_second(one, behind, wanted.below) for one in (*judges, again)]
     if opened.spec == EMBEDDED:
         display.note(BUILT_IN)
     display.note(
         f"checking {paper} with {lm}: {len(found.claims)} paragraphs against tables and figures, "
-        f"{len(found.citations)} citations against cited papers"
+        f"{len(found.citations)} citations against cited papers; then what is doubted, and {straight} sentences of "
+        "abstract, introduction, discussion and conclusion, against the whole paper"
     )
     with display.live(ledger) as shown:
-        review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems)
+        review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems, again)
     review = dismissals.marked(recomputed.added(review, cited), gone)
     failing = gate.failing(review, labels, above or 0.0)
-    say_review(review, failing)
+    say_review(review, failing, notes)
     for name, account in accounts.items():
         display.say_spend(account.spend, whose=f"{name} LM: ")
     display.say_spend(ledger.spend, whose="together: " if accounts else "")

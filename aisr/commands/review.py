@@ -11,12 +11,13 @@ from aisr.review.verdicts import NOT_JUDGED, Review, Verdict
 MOST = 10  # things of a kind that are named
 
 
-def say_review(review: Review, failing: Sequence[Verdict]) -> None:
-    """The sentences that fault was found with, a line each that editors can follow, the most doubtful first; counts;
+def say_review(review: Review, failing: Sequence[Verdict], notes: bool = False) -> None:
+    """The sentences that fault was found with, and with `notes` those that nothing in the paper states or denies, a
+    line each that editors can follow, the most doubtful first; counts;
     what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
     for place in review.by_doubt():
         one = review.verdicts[place]
-        if one.doubtful and one.label is not None:
+        if (one.doubtful or (notes and one.folded and not one.dismissed)) and one.label is not None:
             note(line(review, one))
     if not review.verdicts:
         note("nothing was found")

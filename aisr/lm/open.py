@@ -204,7 +204,9 @@ def _open_endpoint(
         async_engine=AsyncEndpoint(engine),
         **_sampling(spec),
     )
-    return OpenLM(lm, adapter_for(schema), spec, digest, threads or THREADS, embeddings=embeddings)
+    # A server may give the name of a model without eyes to one with them, so that the list says nothing against it.
+    sees = listed_vision(spec) or None
+    return OpenLM(lm, adapter_for(schema), spec, digest, threads or THREADS, sees=sees, embeddings=embeddings)
 
 
 def _sampling(spec: str) -> dict[str, Any]:

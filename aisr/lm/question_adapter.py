@@ -17,6 +17,7 @@ from aisr.lm.adapters import adapter_for, remembering
 from aisr.lm.client import OpenLM
 from aisr.programs.errors import UserError
 from aisr.programs.questions.closed import (
+    AGAIN,
     SURE,
     Question,
     each_of,
@@ -49,7 +50,8 @@ class LeanAdapter(dspy.JSONAdapter):
     ) -> str:
         if not is_closed(signature):
             return str(super().format_user_message_content(signature, inputs, prefix, suffix, main_request))
-        given = {name: inputs[name] for name in signature.input_fields if inputs.get(name) is not None}
+        wanted = [name for name in signature.input_fields if name != AGAIN and inputs.get(name) is not None]
+        given = {name: inputs[name] for name in wanted}
         return "\n\n".join(f"{name}:\n{_written(value)}" for name, value in given.items())
 
     def format_assistant_message_content(

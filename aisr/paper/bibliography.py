@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from bibtexparser.entrypoint import parse_string
@@ -16,16 +16,20 @@ DOI = re.compile(r"10\.\d{4,9}/[^\s{}\"'<>,]{1,200}")
 COMMAND = re.compile(r"\\(?:([A-Za-z]{1,40})\s?(?:\{(\w?)\})?|([^A-Za-z])(?:\{(\w?)\}|(\w?)))")
 FORMULA = re.compile(r"\$([^$]{1,200})\$")
 YEAR = re.compile(r"(?:1[5-9]|20)\d\d[a-z]?")
+ARTICLE = re.compile(r"^(?:the|an?)\s", re.IGNORECASE)  # of a title, which is not sorted by
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 AND = re.compile(r"\sand\s")
 MAX_WORKS = 20_000
 
 
 class Cited(NamedTuple):
-    """A work, and its names in running text: `Marlow and Finch`, `2021`; empty where unknown."""
+    """A work, and its names in running text: `Marlow and Finch`, `2021`; empty where unknown. order: what it is sorted
+    by among others of the same names and year; empty for one that a paper sorts itself."""
 
     work: Work
     authors: str = ""
     year: str = ""
+    order: str = ""
 
 
 def bibtex(text: str, name: str, files: Files) -> dict[str, Cited]:
@@ -43,7 +47,28 @@ def bibtex(text: str, name: str, files: Files) -> dict[str, Cited]:
         year = YEAR.search(fields.get("year") or fields.get("date", ""))
         people = fields.get("author") or fields.get("editor", "")
         work = Work(entry.key, plain(fields.get("title", "")), doi[0].rstrip(".") if doi else "")
-        found[entry.key] = Cited(work, in_text([surname(one) for one in AND.split(people)]), year[0] if year else "")
+        surnames = [surname(one) for one in AND.split(people)]
+        order = f"{' '.join(surnames)} {ARTICLE.sub('', work.title)}".casefold()
+        found[entry.key] = Cited(work, in_text(surnames), year[0] if year else "", order)
+    return found
+
+
+def lettered(works: Mapping[str, Cited], cited: Collection[str]) -> dict[str, Cited]:
+    """The works, those that are cited by the same names and year with a letter behind the year, as natbib and BibLaTeX
+    print them: `2021a`, `2021b`, in the order of authors and titles."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for key in dict.fromkeys(cited):
+        one = works.get(key)
+        if one is not None and one.authors and one.order and one.year.isdigit():
+            alike.setdefault((one.authors, one.year), []).append(key)
+    found = dict(works)
+    for keys in alike.values():
+        if 1 < len(keys) <= len(LETTERS):
+            in_order = sorted(keys, key=lambda key: works[key].order)
+            found |= {
+                key: works[key]._replace(year=f"{works[key].year}{letter}")
+                for key, letter in zip(in_order, LETTERS, strict=False)
+            }
     return found
 
 

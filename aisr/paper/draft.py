@@ -45,15 +45,18 @@ class Paragraph(NamedTuple):
 
 class Picture(NamedTuple):
     """What a figure shows: a file of points, or a drawing (PDF, SVG, EPS). page: of a PDF, from 1; box: the part of it
-    that is shown, left, top, right and bottom in points from the upper left corner; None for all of it."""
+    that is shown, left, top, right and bottom in points from the upper left corner; None for all of it; trim:
+    of a PDF, what is cut off instead at the left, the bottom, the right and the top."""
 
     file: Path
     page: int = 1
     box: tuple[float, float, float, float] | None = None
+    trim: tuple[float, float, float, float] | None = None
 
     def path(self, folder: Path) -> str:
         """As records name it: the file from the folder with `/`, and what of it is shown: `paper.pdf#page=3`."""
         part = f"&box={','.join(f'{side:.0f}' for side in self.box)}" if self.box else ""
+        part += f"&trim={','.join(f'{side:.0f}' for side in self.trim)}" if self.trim else ""
         page = f"#page={self.page}{part}" if part or self.page > 1 else ""
         return self.file.relative_to(folder).as_posix() + page
 

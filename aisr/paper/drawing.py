@@ -100,7 +100,8 @@ def _unfit(picture: Picture, limits: Limits) -> str | None:
 
 
 def _digest(picture: Picture) -> str:
-    return of_text(f"{EDITION} {of_file(picture.file)} {picture.file.suffix.lower()} {picture.page} {picture.box}")
+    shown = f"{picture.page} {picture.box}{picture.trim or ''}"
+    return of_text(f"{EDITION} {of_file(picture.file)} {picture.file.suffix.lower()} {shown}")
 
 
 def _drawn(jobs: Sequence[Job], limits: Limits) -> dict[str, str]:
@@ -123,7 +124,7 @@ def _drawn(jobs: Sequence[Job], limits: Limits) -> dict[str, str]:
 
 def _answers(jobs: Sequence[Job], limits: Limits) -> tuple[list[dict[str, str]], str]:
     """What a process said of the pictures that it came to, and why it ended at the next one."""
-    asked = json.dumps([(str(job.picture.file), job.picture.page, job.picture.box) for job in jobs]).encode()
+    asked = json.dumps([(str(one.file), one.page, one.box, one.trim) for one in (job.picture for job in jobs)]).encode()
     try:
         done = sandbox.run(CHILD, [], limits._asdict(), asked)
         said, ended = done.stdout, done.returncode

@@ -2,8 +2,9 @@
 
     python -P -m aisr.paper.figure_child LIMITS < JOBS     # LIMITS, JOBS: JSON, see `drawing`
 
-A job is a list of file, page from 1 and box (left, top, right, bottom in points from the upper left corner of what is
-seen of the page) or null. It prints one line of JSON a job: its picture as PNG in Base64, or why there is none.
+A job is a list of file, page from 1, box (left, top, right, bottom in points from the upper left corner of what is seen
+of the page) or null, and what is cut off at the left, the bottom, the right and the top, or null. It
+prints one line of JSON a job: its picture as PNG in Base64, or why there is none.
 """
 
 import base64
@@ -30,20 +31,22 @@ def main() -> None:
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
     confine(limits["memory"], limits["seconds"])
-    for file, page, box in jobs:
+    for file, page, box, trim in jobs:
         try:
             if file.lower().endswith(".svg"):
                 with open(file, "rb") as opened:
                     png = svg_as_png(opened.read(limits["bytes"]), limits["pixels"])
             else:
-                png = _pdf_as_png(file, page, box, limits)
+                png = _pdf_as_png(file, page, box, trim, limits)
             answer = {"png": base64.b64encode(png).decode()}
         except (Refused, OSError) as error:
             answer = {"refused": str(error)}
         print(json.dumps(answer), file=out, flush=True)
 
 
-def _pdf_as_png(file: str, number: int, box: list[float] | None, limits: dict[str, Any]) -> bytes:
+def _pdf_as_png(
+    file: str, number: int, box: list[float] | None, trim: list[float] | None, limits: dict[str, Any]
+) -> bytes:
     with ExitStack() as stack:
         document = pdfium.FPDF_LoadDocument(os.fsencode(file) + b"\0", None)
         if not document:
@@ -57,11 +60,13 @@ def _pdf_as_png(file: str, number: int, box: list[float] | None, limits: dict[st
         stack.callback(pdfium.FPDF_ClosePage, page)
         if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
             raise Refused(f"more than {limits['objects']:,} objects on its page")
-        return _drawn(page, box, limits)
+        return _drawn(page, box, trim, limits)
 
 
-def _drawn(page: Any, box: list[float] | None, limits: dict[str, Any]) -> bytes:
+def _drawn(page: Any, box: list[float] | None, trim: list[float] | None, limits: dict[str, Any]) -> bytes:
     width, height = pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)
+    if trim:
+        box = [trim[0], trim[3], width - trim[2], height - trim[1]]
     left, top, right, bottom = box or (0, 0, width, height)
     left, top, right, bottom = max(left, 0), max(top, 0), min(right, width), min(bottom, height)
     if not (right - left >= 1 and bottom - top >= 1 and max(width, height) <= LARGEST):

@@ -7,7 +7,7 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.paper.bibliography import by_author_year, citation
+from aisr.paper.bibliography import by_author_year, citation, lettered
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Float, Paragraph, Work
 from aisr.paper.files import Files, main_file
@@ -61,6 +61,9 @@ class _Paper:
 
     def draft(self) -> Draft:
         body = self.body
+        said = [items for items, _, _ in body.blocks]
+        said += [items for parts in body.floats for items in (*parts.captions, parts.notes)]
+        body.works = lettered(body.works, [key for items in said for key in _cited(items)])
         captioned = [parts for parts in body.floats if self._counts(parts)]
         for parts in captioned:
             self._named(parts)
@@ -163,6 +166,10 @@ class _Paper:
                     self.body.files.refuse(sentence.place, f"{ascii(key[:60])[1:-1]}: cited, but in no bibliography")
                 found.setdefault(key, self.body.works[key].work if key in self.body.works else Work(key))
         return found
+
+
+def _cited(items: Iterable[Item]) -> list[str]:
+    return [key for item in items if isinstance(item, Citation) for key in item.keys]
 
 
 def _is_data(table: Table) -> bool:

@@ -13,6 +13,12 @@ from aisr.paper.latex_tokens import Token
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
 
 
+CLIP = re.compile(r"\bclip\b(?!\s{0,9}=\s{0,9}f)")
+TRIM = re.compile(r"\btrim\s{0,9}=\s{0,9}\{?([^,{}]{1,80})")
+LENGTH = re.compile(r"(-?\d{0,5}(?:\.\d{0,6})?)(bp|pt|mm|cm|in)?")
+POINTS = {"bp": 1.0, "pt": 72 / 72.27, "mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72.0}  # PDF's, of which 72 are an inch
+
+
 class Figures(Tables, Counters):
     """Reads what makes figures, and the captions and labels of tables."""
 
@@ -84,8 +90,8 @@ class Figures(Tables, Counters):
             self.labels.setdefault(name, self._here)
 
     def _picture(self, token: Token) -> None:
-        self.stream.star()
-        options = [plain(one) for one in (self.stream.option(), self.stream.option()) if one]
+        clipped = self.stream.star()
+        options = ",".join(plain(one) for one in (self.stream.option(), self.stream.option()) if one)
         name = self.stream.word()
         if not self._reading and not self._within:
             return
@@ -93,10 +99,22 @@ class Figures(Tables, Counters):
             self.files.refuse(token.place, f"{name[:80]!a}: a picture outside of a figure")
             return
         file = self.files.picture(name.strip('"'), token.place, self._folders)
-        page = PAGE.search(",".join(options))
+        page = PAGE.search(options)
         if file is not None:
-            self._open[-1].pictures.append(Picture(file, int(page[1]) if page else 1))
+            cut = file.suffix.lower() == ".pdf" and (clipped or CLIP.search(options))
+            trim = _trim(options) if cut else None
+            self._open[-1].pictures.append(Picture(file, int(page[1]) if page else 1, None, trim))
 
     def _picture_folders(self, token: Token) -> None:
         folders = re.findall(r"[^{}]+", plain(self.stream.argument()))
         self._folders = ("", *(folder.strip() for folder in folders[:20] if folder.strip()))
+
+
+def _trim(options: str) -> tuple[float, float, float, float] | None:
+    """What `trim=1cm 0 1cm 2cm` cuts off, in points: left, bottom, right, top; None where it says nothing."""
+    found = TRIM.search(options)
+    sides = [LENGTH.fullmatch(one) for one in found[1].split()] if found else []
+    if len(sides) != 4 or not all(one and any(map(str.isdigit, one[1])) for one in sides):
+        return None
+    left, bottom, right, top = (max(float(one[1]), 0.0) * POINTS[one[2] or "bp"] for one in sides if one)
+    return (left, bottom, right, top) if left + bottom + right + top else None

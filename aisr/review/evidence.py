@@ -7,10 +7,12 @@ import dspy
 from aisr.programs.decision.cues import nearest_line
 from aisr.programs.records.base import Record
 from aisr.review.verdicts import Mark, Piece
+from aisr.tasks.elsewhere import SECTION
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.task import Answer, Task
 
 LONGEST_NAME = 20
+LONGEST_HEADING = 160
 BAR = "| "  # what leads a row of a table in a prompt
 
 
@@ -51,9 +53,11 @@ def as_read(grounds: str, exhibits: Sequence[Exhibit]) -> tuple[Piece, ...]:
 
 
 def _name(key: str, text: str) -> str:
-    """What the paper calls an item, where its text begins with that ("Table 3: …"); else its key, which counts the
-    items of one bundle."""
+    """What the paper calls an item, where its text begins with that ("Table 3: …"), or the section of a passage; else
+    its key, which counts the items of one bundle."""
     name, kind = text.partition(":")[0], key.partition(" ")[0]
+    if kind == "text" and text.startswith(SECTION) and "”: " in text[:LONGEST_HEADING]:
+        return f"{text.partition('”: ')[0]}”"
     return name if len(name) <= LONGEST_NAME and name.lower().startswith(f"{kind} ") else key
 
 

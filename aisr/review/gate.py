@@ -3,16 +3,20 @@
 from collections.abc import Sequence
 
 from aisr.programs.errors import UserError
+from aisr.programs.labels import IN_DRAFTS
 from aisr.review.recomputed import LABELS
 from aisr.review.verdicts import EXACT, HIDDEN, Review, Verdict
 
 
 def chosen(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
-    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that kind. Raises
-    UserError for what is none."""
+    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that
+    kind, and a label of the first look stands for that of the second as well. Raises UserError for what is none."""
     found = [label for kind in EXACT for label in LABELS[kind].meanings]
     labels = {label.lower(): {label} for label in [*known, *found, HIDDEN]}
     labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
+    for first, second in IN_DRAFTS.items():
+        if second in known:  # the second look's word for what the first one doubts
+            labels.setdefault(first.lower(), set()).add(str(second))
     unknown = [label for label in wanted if label.lower() not in labels]
     if unknown:
         raise UserError(

@@ -19,9 +19,11 @@ from aisr.programs.decision.cues import signs
 from aisr.programs.judges.contract import Program
 from aisr.review.evidence import of_record
 from aisr.review.verdicts import Kind, Labels, Review, Subject, Verdict, hidden, in_order
-from aisr.review.worth import Record, about, asked_second, worth
-from aisr.tasks.paper_checks import Check, Checks
+from aisr.review.worth import AGAIN, Record, about, asked_second, worth
+from aisr.tasks.check import Check
+from aisr.tasks.paper_checks import Checks
 from aisr.tasks.paper_tasks import without_pictures
+from aisr.tasks.second_look import SecondLook
 from aisr.tasks.task import Task
 
 
@@ -45,20 +47,27 @@ def reviewed(
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
     problems: Mapping[tuple[str, str], str] | None = None,
+    again: Judge | None = None,
 ) -> Review:
     """A draft with the verdicts on all its checks, and what these are worth. `done` is called after each check;
-    problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.vision.images.Gallery`."""
+    problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.vision.images.Gallery`;
+    again: what takes a second look at the sentences that are doubted, or sum up or discuss."""
     verdicts, labels = hidden(draft), {}
     first, more = about(lm.spec), list[str]()
     for by in judges:
         facet, checks = by.task.labelled, found.claims if by.kind == "claim" else found.citations
-        most = by.task.correctable.most if by.task.correctable else 0
-        labels[by.kind] = Labels(facet.neutral, facet.definitions, most)
+        labels[by.kind] = Labels(facet.neutral, facet.definitions)
         if checks:
             known = worth(by.kind, by.known, lm.spec)
             first, more = [*first, *known.first], [*more, *known.more]
             first += [asked_second(by.kind, lm.spec, by.second.lm.spec, by.below)] if by.second else []
             verdicts += judged(by, checks, lm, done)
+    if again is not None and found.second is not None:
+        facet = again.task.labelled
+        labels[again.kind] = Labels(facet.neutral, facet.definitions)
+        verdicts = looked_again(verdicts, found.second, again, lm, done)
+        known = worth(AGAIN, again.known, lm.spec)
+        first, more = [*first, *known.first], [*more, *known.more]
     return Review(
         draft,
         lm.spec,
@@ -71,6 +80,35 @@ def reviewed(
         lm.ledger.stopped,
         {path: why for (_, path), why in (problems or {}).items()},
     )
+
+
+def looked_again(
+    verdicts: Sequence[Verdict],
+    look: SecondLook,
+    again: Judge,
+    lm: OpenLM,
+    done: Callable[[], None] = lambda: None,
+) -> list[Verdict]:
+    """The verdicts, those of a second look in the place of the doubts that it is about, and beside them."""
+    doubted = {
+        (one.paragraph, one.sentence): one
+        for one in verdicts
+        if one.kind == again.kind and one.label is not None and not one.neutral
+    }
+    wanted = {paragraph: list(sentences) for paragraph, sentences in look.straight.items()}
+    for paragraph, sentence in doubted:
+        wanted.setdefault(paragraph, []).append(sentence)
+    said = judged(again, look.checks(wanted), lm, done)
+    kept = [one for one in verdicts if one.kind != again.kind or (one.paragraph, one.sentence) not in doubted]
+    return kept + [_behind(doubted.get((one.paragraph, one.sentence)), one) for one in said]
+
+
+def _behind(first: Verdict | None, second: Verdict) -> Verdict:
+    """The verdict of a second look, with what the first one said."""
+    if first is None:
+        return second
+    failure = second.failure and f"second look: {second.failure}; the first said {first.label}"
+    return second._replace(first=first.label, failure=failure)
 
 
 def judged(by: Judge, checks: Sequence[Check], lm: OpenLM, done: Callable[[], None] = lambda: None) -> list[Verdict]:
@@ -114,7 +152,7 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
     return [
         Verdict(
             by.kind,
-            check.paragraph,
+            paragraph,
             sentence,
             statement,
             said.label,
@@ -127,16 +165,18 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
             signs(statement, grounds) if said.label != task.labelled.neutral else {},
             subject=subject,
         )
-        for sentence, statement, said, marked, subject in zip(
-            check.sentences, statements, outcome.judgements, marks, _subjects(by, check), strict=True
+        for (paragraph, sentence), statement, said, marked, subject in zip(
+            check.places, statements, outcome.judgements, marks, _subjects(by, check), strict=True
         )
     ]
 
 
 def _unjudged(by: Judge, check: Check, statements: Sequence[str], why: str) -> list[Verdict]:
     return [
-        Verdict(by.kind, check.paragraph, sentence, statement, None, failure=why, work=check.work, subject=subject)
-        for sentence, statement, subject in zip(check.sentences, statements, _subjects(by, check), strict=True)
+        Verdict(by.kind, paragraph, sentence, statement, None, failure=why, work=check.work, subject=subject)
+        for (paragraph, sentence), statement, subject in zip(
+            check.places, statements, _subjects(by, check), strict=True
+        )
     ]
 
 
@@ -150,7 +190,6 @@ def _subjects(by: Judge, check: Check) -> Sequence[Subject | None]:
     return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
 
 
-def _texts(task: Task, check: Check) -> list[str]:
+def _texts(task: Task, check: Check) -> Sequence[str]:
     """What would have been judged, where nothing was prepared."""
-    texts = getattr(check.record, "sentences", None)
-    return list(texts) if texts else [task.text(check.record)]
+    return task.correctable.statements(check.record) if task.correctable else [task.text(check.record)]

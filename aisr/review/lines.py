@@ -43,6 +43,8 @@ def _object(review: Review, verdict: Verdict) -> dict[str, Any]:
         "confidence": None if verdict.confidence is None else round(verdict.confidence, 4),
         "failed": verdict.failure,
         "why": verdict.why or None,
+        "level": None if verdict.neutral else verdict.level,
+        "first_look": verdict.first,
         "dismissed": verdict.dismissed._asdict() if verdict.dismissed else None,
         "evidence": [
             {"key": piece.key, "text": piece.lines[mark.line], "named": mark.place or None}

@@ -4,13 +4,15 @@
   const byId = (id) => document.getElementById(id);
   const list = byId("list"), detail = byId("detail"), search = byId("search");
   const EXACT = ["arithmetic", "quote"];
+  const FEW = 4; // pieces of evidence that are all shown
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
   const people = corrections(subjects(data("review")), [...verdicts.keys()], (number) => markRow(number, byId("row-" + number)));
 
   const nameOf = (verdict) => (verdict.label === null ? UNJUDGED : verdict.label);
   const colourOf = (verdict) => {
+    if (verdict.folded) return "vn";
     if (verdict.kind === "hidden") return "vh";
-    if (EXACT.includes(verdict.kind)) return "vx";
+    if (EXACT.includes(verdict.kind) || verdict.level === "error") return "vx";
     const place = verdict.label === null ? -1 : Object.keys(labels[verdict.kind].meanings).indexOf(verdict.label);
     return place < 0 ? "vf" : "v" + place;
   };
@@ -29,6 +31,7 @@
   const spans = new Map();
 
   let chosen = verdicts.some((verdict) => verdict.doubtful) ? DOUBTFUL : ALL;
+  let unfolded = false; // whether what was not found is listed behind the doubtful
   let found = [];
   let at = 0; // place in `found`
 
@@ -67,7 +70,8 @@
   // --- the list
   function matches(number, words) {
     const verdict = verdicts[number];
-    const kinds = [nameOf(verdict), ALL, verdict.doubtful && DOUBTFUL, verdict.dismissed && DISMISSED];
+    const listed = verdict.doubtful || (verdict.folded && unfolded);
+    const kinds = [nameOf(verdict), ALL, listed && DOUBTFUL, verdict.dismissed && DISMISSED];
     if (!kinds.includes(chosen)) return false;
     if (!words.length) return true;
     const sentence = sentenceOf(verdict);
@@ -83,11 +87,21 @@
     byId("found").textContent = `${found.length} of ${verdicts.length} verdicts`;
     for (const one of document.querySelectorAll("#labels button"))
       one.setAttribute("aria-pressed", String(one.dataset.label === chosen));
-    list.replaceChildren(...found.map(drawRow));
+    list.replaceChildren(...some(found.flatMap((number, place) => [drawFold(number, place), drawRow(number, place)]).concat(drawFold(null, found.length))));
     const narrow = words.length > 0 || ![DOUBTFUL, ALL].includes(chosen);
     const kept = new Set(found.map((number) => key(verdicts[number].paragraph, verdicts[number].sentence)));
     for (const [id, span] of spans) span.classList.toggle("other", narrow && !kept.has(id));
     show();
+  }
+
+  // Before the first row of what was not found, or where it would stand: a switch that folds and unfolds these rows.
+  function drawFold(number, place) {
+    if (chosen !== DOUBTFUL) return null;
+    const here = number === null ? !unfolded : verdicts[number].folded && !(place && verdicts[found[place - 1]].folded);
+    const folded = verdicts.filter((verdict) => verdict.folded).length;
+    if (!here || !folded) return null;
+    const words = `${unfolded ? "▾" : "▸"} not found in the paper's tables, figures and text: ${folded}`;
+    return el("button", { type: "button", class: "fold", "aria-expanded": String(unfolded), onclick: () => { unfolded = !unfolded; filter(); } }, words);
   }
 
   function drawRow(number, place) {
@@ -165,6 +179,7 @@
         el("p", { class: "quiet" }, meaning),
         el("p", null, verdict.statement),
         verdict.why && el("p", { class: "why" }, verdict.why),
+        verdict.first && el("p", { class: "quiet" }, "a first look, at its tables and figures alone: " + verdict.first),
         ...Object.entries(verdict.signs).map(([cue, words]) => el("p", { class: "quiet" }, cue + ": " + words.join(", "))),
         verdict.dismissed && el("p", { class: "quiet" }, `Dismissed by ${verdict.dismissed.who}: ${verdict.dismissed.why}`)),
       people.panel(verdicts.indexOf(verdict)),
@@ -176,14 +191,17 @@
     const all = bundles[verdict.evidence] || [];
     const named = verdict.marks.filter(([, , place]) => place > 0);
     const draw = (k) => drawPiece(pieces[all[k]], verdict.marks.filter(([piece]) => piece === k));
-    if (verdict.kind !== "citation") return all.map((_, k) => draw(k));
-    // Of a cited paper: first what decides, then the rest of what the model read.
-    const rest = all.map((_, k) => k).filter((k) => !named.some(([piece]) => piece === k));
+    const cited = verdict.kind === "citation";
+    if (!cited && all.length <= FEW) return all.map((_, k) => draw(k));
+    // First what decides, or is nearest, then the rest of what the model read.
+    const first = [...new Set((cited ? named : verdict.marks).map(([piece]) => piece))];
+    const rest = all.map((_, k) => k).filter((k) => !first.includes(k));
+    const what = cited ? "paragraph" : "piece";
     return some([
-      ...named.map(([piece]) => draw(piece)),
-      all.length > 0 && !named.length && el("p", { class: "quiet" }, "No paragraph was named."),
+      ...first.map(draw),
+      cited && all.length > 0 && !named.length && el("p", { class: "quiet" }, "No paragraph was named."),
       rest.length > 0 && el("details", null,
-        el("summary", null, `Also read by the model: ${rest.length} paragraph${rest.length === 1 ? "" : "s"}`), ...rest.map(draw)),
+        el("summary", null, `Also read by the model: ${rest.length} ${what}${rest.length === 1 ? "" : "s"}`), ...rest.map(draw)),
     ]);
   }
 

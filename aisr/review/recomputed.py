@@ -9,7 +9,7 @@ from aisr.arithmetic.recompute import recomputed
 from aisr.paper.captions import with_captions
 from aisr.paper.draft import Draft, Float
 from aisr.paper.quotes import misquotes
-from aisr.review.verdicts import Kind, Labels, Piece, Review, Verdict, hidden, in_order
+from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Piece, Review, Verdict, hidden, in_order
 
 NO_LM = "none"  # what stands for a language model where none is asked
 EXACTLY = (
@@ -23,7 +23,7 @@ class QuoteLabel(StrEnum):
     """What can be wrong with a quote."""
 
     MISQUOTED = "Misquoted"
-    NOT_FOUND = "Quote not found"
+    NOT_FOUND = QUOTE_NOT_FOUND
 
 
 LABELS: Mapping[Kind, Labels] = {

@@ -6,20 +6,21 @@ Only what a reader should look at becomes a result. The ids of rules stay: `clai
 
 import json
 import re
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
 from aisr.base.digests import of_text
 from aisr.paper.draft import Place
+from aisr.programs.labels import ClaimLabel, DraftLabel
 from aisr.review.places import path
-from aisr.review.recomputed import QuoteLabel
-from aisr.review.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, Kind, Review, Verdict
+from aisr.review.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, Kind, Review, Verdict, level
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 UNJUDGED = "not-judged"
 FINGERPRINT = "sentence/v1"
-MILD = frozenset((str(QuoteLabel.NOT_FOUND),))  # it may be from elsewhere
+AS_BEFORE: Mapping[str, str] = {DraftLabel.CONTRADICTED: ClaimLabel.CONTRADICTION}  # rules that mean the same as ever
 NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 BRACKETS = re.compile(r"[\\\[\]]")
@@ -37,7 +38,7 @@ def as_sarif(review: Review) -> str:
     """The whole file."""
     rules = _rules(review)
     places = {rule["id"]: number for number, rule in enumerate(rules)}
-    results = [_result(review, one, places) for one in review.verdicts if one.doubtful or one.dismissed]
+    results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
         {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
@@ -74,12 +75,7 @@ def _rules(review: Review) -> list[dict[str, Any]]:
 
 def _id(kind: Kind, label: str) -> str:
     """`claim-contradiction`; `quote-not-found`, not `quote-quote-not-found`."""
-    return f"{kind}-{_slug(label).removeprefix(f'{kind}-')}"
-
-
-def level(kind: Kind, label: str) -> str:
-    """How bad a label is: what was recomputed or looked up is an error, what a model thinks a warning."""
-    return "error" if kind in EXACT and label not in MILD else "warning"
+    return f"{kind}-{_slug(AS_BEFORE.get(label, label)).removeprefix(f'{kind}-')}"
 
 
 def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:

@@ -5,12 +5,24 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Draft, Place, Sentence
+from aisr.programs.labels import DraftLabel
 from aisr.programs.records.base import Record
 
 Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
 EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # found without a model: no confidence, and no doubt of that kind
+Level = Literal["error", "warning", "note"]
 HIDDEN = "Hidden text"  # the label of a sentence that no reader of the paper would see
 HIDDEN_MEANS = "stands in the file, but no reader of the paper would see it; it was shown to no model"
+
+
+QUOTE_NOT_FOUND = "Quote not found"  # it may be from elsewhere
+
+
+def level(kind: Kind, label: str) -> Level:
+    """How bad a label is."""
+    if label == DraftLabel.NOT_FOUND:
+        return "note"
+    return "error" if label == DraftLabel.CONTRADICTED or (kind in EXACT and label != QUOTE_NOT_FOUND) else "warning"
 
 
 class Piece(NamedTuple):
@@ -60,7 +72,7 @@ class Verdict(NamedTuple):
     the label is, in 0-1, None where the LM gives no probabilities; work: key of the cited work; signs: words behind the
     cues, by the cue; why: what was computed or found instead, where no model judged;
     subject: what can be corrected; flag: a digest of sentence and evidence, by which a dismissed flag is known again;
-    dismissed: where it is.
+    dismissed: where it is; first: what a first look said, where this is the verdict of a second one.
     """
 
     kind: Kind
@@ -79,20 +91,30 @@ class Verdict(NamedTuple):
     subject: Subject | None = None
     flag: str = ""
     dismissed: Dismissed | None = None
+    first: str | None = None
+
+    @property
+    def level(self) -> Level:
+        """How bad it is: what was recomputed or looked up, or what the paper itself contradicts, is an error; what else
+        a model finds fault with a warning; what is not found or not judged a note."""
+        return "note" if self.label is None else level(self.kind, self.label)
+
+    @property
+    def folded(self) -> bool:
+        """Whether it is no fault, but worth a look where there is time: the paper neither states nor denies it."""
+        return self.label == DraftLabel.NOT_FOUND
 
     @property
     def doubtful(self) -> bool:
         """Whether a reader should look at it: it found fault, or there is no verdict; and nobody dismissed it."""
-        return not self.neutral and self.dismissed is None
+        return not self.neutral and not self.folded and self.dismissed is None
 
 
 class Labels(NamedTuple):
-    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each; most: how many
-    pieces of evidence may be named with one."""
+    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each."""
 
     neutral: str
     meanings: Mapping[str, str]
-    most: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,9 +163,10 @@ class Review:
         return sum(one.label is None for one in self.verdicts)
 
     def by_doubt(self) -> list[int]:
-        """Positions of the verdicts, the most doubtful first: what was found without a model; faults, the surest first;
-        what was not judged; what nothing was found wrong with, the least sure first; and what was dismissed. Equals,
-        and what has no confidence, in the paper's order, the latter behind."""
+        """Positions of the verdicts, the most doubtful first: what was found without a model; what is contradicted, the
+        surest first; other faults, the surest first; what was not judged; what was not found in the paper; what nothing
+        was found wrong with, the least sure first; and what was dismissed. Equals, and what has no confidence, in the
+        paper's order, the latter behind."""
         return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
 
 
@@ -151,17 +174,18 @@ NOT_JUDGED = "not judged"
 
 
 def _doubt(verdict: Verdict) -> tuple[int, float]:
+    sure = 0.0 if verdict.confidence is None else verdict.confidence
     if verdict.dismissed:
-        return 3, 0
-    if verdict.label is None:
-        return 1, 0
+        return 7, 0
     if verdict.neutral:
-        return 2, 1.0 if verdict.confidence is None else verdict.confidence
+        return 6, 1.0 if verdict.confidence is None else sure
     if verdict.kind in EXACT:
-        return 0, -2
+        return 0, 0
     if verdict.kind == "hidden":
-        return 0, -1
-    return 0, 0 if verdict.confidence is None else -verdict.confidence
+        return 1, 0
+    if verdict.label is None:
+        return 4, 0
+    return {"error": 2, "warning": 3, "note": 5}[verdict.level], -sure
 
 
 def hidden(draft: Draft) -> list[Verdict]:

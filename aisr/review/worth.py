@@ -15,7 +15,12 @@ BUILT_IN = (
     "The built-in model has 135 million parameters. It shows how the command works; as a judge it is worth nothing: do "
     "not act on what it says."
 )
-JUDGED = {"claim": "Sentences against tables and figures", "citation": "Citations against cited papers"}
+AGAIN = "again"
+JUDGED = {
+    "claim": "Sentences against tables and figures",
+    "citation": "Citations against cited papers",
+    AGAIN: "Sentences against the whole paper",
+}
 
 
 class Record(NamedTuple):
@@ -33,8 +38,9 @@ class Worth(NamedTuple):
     more: list[str]
 
 
-def worth(kind: Kind, record: Record | None, lm: str) -> Worth:
-    """What one kind of verdict is worth. record: None for an uncompiled program; lm: the spec of the LM that judges."""
+def worth(kind: str, record: Record | None, lm: str) -> Worth:
+    """What one kind of verdict is worth, a key of `JUDGED`. record: None for an uncompiled program; lm: the spec of the
+    LM that judges."""
     what = JUDGED[kind]
     if record is None:
         return Worth([f"{what}: judged by an uncompiled program. No error rate of it is known."], [])

@@ -4,30 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisr.arithmetic.hints import by_sentence, hint
 from aisr.arithmetic.recompute import recomputed
-from aisr.base.digests import of_text
 from aisr.paper.captions import statements
-from aisr.paper.citations import marks
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.tasks.caption_checks import own_cells, to_hold
+from aisr.tasks.check import Check, id_of, items_of
+from aisr.tasks.second_look import HIDDEN, SecondLook
+from aisr.tasks.sections import RESULTS
+from aisr.tasks.telling import bare
 
-RESULTS = re.compile(
-    r"\b(?:results?|experiments?|experimental|evaluations?|findings|analys[ie]s|ablations?|performance|comparisons?)\b",
-    re.IGNORECASE,
-)
-# Numbers that only say where something stands: "Table 3", "Sections 3 and 4.1", "Eq. (2)".
-POINTER = re.compile(
-    r"\b(?:fig(?:ure)?|tab(?:le)?|tbl|sec(?:tion)?|eq(?:uation)?|appendix|chapter|algorithm)(?:s|ses|ces)?\b\.?\s?"
-    r"\(?[A-Z]?\d[\w.]{0,9}\)?(?:(?:\s?[-–,&/]\s?|\s(?:and|to)\s)\(?\d[\w.]{0,9}\)?)*+",
-    re.IGNORECASE,
-)
 CLAIM = re.compile(
     r"\d|%|\b(?:more|less|fewer|higher|lower|better|worse|best|worst|larg(?:er|est)|small(?:er|est)|fast(?:er|est)"
     r"|slow(?:er|est)|most|least|than|ahead|behind|against|versus|equal(?:ly|s)?|same|similar(?:ly)?|all|every|always"
@@ -38,7 +29,6 @@ CLAIM = re.compile(
     re.IGNORECASE,
 )
 PART = re.compile(r"(?i:figure|table) \S{0,12}\d(?P<letter>[a-h])")
-HIDDEN = "hidden from a reader"
 NO_CLAIM = "no number, comparison or claim about results"
 MOST_FLOATS = 30  # of one paragraph; beyond that nobody can tell what is held against what
 MOST_SHOWN = 20_000_000  # characters of floats that all checks may show together; of a paper 500,000 are many
@@ -47,28 +37,17 @@ TOO_MUCH = f"comes when {MOST_SHOWN:,} characters of figures and tables are show
 NO_EVIDENCE = "refers to no figure or table, and stands in no results section that has one"
 
 
-class Check(NamedTuple):
-    """One record for a judge, and the sentences of the draft that it stands for.
-
-    paragraph: its position in the draft; sentences: their positions in the paragraph, one for each sentence of a
-    Track1Record, a single one for a Track2Record; works: the key of the cited work for a Track2Record.
-    """
-
-    record: Track1Record | Track2Record
-    paragraph: int
-    sentences: tuple[int, ...]
-    work: str | None = None
-
-
 @dataclass(frozen=True)
 class Checks:
     """claims: for the Track 1 program; citations: for that of Track 2; skipped: reason -> number of paragraphs that
-    are not checked; missing: key of a cited work without a file -> number of sentences that cite it."""
+    are not checked; missing: key of a cited work without a file -> number of sentences that cite it; second: what a
+    second look at the paper asks; None where there is no paper."""
 
     claims: tuple[Check, ...]
     citations: tuple[Check, ...]
     skipped: Mapping[str, int]
     missing: Mapping[str, int]
+    second: SecondLook | None = None
 
 
 def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
@@ -84,34 +63,35 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     against_works: list[Check] = []
     facts = by_sentence(recomputed(draft))
     floats, left = _Floats(draft), MOST_SHOWN
-    for number, paragraph in enumerate(draft.paragraphs):
+    bundles = [(one.of,) if one.of is not None else floats.of(one) for one in draft.paragraphs]
+    second = SecondLook(draft, facts, [keys if len(keys) <= MOST_FLOATS else () for keys in bundles])
+    for number, (paragraph, keys) in enumerate(zip(draft.paragraphs, bundles, strict=True)):
         if paragraph.of is not None:
             table = draft.floats[paragraph.of]
             left -= _size(table)
             against_floats += _of_caption(draft, number, table, taken) if left >= 0 else []
             continue
         shown = [(place, one) for place, one in enumerate(paragraph.sentences) if not one.hidden]
-        keys = floats.of(paragraph)
         after = left - sum(_size(draft.floats[key]) for key in keys)
-        reason = _reason([one for _, one in shown], keys, after)
-        if reason is None:
+        reason = _reason([one for _, one in shown], keys, after) if second.is_body(number) else second.skipped(number)
+        if reason is not None:
+            skipped[reason] += 1
+        elif second.is_body(number):
             places = tuple(place for place, _ in shown)
             told = hint(facts.get(number, {}), places)
             record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, told, taken)
             against_floats.append(Check(record, number, places))
             left = after
-        else:
-            skipped[reason] += 1
         for place, sentence in shown:
             missing.update(key for key in sentence.cites if not cited.get(key))
             against_works += _citations(sentence, number, place, cited, taken)
-    return Checks(tuple(against_floats), tuple(against_works), dict(skipped), dict(missing))
+    return Checks(tuple(against_floats), tuple(against_works), dict(skipped), dict(missing), second)
 
 
 def _of_caption(draft: Draft, number: int, table: Float, taken: Counter[str]) -> list[Check]:
     """What is said below a table against its own cells; nothing where nothing can be held against them."""
     said = statements(table.caption, table.notes)
-    places = to_hold(table, [_bare(text) for text in said])
+    places = to_hold(table, [bare(text) for text in said])
     if not places:
         return []
     sentences = draft.paragraphs[number].sentences
@@ -188,21 +168,14 @@ def _size(one: Float) -> int:
 
 
 def _claims_something(sentence: Sentence) -> bool:
-    return CLAIM.search(_bare(sentence.text)) is not None
-
-
-def _bare(text: str) -> str:
-    """A sentence without citations, and without numbers that only say where something stands."""
-    for mark in reversed(marks(text)):
-        text = f"{text[: mark.start]} {text[mark.end :]}"
-    return POINTER.sub(" ", text)
+    return CLAIM.search(bare(sentence.text)) is not None
 
 
 def _claim_record(
     draft: Draft, file: str, said: list[str], keys: tuple[str, ...], told: str, taken: Counter[str]
 ) -> Track1Record:
     """A paragraph with its floats and, where something was recomputed, that as one more item of evidence."""
-    items = [item for key in keys for item in _items(draft.folder, draft.floats[key])]
+    items = [item for key in keys for item in items_of(draft.folder, draft.floats[key])]
     items += [{"type": "text", "text": told}] if told else []
     return _record(file, said, items, taken)
 
@@ -210,29 +183,12 @@ def _claim_record(
 def _record(file: str, said: list[str], items: list[dict[str, Any]], taken: Counter[str]) -> Track1Record:
     return Track1Record.model_validate(
         {
-            "id": _id(file, [*said, *map(str, items)], taken),
+            "id": id_of(file, [*said, *map(str, items)], taken),
             "claim_text": " ".join(said),
             "evidence_bundle": items,
             "sentence_label": [{"sentence": sentence} for sentence in said],
         }
     )
-
-
-def _items(folder: Path, one: Float) -> Iterator[dict[str, Any]]:
-    """A float as items of evidence, its pictures by their paths from the folder; each picture behind the first is an
-    item of its own."""
-    said = " ".join(part for part in (one.caption, one.notes) if part)
-    caption = f"{one.name}: {said}" if said else one.name
-    paths = [picture.path(folder) for picture in one.pictures if picture.file.is_relative_to(folder)]
-    kind = (
-        {"type": "table", "table_caption": [caption]}
-        if one.kind == "table"
-        else {"type": "image", "image_caption": [caption]}
-    )
-    yield {**kind, "text": one.rows, "img_path": paths[0] if paths else None}
-    for number, path in enumerate(paths[1:], start=2):
-        shown = f"{one.name} ({number} of {len(paths)})"
-        yield {"type": "image", "image_caption": [shown], "img_path": path}
 
 
 def _citations(
@@ -244,16 +200,9 @@ def _citations(
             continue
         record = Track2Record.model_validate(
             {
-                "id": _id(sentence.place.file, [key, claim, *paper.values()], taken),
+                "id": id_of(sentence.place.file, [key, claim, *paper.values()], taken),
                 "claim_text": claim,
                 "cited_paper_full_text": [{name: text} for name, text in paper.items()],
             }
         )
         yield Check(record, number, (place,), key)
-
-
-def _id(file: str, said: Sequence[str], taken: Counter[str]) -> str:
-    """File and digest of what is said; a second record of the same content gets a number."""
-    found = f"{file}:{of_text(chr(0).join(said))}"
-    taken[found] += 1
-    return found if taken[found] == 1 else f"{found}-{taken[found]}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from aisr.programs.decision.cues import NAME, NUMBER
-from aisr.programs.labels import CitationLabel, ClaimLabel, DraftLabel
+from aisr.programs.labels import IN_DRAFTS, CitationLabel, ClaimLabel
 from aisr.programs.records.base import Record
 from aisr.programs.records.draft import DraftRecord, JudgedSentence
 from aisr.programs.records.track1 import Track1Record
@@ -90,12 +90,6 @@ SHORT = {
     ClaimLabel.ENTITY: "entity",
     ClaimLabel.SCOPE: "scope",
     ClaimLabel.CONTRADICTION: "contradiction",
-}
-IN_DRAFTS = {
-    ClaimLabel.CAUSAL: DraftLabel.BEYOND,
-    ClaimLabel.ENTITY: DraftLabel.NOT_FOUND,
-    ClaimLabel.SCOPE: DraftLabel.BEYOND,
-    ClaimLabel.CONTRADICTION: DraftLabel.CONTRADICTED,
 }
 
 

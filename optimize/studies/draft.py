@@ -22,8 +22,7 @@ from aisr.optimize.datasets.planted_paper import Planted, chosen, plantable, pla
 from aisr.paper.open import read
 from aisr.programs.errors import UserError
 from aisr.review.recomputed import NO_LM, without_lm
-from aisr.review.sarif import level
-from aisr.review.verdicts import Review, Verdict
+from aisr.review.verdicts import Review, Verdict, level
 
 MOST_MISSED = 20  # that are named
 Check = Callable[[Path], Review]
@@ -158,13 +157,14 @@ class Checking:
         from aisr.review.judging import reviewed
         from aisr.review.recomputed import added
         from aisr.tasks.paper_checks import checks
-        from aisr.tasks.paper_tasks import CLAIMS
+        from aisr.tasks.paper_tasks import CLAIMS, WHOLE
 
         artifacts = self.given.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
         gallery = open_gallery(draft.folder, artifacts, draft.drawn)
         judge = judge_by("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
-        return added(reviewed(draft, checks(draft, cited), [judge], self.lm), cited)
+        again = judge_by("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts)
+        return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)
 
     def say_cost(self, papers: Sequence[Path]) -> None:
         """Print what the LM came to."""
@@ -182,6 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--lm", required=True, help="as for `aisr check-paper`; `none` is arithmetic alone")
     parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
     parser.add_argument("--program", help="a compiled program for sentences against tables and figures")
+    parser.add_argument("--draft-program", help="a compiled program for sentences against the whole paper")
     parser.add_argument("--seeds", type=int, default=3, help="copies of each paper, with other faults")
     parser.add_argument("--faults", type=int, default=12, help="most faults in a copy")
     parser.add_argument("--threads", type=int)

@@ -1,16 +1,17 @@
 """What naming evidence by two heads is worth on recorded answers.
 
-`python -m aisr.optimize.studies.naming ANSWERS RECORDS --task TASK`
+`python -m aisr.optimize.studies.naming ANSWERS... RECORDS --task TASK`
 
-ANSWERS has a line a record: `id`, `label`, and `evidence_ids`, the ids that a model named, best first. RECORDS is a
-labelled file that holds them. The ranker is fitted on all claims of RECORDS with gold evidence, and each claim ranked
+ANSWERS has a line a record: `id`, `label`, and `evidence_ids`, the ids that a model named, best first; of several such
+files the labels are the first one's, and all ids are heeded, of records that are in all. RECORDS is a labelled file
+that holds them. The ranker is fitted on all claims of RECORDS with gold evidence, and each claim ranked
 by one that did not see its paper; the heads are cross-validated over papers, too. No LM is asked.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,17 @@ from aisr.tasks.task import Task
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the study."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("answers", type=Path)
+    parser.add_argument("answers", type=Path, nargs="+")
     parser.add_argument("records", type=Path)
     parser.add_argument("--task", required=True)
     options = parser.parse_args(argv)
     task = chosen_task(options.task)
     records = list(read(options.records, task.record, task.name))
-    answers = {row["id"]: row for row in map(json.loads, options.answers.read_text("utf-8").strip().split("\n"))}
+    files = [
+        {row["id"]: row for row in map(json.loads, path.read_text("utf-8").strip().split("\n"))}
+        for path in options.answers
+    ]
+    answers = {key: [file[key] for file in files] for key in files[0] if all(key in file for file in files)}
     cases = _cases(task, records, answers)
     own = [record for record in records if record.id in answers]
     group = groups(all_keys([common(task, one) for one in own]))
@@ -78,8 +83,8 @@ def _hit(cases: Sequence[Naming], policy: EvidencePolicy) -> float:
     return float(found_under([one for one in cases if not one.empty], always).mean())
 
 
-def _cases(task: Task, records: Sequence[Record], answers: dict[str, Any]) -> list[Naming]:
-    """What a model named of each record that it answered."""
+def _cases(task: Task, records: Sequence[Record], answers: Mapping[str, Sequence[Any]]) -> list[Naming]:
+    """What models named of each record that all of them answered."""
     right = task.labelled.evidence_right
     if task.searched is None or right is None:
         raise UserError(f"{task.name} names no evidence")
@@ -98,9 +103,9 @@ def _cases(task: Task, records: Sequence[Record], answers: dict[str, Any]) -> li
         cases.append(
             Naming(
                 task.labelled.said(record.gold)[0],
-                said["label"],
+                said[0]["label"],
                 partial(right, record.gold),
-                [said["evidence_ids"]],
+                [one["evidence_ids"] for one in said],
                 [keys[k] for k in best[:DEPTH]],
                 log_odds(scores)[best[:DEPTH]].tolist(),
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 SURE = "how_sure"  # the output in which a model that writes states how likely its labels are
+AGAIN = "shown_ids"  # the input that repeats to a model that writes what it may name
 SECTION = "Options:"  # the line behind which an instruction describes them
 YES = 0.5  # an id is named from here on
 ROUNDING = 0.01  # by which served probabilities may sum to more or less than 1

@@ -4,7 +4,6 @@ Most of it compares the two in words; the rest is where evidence tends to stand 
 summaries, paragraphs of its own findings rather than of its methods or of other people's work.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -15,12 +14,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from aisr.programs.retrieval.bm25 import best_sentence, bm25, split_sentences, words
-from aisr.programs.retrieval.content import CAPTION
 from aisr.programs.retrieval.embeddings import Embed, built_in, dense, embedded, normed
 from aisr.programs.retrieval.rare_words import BY_RARITY, SHARE, rare_words
-
-Values = NDArray[np.float64]
-OPENING, METHODS = "opening paragraph, such as the abstract", "words for methods"
+from aisr.programs.retrieval.standing import (
+    METHOD,
+    METHODS,
+    NAME,
+    NUMBER,
+    OPENING,
+    Values,
+    rate,
+    share,
+    standing,
+    towards,
+)
 
 FEATURES = (
     "BM25",
@@ -69,36 +76,6 @@ FEATURES = (
 
 COMPARING = FEATURES[: FEATURES.index("BM25 of the paragraph before")]  # a text with the claim, wherever it stands
 
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-NAME = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[\w-]{2,}")  # ACE2, GWAS, SARS-CoV-2: a capital, and one more or a digit
-REFERENCE = re.compile(
-    r"\(\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\)|\[\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\]|\bet al\b"
-    r"|\([^()]{1,60}\b(?:19|20)\d\d[a-z]?\)"
-)
-FINDING = re.compile(
-    r"\b(?:we|our|here|results?|show|find|found|demonstrat|suggest|indicat|reveal|identif|report|observ)\w*\b",
-    re.IGNORECASE,
-)
-OWN = re.compile(
-    r"\b(?:in (?:summary|conclusion|this study)|taken together|collectively|(?:our|these) (?:data|results|findings)"
-    r"|here,? we|we (?:show|find|found|demonstrate|report|conclude|identif))",
-    re.IGNORECASE,
-)
-HEDGE = re.compile(r"\b(?:may|might|could|suggest|likely|possibl|possibil|potential|appear|seem)\w*", re.IGNORECASE)
-METHOD = re.compile(
-    r"\b(?:was|were|using|used|performed|purchased|incubated|according|manufacturer|protocol|kit|buffer|min|ml|washed"
-    r"|added|software|version|previously|obtained|collected|samples?|assays?|medium|cultured|measured|calculated)\b",
-    re.IGNORECASE,
-)
-BACK_MATTER = re.compile(
-    r"\b(?:fund(?:ing|ed)|grants?|conflicts? of interest|competing interests?|declare"
-    r"|acknowledge\w*|contribut(?:ed|ions)"
-    r"|supplementary (?:material|data|information)|available (?:on|upon|at|from)|https?|copyright|licen[cs]e"
-    r"|correspondence|ethics|ethical|consent)\b",
-    re.IGNORECASE,
-)
-PROSE = 300  # characters from which a paragraph can be the opening: titles, authors and keywords are shorter
-TINY = 60
 PAPERS = 256  # whose tables are kept: many claims cite the same paper
 
 
@@ -136,16 +113,16 @@ def measure(
     (stems,) = words([claim])
     ids = np.array([paper.known[stem] for stem in dict.fromkeys(stems) if stem in paper.known], dtype=np.int64)
     whole = paper.rarity[ids].sum()
-    covered = _share(paper.words[:, ids] @ paper.rarity[ids], whole)
-    in_pairs = _best(_share(paper.pairs[:, ids] @ paper.rarity[ids], whole), paper.owner, len(texts))
+    covered = share(paper.words[:, ids] @ paper.rarity[ids], whole)
+    in_pairs = _best(share(paper.pairs[:, ids] @ paper.rarity[ids], whole), paper.owner, len(texts))
     own = paper.sentence_rarity[ids] ** 2
-    alike = _best(_share(paper.sentences[:, ids] @ own, paper.norms * np.sqrt(own.sum())), paper.owner, len(texts))
+    alike = _best(share(paper.sentences[:, ids] @ own, paper.norms * np.sqrt(own.sum())), paper.owner, len(texts))
     told = len(ids) / max(len(set(stems)), 1)
     score = _standard(lexical)
     rare = rare_words(claim, texts, common or {})
     columns = {
         "BM25": score,
-        "BM25 against the best paragraph's": _share(lexical, lexical.max(initial=0.0)),
+        "BM25 against the best paragraph's": share(lexical, lexical.max(initial=0.0)),
         "place by BM25, on a log scale": -np.log1p(_place(lexical)),
         "first by BM25, second half as much, and so on": 1 / (1 + _place(lexical)),
         "BM25 of the best sentence": _standard(sentence),
@@ -170,7 +147,7 @@ def measure(
         "BM25 of the paragraph behind": np.concatenate([score[1:], [0.0]]),
         **paper.standing,
         "opening, where the paper has more of the claim's words": (told - 0.7) * paper.standing[OPENING],
-        "words for methods, where the claim has some too": _rate(METHOD, [claim])[0] * paper.standing[METHODS],
+        "words for methods, where the claim has some too": rate(METHOD, [claim])[0] * paper.standing[METHODS],
     }
     return np.column_stack([columns[name] for name in FEATURES])
 
@@ -201,49 +178,8 @@ def counted(texts: tuple[str, ...]) -> _Paper:
         [set(pairwise(own)) for own in stems],
         [set(NUMBER.findall(text)) for text in texts],
         [set(NAME.findall(text)) for text in texts],
-        _standing(texts),
+        standing(texts),
     )
-
-
-def _standing(texts: tuple[str, ...]) -> dict[str, Values]:
-    """The features that no claim changes, by name."""
-    opening = _opening(texts)
-    count = len(texts)
-    length = np.array([len(text) for text in texts], dtype=np.float64)
-    caption = np.array([bool(CAPTION.match(text)) for text in texts], dtype=np.float64)
-    vectors = embedded(texts, built_in)
-    prose = np.flatnonzero((length >= PROSE / 1.5) & (caption == 0))
-    first = np.zeros(count)
-    first[prose[:4]] = 1.0
-    whole = prose if len(prose) else np.arange(count)
-    title = bm25(texts[0], texts)
-    return {
-        "length": np.log1p(length),
-        "under 60 characters": np.asarray(length < TINY, dtype=np.float64),
-        "caption of a figure or table": caption,
-        OPENING: opening,
-        "among the first four paragraphs": first,
-        "place in the paper, from 0 to 1": np.arange(count) / max(count - 1, 1),
-        "last, second last half as much, and so on": 1 / np.arange(count, 0, -1.0),
-        "likeness to the opening paragraph": vectors @ vectors[int(np.argmax(opening))],
-        "likeness to the title": vectors @ vectors[0],
-        "BM25 of the title's words": _share(title, title.max(initial=0.0)),
-        "likeness to the paper as a whole": _towards(vectors, vectors[whole].mean(axis=0)),
-        "references to other work": _rate(REFERENCE, texts),
-        "hedges": _rate(HEDGE, texts),
-        "words for findings": _rate(FINDING, texts),
-        "phrases for the paper's own findings": _rate(OWN, texts),
-        METHODS: _rate(METHOD, texts),
-        "numbers": _rate(NUMBER, texts),
-        "funding, interests, ethics, availability and the like": _rate(BACK_MATTER, texts),
-    }
-
-
-def _opening(texts: Sequence[str]) -> Values:
-    """1 for the first paragraph of prose, which in a paper is its abstract."""
-    marks = np.zeros(len(texts))
-    marks[next((place for place, text in enumerate(texts) if len(text) >= PROSE), 0)] = 1.0
-    return marks
 
 
 def _incidence(stems: Sequence[Sequence[str]], known: dict[str, int]) -> csc_array:
@@ -267,12 +203,8 @@ def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values, embed: Em
     """Pseudo-relevance feedback: the cosine with the claim and, half as heavy, its three best paragraphs."""
     vectors = embedded(texts, embed)
     best = np.argsort(-scores, kind="stable")[:3]
-    weights = _share(scores[best], scores[best].sum())
-    return _towards(vectors, normed(embed, [claim])[0] + 0.5 * weights @ vectors[best])
-
-
-def _towards(vectors: Values, direction: Values) -> Values:
-    return np.asarray(vectors @ direction / max(float(np.linalg.norm(direction)), 1e-12))
+    weights = share(scores[best], scores[best].sum())
+    return towards(vectors, normed(embed, [claim])[0] + 0.5 * weights @ vectors[best])
 
 
 def _best(of_sentences: Values, owner: NDArray[np.int64], count: int) -> Values:
@@ -285,15 +217,6 @@ def _best(of_sentences: Values, owner: NDArray[np.int64], count: int) -> Values:
 def _found(wanted: set[str] | set[tuple[str, str]], having: Sequence[set]) -> Values:  # type: ignore[type-arg]
     """The share of what is wanted that each text has; 0 where nothing is."""
     return np.array([len(wanted & own) for own in having]) / max(len(wanted), 1)
-
-
-def _rate(sign: re.Pattern[str], texts: Sequence[str]) -> Values:
-    """How often a sign stands in each text, per hundred words, on a log scale."""
-    return np.array([np.log1p(100 * len(sign.findall(text)) / max(len(text.split()), 1)) for text in texts])
-
-
-def _share(values: Values, whole: float | Values) -> Values:
-    return np.asarray(values / np.maximum(whole, 1e-9))
 
 
 def _standard(values: Values) -> Values:

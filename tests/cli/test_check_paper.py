@@ -15,6 +15,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.paper.open import READERS
+from aisr.programs.labels import IN_DRAFTS
 from aisr.programs.text.tokens import tokens
 from aisr.review.verdicts import EXACT
 from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
@@ -25,7 +26,9 @@ from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback
 from tools.sample_key import FOLDER, answer, faults, letters
 
-FAULTS = faults()
+# Of a sentence the label is the second look's.
+FAULTS = [{**one, "label": str(IN_DRAFTS.get(one["label"], one["label"]))} for one in faults()]
+LISTED = [one for one in FAULTS if one["label"] != "Not found"]  # the others are folded away
 AHEAD = r"TriSpec is ahead of \ours{}"  # a planted contradiction
 CITED_PDF = "papers/marlow2021callnet.pdf"
 
@@ -100,9 +103,10 @@ def test_every_planted_fault_appears_at_its_line(aisr: Aisr, keyed: Loopback, pa
     ]
     assert sorted(at) == [(file, line) for file, line, *_ in planted]
     for file, line, label, _ in planted:
-        assert f"{file}:{line}: {label} " in finished.out
-    places = [place for _, place in listed(browser, paper / "review" / "paper.html")]
-    assert sorted(places) == sorted(f"{file}:{line}" for file, line, *_ in planted)
+        assert (f"{file}:{line}: {label} " in finished.out) == (label != "Not found")
+    found = listed(browser, paper / "review" / "paper.html")
+    assert sorted(place for _, place in found) == sorted(f"{one['file']}:{one['line']}" for one in LISTED)
+    assert [label.startswith("Contradicted") for label, _ in found] == [True] * 3 + [False] * 8
 
 
 def test_every_planted_fault_appears_at_its_page(aisr: Aisr, keyed: Loopback, paper: Path, browser: Browser) -> None:
@@ -120,14 +124,14 @@ def test_every_planted_fault_appears_at_its_page(aisr: Aisr, keyed: Loopback, pa
     assert sorted(one["properties"]["page"] for one in results(paper / "review")) == [page for page, _ in planted]
     assert all(one["message"]["text"].startswith("Page ") for one in results(paper / "review"))
     for page, label in planted:
-        assert f"main.pdf: page {page}: {label} " in finished.out
-    assert len(listed(browser, paper / "review" / "paper.html")) == len(planted)
+        assert (f"main.pdf: page {page}: {label} " in finished.out) == (label != "Not found")
+    assert len(listed(browser, paper / "review" / "paper.html")) == len(LISTED)
 
 
 def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
     assert check(aisr, keyed).code == 0
     before = len(keyed.asked)
-    assert before == 8 + 1 + 4  # paragraphs, the caption of a table, citations
+    assert before == 8 + 1 + 4 + 3  # paragraphs, the caption of a table, citations, and a second look at three sections
     assert check(aisr, keyed).code == 0
     assert len(keyed.asked) == before
     results_file = quick / "sections" / "results.tex"
@@ -135,8 +139,9 @@ def test_a_second_run_after_an_edit_asks_only_about_what_changed(aisr: Aisr, key
     assert AHEAD in text
     results_file.write_text(text.replace(AHEAD, AHEAD.replace("ahead of", "behind")))
     assert check(aisr, keyed).code == 0
-    assert len(keyed.asked) == before + 1
-    assert "is behind Nightjar" in keyed.questions()[-1]
+    news = keyed.questions()[before:]
+    assert len(news) == 2
+    assert all("is behind Nightjar" in asked for asked in news)  # the paragraph, and the second look at its section
     labels = [row["label"] for row in judged(read_rows(quick / "review" / "paper.jsonl"))]
     assert (
         len([label for label in labels if label != "Supported"]) == 12 - 2 - 1
@@ -186,7 +191,8 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert keyed.asked == []
     assert not (quick / "review").exists()
     assert check(aisr, keyed).code == 0
-    assert told.out.startswith(f"about {len(keyed.asked)} LM calls, ")
+    calls = int(re.match(r"about (\d+) LM calls, ", told.out)[1])  # type: ignore[index]
+    assert abs(calls - len(keyed.asked)) <= 2  # how many sentences are doubted it can only guess
 
 
 def test_an_estimate_tells_of_what_a_retriever_embeds(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
@@ -198,7 +204,6 @@ def test_an_estimate_tells_of_what_a_retriever_embeds(aisr: Aisr, keyed: Loopbac
     keyed.reply = lambda asked: (200, embedded(asked)) if is_embedding(asked) else answer(asked.question)
     assert check(aisr, keyed, "--cite-program", "dense").code == 0
     read = sum(map(tokens, texts(keyed)))
-    assert f"about {len(keyed.asked)} LM calls, " in told.out
     assert f"({read:,} of them to embed)" in told.out
     assert re.search(rf"tokens, {read}\.\d\d USD", told.out)  # a dollar a token
 
@@ -315,7 +320,7 @@ def test_a_second_lm_is_asked_where_the_first_is_not_sure_and_its_verdict_stands
     before = read_rows(quick / "review" / "paper.jsonl")
     asked = len(keyed.asked)
     with serve() as second:
-        second.reply = lambda one: answer(one.question).replace("Contradiction", "Unsupported Entity")
+        second.reply = lambda one: answer(one.question).replace("Contradicted", "Beyond the evidence")
         words = ["--second-lm", "openai/strong", "--second-api-base", second.url, "--below", 0.8]
         finished = check(aisr, keyed, *words)
         assert finished.code == 0, finished.err
@@ -326,6 +331,6 @@ def test_a_second_lm_is_asked_where_the_first_is_not_sure_and_its_verdict_stands
         assert "openai/strong was asked instead" in (quick / "review" / "paper.html").read_text()
         after = read_rows(quick / "review" / "paper.jsonl")
         changed = [new["label"] for old, new in zip(before, after, strict=True) if old["label"] != new["label"]]
-        assert set(changed) == {"Unsupported Entity"}
+        assert set(changed) == {"Beyond the evidence"}
         assert check(aisr, keyed, *words, "--estimate").code == 0
         assert check(aisr, keyed, "--below", 0.8).code == 2

@@ -56,6 +56,30 @@ def test_the_page_that_a_paper_names_is_drawn(tmp_path: Path) -> None:
     assert notes(draft) == ["main.tex:4: plot.pdf#page=3: not drawn: no page 3 in it"]
 
 
+@pytest.mark.parametrize(
+    ("options", "path", "left"),
+    [
+        ("[trim=306 0 0 0,clip]", "plot.pdf#page=1&trim=306,0,0,0", (255, 255, 255)),
+        ("*[trim={4.25in 0bp 0mm 0cm}, width=3cm]", "plot.pdf#page=1&trim=306,0,0,0", (255, 255, 255)),
+        ("[width=3cm,clip=true,trim=1cm 2cm 306 0]", "plot.pdf#page=1&trim=28,57,306,0", (255, 0, 0)),
+        ("[trim=306 0 0 0]", "plot.pdf", (255, 0, 0)),  # nothing is clipped
+        ("[trim=306 0 0 0,clip=false]", "plot.pdf", (255, 0, 0)),
+        ("[trim=a b c d,clip]", "plot.pdf", (255, 0, 0)),
+        ("[trim=0 0 0 0,clip]", "plot.pdf", (255, 0, 0)),
+    ],
+)
+def test_what_a_paper_cuts_off_a_figure_is_not_shown(
+    tmp_path: Path, options: str, path: str, left: tuple[int, ...]
+) -> None:
+    write(tmp_path / "plot.pdf", RED)
+    (tmp_path / "main.tex").write_text(
+        rf"See Figure 1.\begin{{figure}}\includegraphics{options}{{plot.pdf}}\caption{{A plot.}}\end{{figure}}"
+    )
+    draft = draw(read(tmp_path / "main.tex"), tmp_path / "kept")
+    assert list(draft.drawn) == [path]
+    assert colour(draft, path) == left
+
+
 def test_what_was_drawn_is_not_drawn_again_until_it_changes(tmp_path: Path) -> None:
     write(tmp_path / "plot.pdf", RED)
     kept = drawn(tmp_path, figure("plot")).drawn["plot.pdf"]

@@ -296,3 +296,26 @@ def test_works_that_are_cited_in_words_are_linked(paper: Papers) -> None:
     paper.write("a.bib", BIB)
     body = r"As \citet{holm} say. So do Holm et al. (2020). It is so (van Obi, 2022). Nobody (2022) knows."
     assert [one.cites for one in paper.sentences(body + r"\bibliography{a}")] == [("holm",), ("holm",), ("obi",), ()]
+
+
+def test_works_of_the_same_names_and_year_get_the_letters_that_latex_prints(paper: Papers) -> None:
+    bib = "".join(
+        f"@article{{{key}, author = {{{author}}}, year = {year}, title = {{{title}}}}}\n"
+        for key, author, year, title in [
+            ("second", "Obi, Sol", 2022, "The Wind"),
+            ("first", "Obi, Sol", 2022, "A Noise"),
+            ("unread", "Obi, Sol", 2022, "Birds"),  # nobody cites it, so it is in no list
+            ("else", "Obi, Sol", 2021, "Rain"),
+            ("two", "Holm, I. and Obi, S. and Zabel, T.", 2020, "Ants"),
+            ("one", "Holm, I. and Ash, B. and Zabel, T.", 2020, "Bees"),
+        ]
+    )
+    paper.write("a.bib", bib)
+    body = r"""It blows \citep{second}. \citet{first} hears it \citep{else}. Both count \citep{two,one}.
+So it is (Obi, 2022b).\bibliography{a}"""
+    assert [(one.text, one.cites) for one in paper.sentences(body)] == [
+        ("It blows (Obi, 2022b).", ("second",)),
+        ("Obi (2022a) hears it (Obi, 2021).", ("first", "else")),
+        ("Both count (Holm et al., 2020b; Holm et al., 2020a).", ("two", "one")),
+        ("So it is (Obi, 2022b).", ("second",)),
+    ]

@@ -74,7 +74,8 @@ def test_every_planted_fault_is_put_to_a_judge_at_its_line(draft: Draft, found: 
 
 
 def test_the_rest_is_counted(found: Checks) -> None:
-    assert sum(found.skipped.values()) + len(found.claims) == 21
+    assert found.second is not None
+    assert sum(found.skipped.values()) + len(found.claims) + len(found.second.straight) == 21
     assert found.missing == {"sato2018radar": 1, "okafor2019dawn": 2, "brandt2020trispec": 1}
 
 

@@ -17,8 +17,8 @@ from support.paths import SAMPLE
 
 FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--demos", 2, "--candidates", 2)
 LM = "decide:openai/gpt-6-luna"
-BRIEF = "the evidence itself states otherwise: another value, direction or ranking for the same thing; what it merely "
-BRIEF += "lacks conflicts with nothing"
+BRIEF = "the evidence itself states otherwise: another value, direction or ranking for the same thing, or another of "
+BRIEF += "its own names; what it merely lacks conflicts with nothing"
 MEANING = "the table itself has another value"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from aisr.programs.labels import IN_DRAFTS, ClaimLabel
 from support import scripted
 
 _numbers = itertools.count()
@@ -111,10 +112,12 @@ def completion(asked: Asked, text: str) -> str:
 
 
 def judged(asked: Asked) -> str:
-    """An answer to either track that depends on the wording alone, in the form that is asked for."""
+    """An answer to either track, or a second look, that depends on the wording alone, in the form that is asked for."""
     prompt = asked.question
     if (sentences := scripted.field(prompt, "sentences")) is not None:
         labels = [claim_label(sentence) for sentence in json.loads(sentences)]
+        if scripted.field(prompt, "passage") is not None:  # a second look, which has words of its own
+            labels = [str(IN_DRAFTS.get(ClaimLabel(label), label)) for label in labels]
         return scripted.written(prompt, {"sentence_labels": labels})
     if (sentence := scripted.field(prompt, "sentence")) is not None:
         return scripted.written(prompt, {"sentence_label": claim_label(sentence)})

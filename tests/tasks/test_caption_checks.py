@@ -8,8 +8,10 @@ import pytest
 from aisr.checker.reading import read_paper
 from aisr.paper.captions import CAPTIONS, with_captions
 from aisr.paper.draft import Draft, Float
+from aisr.programs.records.track1 import Track1Record
 from aisr.review.recomputed import without_lm
-from aisr.tasks.paper_checks import Check, checks
+from aisr.tasks.check import Check
+from aisr.tasks.paper_checks import checks
 from support.drafts import SITES, draft, table
 
 TABLE = r"""\documentclass{article}
@@ -37,7 +39,7 @@ def of_captions(made: Draft) -> list[Check]:
 def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:
     one: Float = table(SITES, caption, bold=frozenset({(2, 1)}) if bold else frozenset())
     found = of_captions(draft("We listened.", tables=(one._replace(notes=notes),)))
-    return [said for check in found for said in check.record.sentences]  # type: ignore[union-attr]
+    return [said for one in found if isinstance(one.record, Track1Record) for said in one.record.sentences]
 
 
 @pytest.mark.parametrize(

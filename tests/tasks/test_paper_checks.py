@@ -8,7 +8,6 @@ from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.tasks.paper_checks import (
-    HIDDEN,
     MOST_FLOATS,
     MOST_SHOWN,
     NO_CLAIM,
@@ -19,6 +18,7 @@ from aisr.tasks.paper_checks import (
     bundle,
     checks,
 )
+from aisr.tasks.second_look import HIDDEN
 from support import growth
 
 FOLDER = Path("/paper")
@@ -121,9 +121,9 @@ def test_citing_sentences_become_one_claim_a_citation() -> None:
     gone = said("So it is (Roe, 2001; Void, 2002).", cites=("roe", "empty"))
     secret = said("Hidden (Obi, 2022).", cites=("obi",), hidden=True)
     found = checks(draft(paragraph(said("First."), both, gone, secret)), PAPERS)
-    records = [one.record for one in found.citations]
-    assert all(isinstance(one, Track2Record) for one in records)
-    assert [(one.work, one.sentences, one.record.claim_text) for one in found.citations] == [
+    records = [one.record for one in found.citations if isinstance(one.record, Track2Record)]
+    texts = [one.claim_text for one in records]
+    assert [(one.work, one.sentences, text) for one, text in zip(found.citations, texts, strict=True)] == [
         ("obi", (1,), "It is windy there."),
         ("holm", (1,), "birds are seen there."),
     ]

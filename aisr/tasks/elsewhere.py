@@ -1,0 +1,180 @@
+"""What a paper says of the things that a sentence of it speaks of: tables, figures, and passages of other sections."""
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache, cached_property
+from typing import NamedTuple
+
+from aisr.arithmetic.grid import Grid, grids
+from aisr.arithmetic.names import mentions
+from aisr.arithmetic.numbers import in_text
+from aisr.paper.captions import MOST_TABLES
+from aisr.paper.draft import Draft, Float, Sentence
+from aisr.programs.retrieval.bm25 import bm25, words
+from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
+from aisr.tasks.sections import part_of
+from aisr.tasks.telling import bare, numbers
+
+SENTENCES = 3  # of one passage
+LONGEST = 900  # characters of one
+SECTION = "Section “"
+MOST_READ = 200_000  # characters of a table's cells; a longer one is data
+RANKED = 20  # passages that are looked through for a sentence
+LEAST = 0.3  # of the score of its own passage, which a passage must have: less is another subject
+COPY = 0.6  # share of two sentences' stems that both have, from which on one is the other told again
+FEWEST = 5  # stems of a sentence that can be told to be one
+REFERRED, BESIDE = 10.0, 1.0  # what a float gains that the sentence refers to, or its paragraph
+match = fused(bm25, names_and_numbers(bm25))
+
+
+class Passage(NamedTuple):
+    """Sentences of a paragraph that stand one behind the other; source: whether they may bear something out."""
+
+    paragraph: int
+    first: int
+    texts: tuple[str, ...]
+    source: bool
+
+
+class Copy(NamedTuple):
+    """A sentence that says nearly the same elsewhere; differs: whether the numbers of the two do."""
+
+    paragraph: int
+    text: str
+    differs: bool
+
+
+class Elsewhere:
+    """A paper as a place to look things up in. Abstract, introduction and conclusion are none: they tell again."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.tables: tuple[Grid, ...] = grids(list(draft.floats.values()))[:MOST_TABLES]
+        has_headings = any(paragraph.headings for paragraph in draft.paragraphs)
+        self.parts = [part_of(paragraph, has_headings) for paragraph in draft.paragraphs]
+        self._passages = list(self._split())
+        self._texts = tuple(" ".join(one.texts) for one in self._passages)
+        self._by_key = {table.key: table for table in self.tables}
+        self._named = cache(self._names)
+
+    @cached_property
+    def _printed(self) -> dict[str, frozenset[str]]:
+        """The numbers that each float prints."""
+        return {key: _numbers_of(one) for key, one in self.draft.floats.items()}
+
+    def floats(self, sentence: Sentence, beside: Sequence[str]) -> list[str]:
+        """Keys of the floats that speak of a sentence, the best first: those that it refers to, those that its
+        paragraph is about, and those with its numbers, and names of its rows and columns, rare ones counting more."""
+        found = dict.fromkeys(beside, BESIDE) | {key: REFERRED for key in sentence.refers if key in self._printed}
+        for what in (self._numbers(sentence.text), self._named(sentence.text)):
+            for having in what.values():
+                for key in having:
+                    found[key] = found.get(key, 0) + 1 / len(having)
+        return sorted(found, key=lambda key: -found[key])
+
+    def passages(self, said: Sequence[Sentence], paragraphs: Collection[int]) -> tuple[list[list[Passage]], list[Copy]]:
+        """For each of some sentences the best passages that may bear it out: none of their own paragraphs, and none of
+        what tells one of them again; and what does, elsewhere."""
+        stems = [_stems(one.text) for one in said]
+        found: list[list[Passage]] = []
+        copies: dict[Copy, None] = {}
+        for sentence in said if self._texts else ():
+            text = bare(sentence.text)
+            scores = bm25(text, self._texts)
+            ranked = [
+                place for place in order(match(text, self._texts))[:RANKED] if scores[place] >= LEAST * scores.max()
+            ]
+            best = [self._passages[place] for place in ranked]
+            passages = []
+            for one in best:
+                if one.paragraph in paragraphs:
+                    continue
+                again = {text: k for text in one.texts for k, own in enumerate(stems) if _is_copy(own, text)}
+                differing = {text: _differ(said[k].text, text) for text, k in again.items()}
+                copies |= dict.fromkeys(Copy(one.paragraph, text, differs) for text, differs in differing.items())
+                kept = tuple(text for text in one.texts if text not in again)
+                passages += [one._replace(texts=kept)] if one.source and kept else []
+            found.append(passages)
+        return found or [[] for _ in said], list(copies)
+
+    def _split(self) -> Iterator[Passage]:
+        """The sentences that a reader sees, some at a time; captions are shown with their tables."""
+        for number, paragraph in enumerate(self.draft.paragraphs):
+            if paragraph.of is not None:
+                continue
+            shown = [(place, one.text) for place, one in enumerate(paragraph.sentences) if not one.hidden]
+            some: list[tuple[int, str]] = []
+            for place, text in shown:
+                if some and (len(some) == SENTENCES or sum(len(one) for _, one in some) + len(text) > LONGEST):
+                    yield self._passage(number, some)
+                    some = []
+                some.append((place, text))
+            if some:
+                yield self._passage(number, some)
+
+    def _passage(self, paragraph: int, some: Sequence[tuple[int, str]]) -> Passage:
+        texts = tuple(text for _, text in some)
+        return Passage(paragraph, some[0][0], texts, self.parts[paragraph] != "summary")
+
+    def _numbers(self, text: str) -> dict[str, list[str]]:
+        """The numbers of a sentence -> keys of the floats that print them."""
+        wanted = {_digits(one.text) for one in numbers(text)}
+        having = {one: [key for key, printed in self._printed.items() if one in printed] for one in wanted}
+        return {one: keys for one, keys in having.items() if keys}
+
+    def _names(self, text: str) -> dict[str, list[str]]:
+        """The names in it -> keys of the tables that have rows or columns of these names."""
+        found: dict[str, list[str]] = {}
+        for key, table in self._by_key.items():
+            for label in {one.label.casefold() for one in mentions(bare(text), table)}:
+                found.setdefault(label, []).append(key)
+        return found
+
+    def rows_of(self, key: str, texts: Sequence[str]) -> list[int]:
+        """The rows of a table, from 0, that sentences name, or whose numbers they have."""
+        table = self._by_key.get(key)
+        if table is None:
+            return []
+        labels = {(one.level, one.label) for text in texts for one in mentions(bare(text), table)}
+        wanted = {_digits(one.text) for text in texts for one in numbers(text)}
+        beside = [(level, label) for level, label in labels if level < table.beside]
+        return sorted(
+            {
+                cell.row
+                for cell in table.cells
+                if _digits(cell.number.text) in wanted or any(cell.at[level] == label for level, label in beside)
+            }
+        )
+
+
+def where(draft: Draft, paragraph: int) -> str:
+    """What a paragraph's section is called, as a person finds it."""
+    headings = draft.paragraphs[paragraph].headings
+    return f"{SECTION}{' > '.join(headings)}”" if headings else "Text above the first heading"
+
+
+def _numbers_of(one: Float) -> frozenset[str]:
+    text = " ".join((one.caption, one.notes, one.rows[:MOST_READ].replace("\t", " ")))
+    return frozenset(_digits(found.text) for found in in_text(text.replace("(", " ").replace(")", " ")))
+
+
+def _digits(text: str) -> str:
+    return text.strip("%+ ").replace(",", "").replace("−", "-").replace("–", "-").replace(" ", "")
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The stems of a sentence, without its numbers: with another number it is the same sentence told again."""
+    return frozenset(word for word in words([text])[0] if not word.isdigit())
+
+
+def _is_copy(stems: frozenset[str], text: str) -> bool:
+    other = _stems(text)
+    return min(len(stems), len(other)) >= FEWEST and len(stems & other) >= COPY * len(stems | other)
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether each of two sentences has a number that none of the other's rounds to or is rounded to."""
+    first, second = numbers(one), numbers(other)
+    return all(
+        any(not any(number.interval.meets(another.interval) for another in there) for number in here)
+        for here, there in ((first, second), (second, first))
+    )

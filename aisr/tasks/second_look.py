@@ -1,0 +1,175 @@
+"""The second look: sentences that a first one doubts, and those of abstract, introduction, discussion and conclusion
+that state a result, each held against what the rest of the paper says of it."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain, groupby, zip_longest
+from typing import Any
+
+from aisr.arithmetic.hints import Facts, hint
+from aisr.paper.draft import Draft, Float, Sentence
+from aisr.programs.records.draft import DraftRecord
+from aisr.programs.text.tokens import tokens
+from aisr.tasks.caption_checks import own_cells
+from aisr.tasks.check import Check, id_of, items_of
+from aisr.tasks.elsewhere import Copy, Elsewhere, Passage, where
+from aisr.tasks.telling import tells
+
+HIDDEN = "hidden from a reader"
+NOTHING_TOLD = "no number, comparison or named result, in abstract, introduction, discussion or conclusion"
+MOST_STRAIGHT = 2_000  # sentences; a longer abstract is none
+AT_ONCE = 8  # sentences of a paragraph in one question
+TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 150, 1_800  # of evidence: for one sentence, for each more, for all
+MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that sentences name
+FLOATS, PASSAGES = 3, 3  # for each sentence, at most
+BESIDE = 240  # characters of each neighbouring paragraph
+MOST_PARAGRAPH = 1_200  # characters, beyond which only what is near the sentences is shown
+TOLD_AGAIN = "Told again, with other numbers, in"
+LEFT_OUT = "(rows are left out here)"
+
+
+class SecondLook:
+    """What a second look at a draft asks. straight: the sentences that go to it without a first one, by paragraph."""
+
+    def __init__(self, draft: Draft, facts: Facts, bundles: Sequence[Sequence[str]]) -> None:
+        """facts: what was recomputed; bundles: for each paragraph the keys of the floats that it is about."""
+        self._draft, self._facts, self._bundles = draft, facts, bundles
+        self._paper = Elsewhere(draft)
+        self.straight: dict[int, tuple[int, ...]] = {}
+        left = MOST_STRAIGHT
+        for number, paragraph in enumerate(draft.paragraphs):
+            if not self.is_body(number):
+                telling = [k for k, one in enumerate(paragraph.sentences) if tells(one, self._paper.tables)][:left]
+                self.straight |= {number: tuple(telling)} if telling else {}
+                left -= len(telling)
+
+    def is_body(self, paragraph: int) -> bool:
+        """Whether a paragraph gets a first look: it is none of those that sum up or discuss."""
+        return self._paper.parts[paragraph] == "body"
+
+    def skipped(self, paragraph: int) -> str | None:
+        """Why none of a paragraph that sums up or discusses is looked at; None where some is."""
+        if paragraph in self.straight:
+            return None
+        hidden = all(one.hidden for one in self._draft.paragraphs[paragraph].sentences)
+        return HIDDEN if hidden else NOTHING_TOLD
+
+    def checks(self, wanted: Mapping[int, Sequence[int]]) -> tuple[Check, ...]:
+        """The records for sentences, by the positions of their paragraphs and of themselves in these: those of one
+        section together, as far as they fit into one question."""
+        taken: Counter[str] = Counter()
+        places = [(paragraph, place) for paragraph in sorted(wanted) for place in sorted(wanted[paragraph])]
+        found = []
+        for _, together in groupby(places, key=lambda one: self._draft.paragraphs[one[0]].headings[:1]):
+            of_section = list(together)
+            for first in range(0, len(of_section), AT_ONCE):
+                some = of_section[first : first + AT_ONCE]
+                paragraphs, sentences = zip(*some, strict=True)
+                found.append(Check(self._record(some, taken), paragraphs[0], sentences, paragraphs=paragraphs))
+        return tuple(found)
+
+    def _record(self, places: Sequence[tuple[int, int]], taken: Counter[str]) -> DraftRecord:
+        said = [self._sentence(place) for place in places]
+        evidence = self._evidence(places, said)
+        before, after = self._beside(places[0][0], -1), self._beside(places[-1][0], 1)
+        return DraftRecord.model_validate(
+            {
+                "id": id_of(said[0].place.file, [one.text for one in said] + list(map(str, evidence)), taken),
+                "title": self._draft.title,
+                "headings": self._draft.paragraphs[places[0][0]].headings,
+                "before": f"… {before[-BESIDE:]}" if len(before) > BESIDE else before,
+                "paragraph": self._around(places),
+                "after": f"{after[:BESIDE]} …" if len(after) > BESIDE else after,
+                "own_results": self._paper.parts[places[0][0]] != "summary",
+                "sentences": [{"sentence": one.text} for one in said],
+                "evidence_bundle": evidence,
+            }
+        )
+
+    def _sentence(self, place: tuple[int, int]) -> Sentence:
+        return self._draft.paragraphs[place[0]].sentences[place[1]]
+
+    def _around(self, places: Sequence[tuple[int, int]]) -> str:
+        """The paragraphs of sentences; of long ones these and what stands beside them."""
+        shown = []
+        for paragraph, together in groupby(places, key=lambda one: one[0]):
+            wanted = [place for _, place in together]
+            texts = [
+                (k, one.text) for k, one in enumerate(self._draft.paragraphs[paragraph].sentences) if not one.hidden
+            ]
+            if sum(len(text) for _, text in texts) > MOST_PARAGRAPH:
+                texts = [(k, text) for k, text in texts if any(abs(k - place) <= 1 for place in wanted)]
+            shown.append(" ".join(text for _, text in texts))
+        return " … ".join(shown)
+
+    def _beside(self, paragraph: int, step: int) -> str:
+        """The paragraph before or after, if it stands in the same section."""
+        place, paragraphs = paragraph + step, self._draft.paragraphs
+        if not 0 <= place < len(paragraphs) or paragraphs[place].headings != paragraphs[paragraph].headings:
+            return ""
+        return " ".join(one.text for one in paragraphs[place].sentences if not one.hidden)
+
+    def _evidence(self, places: Sequence[tuple[int, int]], said: Sequence[Sentence]) -> list[dict[str, Any]]:
+        """What is shown, within the budget: by turns the best float and the best passage of each sentence; behind them
+        what was recomputed, and where the paper tells a sentence again with other numbers."""
+        passages, copies = self._paper.passages(said, {paragraph for paragraph, _ in places})
+        floats = [self._paper.floats(one, self._bundles[p])[:FLOATS] for one, (p, _) in zip(said, places, strict=True)]
+        turns = [_by_turns(keys, best[:PASSAGES]) for keys, best in zip(floats, passages, strict=True)]
+        left = min(TOKENS + TOKENS_MORE * (len(places) - 1), MOST_TOKENS)
+        shown: dict[str | tuple[int, int], list[dict[str, Any]]] = {}
+        for one in filter(None, chain.from_iterable(zip_longest(*turns))):
+            key = one if isinstance(one, str) else (one.paragraph, one.first)
+            if key not in shown:
+                made = self._items(one, places, said)
+                cost = sum(tokens(f"{item.get('text', '')} {_caption(item)}") for item in made)
+                if cost <= left or not shown:
+                    shown[key] = made
+                    left -= cost
+        in_order = sorted(shown, key=lambda key: (not isinstance(key, str), key))
+        evidence = [item for key in in_order for item in shown[key]]
+        facts = {k: self._facts.get(p, {}).get(place, ()) for k, (p, place) in enumerate(places)}
+        told = hint(facts, range(len(places)))
+        evidence += [{"type": "text", "text": told}] if told else []
+        again = [self._told_again(copy) for copy in copies if copy.differs]
+        return [*evidence, *({"type": "text", "text": text} for text in again)]
+
+    def _items(
+        self, one: "str | Passage", places: Sequence[tuple[int, int]], said: Sequence[Sentence]
+    ) -> list[dict[str, Any]]:
+        if isinstance(one, str):
+            table = self._draft.floats[one]
+            judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].of == one]
+            if judged:  # its own caption
+                return [own_cells(table, judged)]
+            made = list(items_of(self._draft.folder, table, self._rows(table, [each.text for each in said])))
+            # A picture is dear: it is shown where a sentence refers to it.
+            return made if any(one in each.refers for each in said) else [{**made[0], "img_path": None}]
+        return [{"type": "text", "text": f"{where(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
+
+    def _rows(self, table: Float, texts: Sequence[str]) -> str:
+        """The rows of a table; of a long one its head and those that the sentences name, as far as there is room."""
+        if tokens(table.rows) <= MOST_TABLE:
+            return table.rows
+        rows = table.rows.split("\n")
+        wanted = [0, 1, *self._paper.rows_of(table.key, texts), *range(2, len(rows))]
+        kept: set[int] = set()
+        room = MOST_TABLE
+        for place in dict.fromkeys(wanted):
+            cost = tokens(rows[place]) + 1 if place < len(rows) else room + 1
+            if cost > room:
+                break
+            kept.add(place)
+            room -= cost
+        return "\n".join([*(rows[place] for place in sorted(kept)), LEFT_OUT])
+
+    def _told_again(self, copy: Copy) -> str:
+        return f"{TOLD_AGAIN} {where(self._draft, copy.paragraph)}: “{copy.text}” Neither place is proof of the other."
+
+
+def _by_turns(keys: Sequence[str], passages: Sequence[Passage]) -> "list[str | Passage]":
+    pairs = zip_longest(keys, passages)
+    return [one for pair in pairs for one in pair if one is not None]
+
+
+def _caption(item: Mapping[str, Any]) -> str:
+    return " ".join([*item.get("table_caption", ()), *item.get("image_caption", ())])
