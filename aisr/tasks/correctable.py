@@ -38,7 +38,7 @@ class Correctable:
     def digests(self, record: Any) -> list[str]:
         """For each statement one of its words and of its evidence: another where either changes, and the same where
         something else in the record does."""
-        evidence = digest(self.evidence(record))  # once: a stranger's record may have many of both
+        evidence = digest(self.evidence(record))  # once, however many statements a record has
         return [digest([statement, evidence]) for statement in self.statements(record)]
 
     def content(self, record: Any) -> str:
