@@ -7,7 +7,6 @@ from typing import NamedTuple
 from aisr.corrections.files import Found
 from aisr.tasks.correctable import Said
 
-
 TOLD = 10  # of those who differ
 
 
