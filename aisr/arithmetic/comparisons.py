@@ -7,27 +7,14 @@ any table of the paper.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import NamedTuple
 
 from aisr.arithmetic.claims import Claim, Order, claims, clause, orders
 from aisr.arithmetic.facts import Fact, Label, around
-from aisr.arithmetic.grid import Cell, Grid
+from aisr.arithmetic.grid import Grid
 from aisr.arithmetic.names import Mention, consistent, mentions, named, unnamed
 from aisr.arithmetic.numbers import Interval, said
+from aisr.arithmetic.pairs import Pair, any_pairs, differing, distance, fits, is_pinned, named_pairs, readings, roughly
 from aisr.arithmetic.polarity import foreign, is_measure, larger_is_better
-
-NEAR = 0.35  # share by which "about" may be off before it is called wrong
-NEARER = 0.1  # the same of pairs that are not named
-MOST_PAIRS = 20_000
-
-
-class Pair(NamedTuple):
-    """Two cells that differ in one name."""
-
-    first: Cell
-    second: Cell
-    table: Grid
 
 
 def compared(text: str, near: Sequence[Grid], everywhere: Sequence[Grid], referred: bool) -> Iterator[Fact]:
@@ -58,17 +45,17 @@ def _of_claim(
     means: list[Fact] = []
     single = False
     for table in near:
-        pairs = list(_named_pairs(text, claim.start, table, found[id(table)]))
+        pairs = list(named_pairs(text, claim.start, table, found[id(table)]))
         mean = _of_means(claim, pairs)
         asked += pairs
         means += [Fact(label, words, mean, True, (table.key,))] if mean else []
         if not pairs and referred and named(found[id(table)]):
             single = True
-    fitting = [pair for pair in asked if _fits(claim, pair, strict=False)]
+    fitting = [pair for pair in asked if fits(claim, pair, strict=False)]
     if fitting and claim.hedge in ("least", "most"):
         return None  # it holds, but of which pair it was said nobody can tell
     if fitting:
-        closest = min(fitting, key=lambda pair: _distance(claim, pair))
+        closest = min(fitting, key=lambda pair: distance(claim, pair))
         return Fact(label, words, _told(closest, claim), True, (closest.table.key,))
     if means:
         return means[0]
@@ -76,18 +63,18 @@ def _of_claim(
     if changed is not None:
         return changed
     if claim.unit != "points":  # of which quantity it is said must be plain as well
-        asked = [pair for pair in asked if _is_pinned(pair, found[id(pair.table)])]
+        asked = [pair for pair in asked if is_pinned(pair, found[id(pair.table)])]
     begin, end = clause(text, claim.start)
     asked = [pair for pair in asked if not foreign(unnamed(text, pair.table)[begin:end], pair.table)]
-    if any(_fits(claim, pair, strict=True) for table in everywhere for pair in _any_pairs(table, found[id(table)])):
+    if any(fits(claim, pair, strict=True) for table in everywhere for pair in any_pairs(table, found[id(table)])):
         return None  # some other reading of some table says so
     if any(_is_cell(claim, table) for table in everywhere):
         return None
     if asked and not claim.hedge:
-        closest = min(asked, key=lambda pair: _distance(claim, pair))
+        closest = min(asked, key=lambda pair: distance(claim, pair))
         return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
-    if asked and claim.hedge == "near" and not any(_roughly(claim, pair) for pair in asked):
-        closest = min(asked, key=lambda pair: _distance(claim, pair))
+    if asked and claim.hedge == "near" and not any(roughly(claim, pair) for pair in asked):
+        closest = min(asked, key=lambda pair: distance(claim, pair))
         return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
     return None
 
@@ -111,116 +98,6 @@ def _change(claim: Claim, words: str, near: Sequence[Grid], found: dict[int, lis
                 holds = cell.number.interval.size().meets(claim.number.interval.size())
                 return Fact(Label.DIFFERENCE, words, shown, holds, (table.key,))
     return None
-
-
-def _named_pairs(text: str, place: int, table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
-    """The pairs of cells whose two names stand in the sentence, at least one of them in the clause around `place`."""
-    begin, end = clause(text, place)
-    wanted = named(found)
-    close = named([one for one in found if begin <= one.start < end])
-    for level, labels in wanted.items():
-        if len(labels) < 2:
-            continue
-        anchors = close.get(level) or labels
-        for first, second in _pairs(table, level, consistent(table.cells, wanted, level)):
-            names = {first.at[level], second.at[level]}
-            if names <= labels and names & anchors:
-                yield Pair(first, second, table)
-
-
-def _is_pinned(pair: Pair, found: Sequence[Mention]) -> bool:
-    """Whether a sentence names all that the table tells its cells apart by."""
-    wanted = named(found)
-    return all(
-        level in wanted or len(labels) == 1 or pair.first.at[level] != pair.second.at[level]
-        for level, labels in enumerate(pair.table.levels)
-    )
-
-
-def _any_pairs(table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
-    """All pairs of cells that differ in one name and of which one stands for a name in the sentence."""
-    wanted = named(found)
-    for level in range(len(table.levels)):
-        if sum(is_measure(label) for label in table.levels[level]) > 1:
-            continue  # nobody takes precision from recall, or minutes from memory
-        for first, second in _pairs(table, level, table.cells):
-            if any(one.at[other] in labels for one in (first, second) for other, labels in wanted.items()):
-                yield Pair(first, second, table)
-
-
-def _pairs(table: Grid, level: int, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
-    """Pairs of cells that differ in their name on one level alone."""
-    alike: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in cells:
-        alike.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
-    made = 0
-    for group in alike.values():
-        for first, second in combinations(group, 2):
-            made += 1
-            if made > MOST_PAIRS:
-                return
-            if first.at[level] != second.at[level]:
-                yield first, second
-
-
-def _readings(claim: Claim, first: Interval, second: Interval) -> Iterator[Interval]:
-    """What the two may be said to differ by, in the claim's unit and without a sign."""
-    if claim.unit in ("times", "share"):
-        scale = 100 if claim.unit == "share" else 1
-        for ratio in (first.over(second), second.over(first)):
-            if ratio is not None:
-                yield ratio.times(scale)
-                if claim.unit == "times":  # "1.5 times higher" is 2.5 times as high to some
-                    yield Interval(ratio.low - 1, ratio.high - 1)
-        return
-    apart = first.minus(second).size()
-    yield apart
-    if max(abs(first.high), abs(second.high)) <= 1.001:
-        yield apart.times(100)
-    if claim.unit in ("percent", "plain"):
-        for base in (first, second):
-            ratio = apart.over(base)
-            if ratio is not None:
-                yield ratio.times(100)
-            if 1 < base.high < 100 and (ratio := apart.over(Interval(100 - base.high, 100 - base.low))) is not None:
-                yield ratio.times(100)  # of the errors, where the cells have what is right
-        for ratio in (first.over(second), second.over(first)):
-            if ratio is not None and claim.unit == "percent":
-                yield ratio.times(100)
-
-
-def _fits(claim: Claim, pair: Pair, strict: bool) -> bool:
-    """Whether a pair gives the claim. strict: to the printed digit; else each cell may be rounded either way."""
-    stated = claim.number.interval.size()
-    first, second = (
-        Interval(cell.number.value, cell.number.value) if strict else cell.number.interval
-        for cell in (pair.first, pair.second)
-    )
-    for reading in _readings(claim, first, second):
-        if claim.hedge == "least" and reading.high >= stated.low:
-            return True
-        if claim.hedge == "most" and reading.low <= stated.high:
-            return True
-        if reading.meets(stated):
-            return True
-        near = NEARER if strict else NEAR
-        if (
-            claim.hedge == "near"
-            and reading.low <= stated.high * (1 + near)
-            and reading.high >= stated.low * (1 - near)
-        ):
-            return True
-    return False
-
-
-def _roughly(claim: Claim, pair: Pair) -> bool:
-    return _fits(claim._replace(hedge="near"), pair, strict=False)
-
-
-def _distance(claim: Claim, pair: Pair) -> float:
-    stated = abs(claim.number.value)
-    exact = (Interval(cell.number.value, cell.number.value) for cell in (pair.first, pair.second))
-    return min((abs(reading.low - stated) for reading in _readings(claim, *exact)), default=float("inf"))
 
 
 def _of_means(claim: Claim, pairs: Sequence[Pair]) -> str | None:
@@ -247,7 +124,7 @@ def _of_means(claim: Claim, pairs: Sequence[Pair]) -> str | None:
             )
             for cells in ([pair.first for pair in group], [pair.second for pair in group])
         )
-        if any(reading.meets(stated) for reading in _readings(claim, first, second)):
+        if any(reading.meets(stated) for reading in readings(claim, first, second)):
             return f"the mean of {len(group)} differences in {group[0].table.name} is {claim.number.text}"
     return None
 
@@ -318,7 +195,7 @@ def _signs(
     cells = consistent(table.cells, named(here), level)
     pairs = [
         (first, second) if first.at[level] == subject else (second, first)
-        for first, second in _pairs(table, level, cells)
+        for first, second in differing(table, level, cells)
         if {first.at[level], second.at[level]} == {subject, other}
     ]
     amounts = [one for one in claims(text[within[0] : within[1]]) if not one.hedge and one.unit in ("points", "plain")]
@@ -328,7 +205,7 @@ def _signs(
         pairs = [
             (first, second)
             for first, second in pairs
-            if any(_fits(one, Pair(first, second, table), strict=False) for one in amounts)
+            if any(fits(one, Pair(first, second, table), strict=False) for one in amounts)
         ]
     signs = set()
     for first, second in pairs:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from aisr.arithmetic import ranges, tables
+from aisr.arithmetic import counts, ranges, tables
 from aisr.arithmetic.comparisons import compared
 from aisr.arithmetic.facts import Fact
 from aisr.arithmetic.grid import Grid, grids
@@ -58,7 +58,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
                 facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
                 facts += ranges.held(text, near, known)
                 if referred and len(near) == 1 and sentence.refers:
-                    facts += ranges.named_rows(text, near[0], caption=False)
+                    facts += counts.named_rows(text, near[0], caption=False)
             found += (Recomputed(fact, number, place) for fact in _once(facts))
     for table in known:
         found += _of_table(table, known, one_sided, printed)
@@ -82,7 +82,7 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
         facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *ranges.held(text, [table], known)]
         facts += compared(text, [table], known, True)
         facts += quoted(text, [table], known, _elsewhere(printed, said))
-        facts += ranges.named_rows(text, table, caption=True)
+        facts += counts.named_rows(text, table, caption=True)
         yield from (Recomputed(fact, None, place, table.key) for fact in _once(facts))
     yield from (Recomputed(fact, None, 0, table.key) for fact in tables.inner(table))
 

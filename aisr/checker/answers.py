@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from aisr.base.redact import printable, secrets
 
 MOST_CHARACTERS = 4_000  # of one quotation
-SOURCE = re.compile(r"draft|server|checker|(?:Fig(?:ure)?|Tab(?:le)?|Text|Image|P|Item)\.? ?[A-Z]?\d[\w.]{0,8}")
+SOURCE = re.compile(r"draft|server|checker|reader|(?:Fig(?:ure)?|Tab(?:le)?|Text|Image|P|Item)\.? ?[A-Z]?\d[\w.]{0,8}")
 
 
 class Quote(BaseModel):
@@ -38,7 +38,7 @@ class Sentence(BaseModel):
     quoted: Quote
     label: str | None = Field(description="None where it was not judged, for the reason in `failed`.")
     meaning: str = Field(description="What the label means.")
-    fault: bool = Field(description="Whether the label finds fault.")
+    fault: bool = Field(description="Whether the label finds fault, and no reader of the paper dismissed it.")
     level: Literal["error", "warning", "note"] | None = Field(
         default=None, description="How bad: `note` where nothing in the paper states or denies it; None: no fault."
     )
@@ -49,6 +49,7 @@ class Sentence(BaseModel):
     page: int | None = None
     file: Quote | None = Field(default=None, description="The file that it stands in.")
     work: Quote | None = Field(default=None, description="Key of the cited work, of a citation.")
+    dismissed: Quote | None = Field(default=None, description="Why a reader of the paper wants to see it no more.")
 
 
 class Checked(BaseModel):

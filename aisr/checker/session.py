@@ -16,11 +16,14 @@ from aisr.checker.answers import Estimated, Explained, Sentence, Spent, quoted
 from aisr.checker.folders import Refused, allowed
 from aisr.checker.judges import estimated, judge_by
 from aisr.checker.reading import read_paper
+from aisr.corrections import dismissed
+from aisr.corrections.line import Correction
 from aisr.inference.images import open_gallery
 from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words
 from aisr.review import places
+from aisr.review.dismissals import marked
 from aisr.review.judging import Judge, reviewed
 from aisr.review.recomputed import added
 from aisr.review.verdicts import Review, Verdict
@@ -38,11 +41,13 @@ class Cancelled(Exception):
 
 
 class Paper(NamedTuple):
-    """A paper, what there is to check in it, and the cited papers by key: paragraph id -> text."""
+    """A paper, what there is to check in it, the cited papers by key: paragraph id -> text, and the flags that its
+    readers dismissed, by their digests."""
 
     draft: Draft
     found: Checks
     works: Mapping[str, Mapping[str, str]]
+    gone: Mapping[str, Correction]
 
 
 class _Judges(NamedTuple):
@@ -101,13 +106,13 @@ class Session:
         place = allowed(folders, path)
         cited = None if papers is None else allowed(folders, papers, folder=True)
         draft, works = read_paper(place, None, cited, cache_folder(self.settings.artifacts) / "figures")
-        return Paper(draft, checks(draft, works), works)
+        return Paper(draft, checks(draft, works), works, dismissed.known(place))
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
         judges = self._ready(paper.draft)
         review = reviewed(paper.draft, paper.found, judges.by_kind, self.lm, done, again=judges.again)
-        return added(review, paper.works)
+        return marked(added(review, paper.works), paper.gone)
 
     def explain(self, name: str) -> Explained:
         """What a verdict of this session rests on. Raises `Refused` for an unknown one."""
@@ -128,11 +133,12 @@ class Session:
             name = f"v{next(self._numbers)}"
             said = Sentence(
                 id=name, quoted=quoted("draft", review.sentence(verdict).text), label=verdict.label,
-                meaning=meaning, fault=verdict.label is not None and not (verdict.neutral or verdict.folded),
+                meaning=meaning, fault=verdict.label is not None and verdict.doubtful,
                 level=None if verdict.neutral else verdict.level,
                 confidence=verdict.confidence, failed=failed, why=why,
                 line=place.line, page=place.page, file=quoted("draft", places.path(review.draft.folder, place)),
                 work=None if verdict.work is None else quoted("draft", verdict.work),
+                dismissed=None if verdict.dismissed is None else quoted("reader", verdict.dismissed.why),
             )  # fmt: skip
             self._known[name] = _explained(said, verdict)
             while len(self._known) > REMEMBERED:

@@ -13,6 +13,7 @@ from aisr.programs.reading.strict_json import loads
 
 LONGEST = 16 * 2**20  # bytes of a line, which may hold a whole cited paper
 MAX_BYTES = 512 * 2**20
+MOST = 100_000  # corrections of one file
 
 
 class Found(NamedTuple):
@@ -45,6 +46,8 @@ def _lines(file: Path) -> Iterator[Found]:
             number += 1
             if len(line) > LONGEST:
                 raise BadLine(f"{file}:{number}: longer than {LONGEST >> 20} MiB; expected one correction")
+            if number > MOST:
+                raise BadLine(f"{file}:{number}: more than {MOST:,} lines; expected what people said, in several files")
             if line.strip():
                 yield Found(_correction(line, f"{file}:{number}"), f"{file}:{number}")
 

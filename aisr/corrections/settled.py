@@ -24,10 +24,10 @@ def settled(found: Sequence[Found], order: Sequence[str], majority: bool) -> Set
     """What holds of one statement. Of each person the latest correction counts; where their labels differ, none does,
     unless `majority` and more than half of the people gave it. Who agrees on the label may name different evidence: all
     of it counts, in the `order` of the record's ids."""
-    last: dict[str, Found] = {}
-    for one in sorted(found, key=lambda one: one.correction.when):
-        last[one.correction.who] = one
-    voices = sorted(last.values(), key=found.index)
+    last: dict[str, tuple[int, Found]] = {}
+    for place, one in sorted(enumerate(found), key=lambda pair: pair[1].correction.when):
+        last[one.correction.who] = (place, one)
+    voices = [one for _, one in sorted(last.values(), key=lambda pair: pair[0])]
     label, count = Counter(str(one.correction.label) for one in voices).most_common(1)[0]
     if count < len(voices) and not (majority and 2 * count > len(voices)):
         return Settled(None, tuple(voices))

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from aisr.paper.latex_floats import words
 from aisr.paper.latex_hidden import is_tiny, is_white
-from aisr.paper.latex_macros import plain
 from aisr.paper.latex_marks import Marks
 from aisr.paper.latex_names import (
     ARGUMENTS,
@@ -24,7 +23,7 @@ from aisr.paper.latex_names import (
     TEXTUAL,
 )
 from aisr.paper.latex_run import Target
-from aisr.paper.latex_tokens import Token
+from aisr.paper.latex_tokens import Token, plain
 from aisr.paper.passages import Piece
 
 

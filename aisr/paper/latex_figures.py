@@ -5,10 +5,9 @@ import re
 from aisr.paper.draft import Picture
 from aisr.paper.latex_counters import Counters
 from aisr.paper.latex_floats import Parts
-from aisr.paper.latex_macros import plain
 from aisr.paper.latex_names import LONG
 from aisr.paper.latex_tables import Tables
-from aisr.paper.latex_tokens import Token
+from aisr.paper.latex_tokens import Token, plain
 
 PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
 

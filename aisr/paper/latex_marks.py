@@ -5,13 +5,12 @@ import re
 from aisr.paper import bibliography
 from aisr.paper.latex_figures import Figures
 from aisr.paper.latex_floats import Citation, Reference, words
-from aisr.paper.latex_macros import plain, split
 from aisr.paper.latex_names import (
     IN_BRACKETS,
     JOINED,
     PLAIN,
 )
-from aisr.paper.latex_tokens import Token
+from aisr.paper.latex_tokens import Token, plain, split
 from aisr.paper.passages import Piece
 
 LENGTH = re.compile(

@@ -3,10 +3,9 @@
 import re
 
 from aisr.paper.latex_floats import Table
-from aisr.paper.latex_macros import plain
 from aisr.paper.latex_names import LONG, TABULARS
 from aisr.paper.latex_run import Run
-from aisr.paper.latex_tokens import Token
+from aisr.paper.latex_tokens import Token, plain
 from aisr.paper.passages import Piece
 
 SPAN = re.compile(r"\b([rc])\s?=\s?(\d{1,2})\b")

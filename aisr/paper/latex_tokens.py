@@ -1,6 +1,7 @@
 r"""LaTeX source as tokens, each at its line: commands, braces, text, ends of paragraphs."""
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Place
@@ -144,3 +145,13 @@ def _shallow(found: list[Token], files: Files) -> list[Token]:
         elif depth == MAX_DEPTH and token.kind == "open":
             files.refuse(token.place, f"what lies within {MAX_DEPTH} braces is left out")
     return kept
+
+
+def plain(found: Sequence[Token]) -> str:
+    """Tokens as they are written, without blanks around."""
+    return "".join(token.source for token in found).strip()
+
+
+def split(name: str) -> Iterator[str]:
+    """The keys of a list such as `a, b`."""
+    return (one.strip() for one in name.split(",") if one.strip())

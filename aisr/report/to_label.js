@@ -17,7 +17,7 @@
       all: paper !== undefined && (() => values[paper].flatMap((paragraph) => Object.entries(paragraph))),
       record: () => whole(row),
     };
-  }, (key) => mark(Number(key.split(":")[0])));
+  }, keys, (key) => mark(Number(key.split(":")[0])));
 
   const mark = (row) => document.getElementById("row-" + row).classList.toggle("labelled",
     rows[row].statements.every((_, place) => people.said(`${row}:${place}`) !== null));

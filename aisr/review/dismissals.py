@@ -18,19 +18,28 @@ def marked(review: Review, known: Mapping[str, Correction]) -> Review:
         # A part of a PDF page is one of the paper itself, of which any edit changes the file.
         if picture.box is None and picture.file.is_relative_to(review.draft.folder) and picture.file.is_file()
     }
-    return replace(review, verdicts=tuple(_marked(one, pictures, known) for one in review.verdicts))
+    held: dict[Piece, str] = {}  # one table may be held against many sentences
+    return replace(review, verdicts=tuple(_marked(one, pictures, known, held) for one in review.verdicts))
 
 
-def _marked(verdict: Verdict, pictures: Mapping[str, str], known: Mapping[str, Correction]) -> Verdict:
+def _marked(
+    verdict: Verdict, pictures: Mapping[str, str], known: Mapping[str, Correction], held: dict[Piece, str]
+) -> Verdict:
     if verdict.neutral or verdict.label is None:
         return verdict
     shown = [pictures.get(piece.picture, "") for piece in verdict.evidence if piece.picture]
-    what = [verdict.subject.digest] if verdict.subject else [verdict.statement, *map(_text, verdict.evidence)]
+    what = (
+        [verdict.subject.digest]
+        if verdict.subject
+        else [verdict.statement, *(_held(one, held) for one in verdict.evidence)]
+    )
     flag = digest([verdict.kind, verdict.work or "", *what, *shown])
     found = known.get(flag)
     gone = Dismissed(found.dismissed or "", found.who, found.when.isoformat()) if found else None
     return verdict._replace(flag=flag, dismissed=gone)
 
 
-def _text(piece: Piece) -> str:
-    return "\n".join((piece.key, *piece.lines))
+def _held(piece: Piece, held: dict[Piece, str]) -> str:
+    if piece not in held:
+        held[piece] = digest([piece.key, *piece.lines])
+    return held[piece]

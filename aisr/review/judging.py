@@ -56,8 +56,7 @@ def reviewed(
     first, more = about(lm.spec), list[str]()
     for by in judges:
         facet, checks = by.task.labelled, found.claims if by.kind == "claim" else found.citations
-        most = by.task.correctable.most if by.task.correctable else 0
-        labels[by.kind] = Labels(facet.neutral, facet.definitions, most)
+        labels[by.kind] = Labels(facet.neutral, facet.definitions)
         if checks:
             known = worth(by.kind, by.known, lm.spec)
             first, more = [*first, *known.first], [*more, *known.more]

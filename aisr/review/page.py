@@ -89,8 +89,7 @@ def _content(review: Review) -> dict[str, Any]:
     ]
     return {
         "labels": {
-            kind: {"neutral": one.neutral, "meanings": dict(one.meanings), "most": one.most}
-            for kind, one in review.labels.items()
+            kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
         },
         "paragraphs": [
             {
@@ -106,8 +105,17 @@ def _content(review: Review) -> dict[str, Any]:
         "bundles": list(bundles),
         "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
         **panel.packed(one.model_dump(mode="json", exclude_none=True) for one in records.values()),
+        "tasks": {name: _task(name) for name in sorted({one.subject.task for one in review.verdicts if one.subject})},
         "lm": review.lm,
     }
+
+
+def _task(name: str) -> dict[str, Any]:
+    """What people may say of verdicts of a task: its labels, and how many pieces of evidence they may name."""
+    from aisr.tasks.all import TASKS  # loads DSPy, which verdicts without a model do not need
+
+    task = TASKS[name]
+    return {"meanings": dict(task.labelled.definitions), "most": task.correctable.most if task.correctable else 0}
 
 
 def _subject(subject: Subject | None, places: Mapping[str, int]) -> dict[str, Any] | None:

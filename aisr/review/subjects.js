@@ -1,11 +1,11 @@
 // What can be said of the verdicts on a paper, as the panel for corrections takes it; a verdict is known by its number.
-function subjects({ labels, verdicts, bundles, pieces, records, values, lm }) {
+function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
   const whole = (record) => Object.fromEntries(Object.entries(records[record]).map(([field, place]) => [field, values[place]]));
   const keys = (verdict) => (bundles[verdict.evidence] || []).map((piece) => pieces[piece].key);
   return (number) => {
     const verdict = Number.isInteger(number) ? verdicts[number] : undefined;
     if (verdict === undefined) return undefined;
-    const subject = verdict.subject, known = labels[verdict.kind], shown = keys(verdict);
+    const subject = verdict.subject, known = subject && tasks[subject.task], shown = keys(verdict);
     const named = verdict.marks.filter(([, , place]) => place > 0).sort((a, b) => a[2] - b[2]).map(([piece]) => shown[piece]);
     const paper = subject && records[subject.record].cited_paper_full_text;
     return {

@@ -111,12 +111,10 @@ class Verdict(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each; most: how many
-    pieces of evidence may be named with one."""
+    """The labels of one kind of verdict: the one that finds no fault, and a line of meaning for each."""
 
     neutral: str
     meanings: Mapping[str, str]
-    most: int = 0
 
 
 @dataclass(frozen=True)

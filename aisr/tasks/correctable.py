@@ -38,8 +38,8 @@ class Correctable:
     def digests(self, record: Any) -> list[str]:
         """For each statement one of its words and of its evidence: another where either changes, and the same where
         something else in the record does."""
-        evidence = list(self.evidence(record))
-        return [digest([statement, *evidence]) for statement in self.statements(record)]
+        evidence = digest(self.evidence(record))  # once, however many statements a record has
+        return [digest([statement, evidence]) for statement in self.statements(record)]
 
     def content(self, record: Any) -> str:
         """A digest of all that is judged, and of all that it is held against."""

@@ -1,9 +1,9 @@
 """All ways to rank figures and tables beside one another: `python -m aisr.optimize.studies.elements FILE… --task TASK`.
 
 Prints two Markdown tables: each part of the score with its 95 % interval, and the paired difference of the ranking
-score from the first row; then what one choice is worth where all else is equal. Papers are resampled, since the claims
-about one are not independent. No LM is asked, unless one is named: then three more rows have it describe the elements,
-and put the best in order.
+score from the first row; then what one choice is worth where all else is equal. Groups of claims that share a paper or
+evidence are resampled. No LM is asked, unless one is named: then three more rows have it describe the elements, and put
+the best in order.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.metrics.confidence import Interval, mean_interval
 from aisr.metrics.scores import Floats, value
-from aisr.optimize.datasets.leakage import groups
+from aisr.optimize.datasets.leakage import all_keys, common, groups
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
 from aisr.optimize.studies.labelled import labelled
 from aisr.programs.errors import UserError
@@ -124,7 +124,7 @@ def main() -> int:
         if "rephrase" not in task.option_types:
             raise UserError(f"--task {task.name} ranks no figures; expected one that does")
         records = labelled(task, given.files)
-        group = groups([task.shares(record) for record in records])
+        group = groups(all_keys([common(task, record) for record in records]))
         rows = compared(task, records, group, open_lm(given.lm) if given.lm else None)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -156,7 +156,12 @@ def compared(task: Task, records: Sequence[Any], group: Sequence[int], lm: OpenL
 def as_markdown(task: Task, rows: Sequence[Row], count: int) -> str:
     """The table."""
     head = ["strategy", "retriever", *task.parts.values(), "score against the first"]
-    lines = [f"{count} claims; 95 % intervals over papers", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines = [
+        f"{count} claims; 95 % intervals over groups by paper and evidence",
+        "",
+        f"| {' | '.join(head)} |",
+        "|---" * len(head) + "|",
+    ]
     for row in rows:
         cells = [row.name, row.retriever, *map(str, row.parts.values()), "" if row is rows[0] else str(row.gain)]
         lines.append(f"| {' | '.join(cells)} |")

@@ -2,7 +2,7 @@
 --task TASK --train TRAIN`.
 
 Prints a Markdown table: each part of the score with its 95 % interval, and the paired difference of the ranking score
-from the first row, both over papers, whose claims are not independent. No LM is asked, unless one is named: then more
+from the first row, both over groups by paper and evidence. No LM is asked, unless one is named: then more
 rows have it choose sentences, and quote the paper.
 """
 
@@ -19,7 +19,7 @@ from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.metrics.confidence import Interval, mean_interval
-from aisr.optimize.datasets.leakage import groups
+from aisr.optimize.datasets.leakage import all_keys, common, groups
 from aisr.optimize.experiment.evidence import learn
 from aisr.optimize.studies.labelled import labelled
 from aisr.programs.errors import UserError
@@ -94,7 +94,7 @@ def main() -> int:
 
 def compared(task: Task, records: Sequence[Any], train: Sequence[Any], lm: OpenLM | None = None) -> list[Row]:
     """Every way on the same records."""
-    group = groups([task.shares(record) for record in records])
+    group = groups(all_keys([common(task, record) for record in records]))
     reports = {
         name: [
             task.score([record.gold], [answer]).report()
@@ -114,7 +114,12 @@ def compared(task: Task, records: Sequence[Any], train: Sequence[Any], lm: OpenL
 def as_markdown(task: Task, rows: Sequence[Row], count: int) -> str:
     """The table."""
     head = ["strategy", *task.parts.values(), "score against the first"]
-    lines = [f"{count} claims; 95 % intervals over papers", "", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    lines = [
+        f"{count} claims; 95 % intervals over groups by paper and evidence",
+        "",
+        f"| {' | '.join(head)} |",
+        "|---" * len(head) + "|",
+    ]
     for row in rows:
         cells = [row.name, *map(str, row.parts.values()), "" if row is rows[0] else str(row.gain)]
         lines.append(f"| {' | '.join(cells)} |")
@@ -129,7 +134,7 @@ def shown(task: Task, strategy: str, records: Sequence[Any], train: Sequence[Any
     for example in map(program.prepare, records):
         gold = {f"S{place + 1}" for places in known_again(example.source, example.gold) for place in places}
         shares.append(len(gold & set(example.shown)) / max(len(gold), 1))
-    return mean_interval(np.array(shares), groups([task.shares(record) for record in records]))
+    return mean_interval(np.array(shares), groups(all_keys([common(task, record) for record in records])))
 
 
 def _answers(

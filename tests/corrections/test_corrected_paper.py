@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from aisr.review import page as paper_page
-from aisr.review.verdicts import Review
+from aisr.review.verdicts import Labels, Review
+from aisr.tasks.track1 import TRACK1
 from support import papers
 from support.commands import Aisr
 from support.corpora import Row, read_rows
@@ -161,3 +162,12 @@ def test_hostile_words_stay_words(opened: Open, tmp_path: Path) -> None:
     assert (row["dismissed"], row["who"]) == (hostile, hostile)
     assert page.evaluate("window.hacked") is None
     assert "record" not in json.dumps(row["verdict"])
+
+
+def test_the_labels_are_those_of_the_task_that_judged(opened: Open, tmp_path: Path) -> None:
+    made = papers.correctable(tmp_path)
+    other = {**made.labels, "claim": Labels("Supported", {"Else": "of a second look at the same sentences"})}
+    page = opened(replace(made, labels=other))
+    at(page, "At Heath, Lark reaches")
+    chips = page.locator(".correct .chips button").all_inner_texts()
+    assert [one.removeprefix("Agree: ") for one in chips] == list(TRACK1.labelled.labels)

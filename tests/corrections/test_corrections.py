@@ -153,6 +153,8 @@ def test_a_line_that_is_no_correction_is_an_error(aisr: Aisr, tmp_path: Path, te
 def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LONGEST", 1000)
     assert "given.jsonl:1: longer than" in made(aisr, tmp_path, ["{" + " " * 2000]).err
+    monkeypatch.setattr(files, "MOST", 1)
+    assert "given.jsonl:2: more than 1 lines" in made(aisr, tmp_path, [dismissal(), dismissal()]).err
 
 
 def test_a_task_without_corrections_says_so(aisr: Aisr, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
+from aisr.checker.session import Session, Settings
 from aisr.paper.draft import Picture
 from aisr.review.dismissals import marked
 from aisr.review.verdicts import Piece
@@ -15,7 +16,9 @@ from support import papers
 from support.commands import Aisr, Finished
 from support.corpora import Row, read_rows, write
 from support.corrections import WHEN, dismissal
+from support.loopback import Loopback
 from support.pages import listening
+from support.runs import opened
 
 PAPER = r"""\documentclass{article}
 \begin{document}
@@ -135,3 +138,16 @@ def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -
         found.append([one.flag for one in marked(shown, {}).verdicts])
     assert found[0] == found[1]
     assert all(one != other for one, other in zip(found[0], found[2], strict=True) if one)
+
+
+def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:
+    session = Session(Settings([paper.resolve()], paper / "artifacts"), opened(loopback.url))
+    found = session.paper("main.tex", None)
+    before = session.review(found, lambda: None)
+    (flag,) = (one for one in before.verdicts if one.label == "Wrong difference")
+    (paper / ".aisr").mkdir()
+    write(paper / ".aisr" / "dismissed.jsonl", [dismissal(flag.statement, "of other runs", digest=flag.flag)])
+    after = session.review(session.paper("main.tex", None), lambda: None)
+    (told,) = (said for one in after.verdicts if (said := session.sentence(after, one)).dismissed)
+    assert (told.fault, told.label) == (False, "Wrong difference")
+    assert "of other runs" in str(told.dismissed)

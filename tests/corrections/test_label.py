@@ -149,4 +149,4 @@ def test_what_a_person_says_on_the_page_becomes_labelled_records(aisr: Aisr, tmp
     labels = {
         row["id"]: (row["label"], row["evidence_para_ids"]) for row in read_rows(tmp_path / "out" / "corrections.jsonl")
     }
-    assert labels == {"a": ("Supported", ["P2"]), "b": ("Topical Match", ["P2"])}
+    assert labels == {"a": ("Supported", ["P2"]), "b": ("Topical Match", [])}  # nothing was ticked

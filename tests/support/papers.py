@@ -8,7 +8,7 @@ from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, W
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.review.dismissals import marked
-from aisr.review.verdicts import Kind, Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
+from aisr.review.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import Checks
 from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, without_pictures
@@ -123,5 +123,4 @@ def correctable(folder: Path, **known: Any) -> Review:
             digest = task.correctable.digests(record)[number]
             one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
-    labels: dict[Kind, Labels] = {**made.labels, "citation": made.labels["citation"]._replace(most=3)}
-    return marked(replace(made, verdicts=tuple(verdicts), labels=labels), known)
+    return marked(replace(made, verdicts=tuple(verdicts)), known)

@@ -29,8 +29,11 @@ from aisr.programs.decision.layer import LM as MODEL
 from aisr.programs.decision.layer import pooled
 from aisr.programs.labels import ClaimLabel
 from aisr.programs.records.base import Record
+from aisr.programs.retrieval.page_index import build
+from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking.store import open_store
+from support import averitec
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.processes import happens
@@ -250,6 +253,32 @@ def test_pictures_are_where_the_service_is_told(
     monkeypatch.setattr(registered.server, "reply", lambda asked: json.dumps({"sentence_labels": labels}))
     assert model.predict([record]) == [{"id": record["id"], "labels": labels}]
     assert "data:image/jpeg;base64" in json.dumps(registered.server.asked[-1].body)
+
+
+def test_a_claim_is_served_with_the_index_of_its_pages(
+    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `aisr serve` serves searches the store that a record names, below the folder of `--image-root`."""
+    import mlflow
+
+    claim = averitec.claim(1)
+    store = "pages/0123456789abcdef.db"
+    build(iter(claim.documents or []), tmp_path / store)
+    text = program_text(AVERITEC, AVERITEC.build({}))
+    (tmp_path / "program.json").write_text(text, encoding="utf-8")
+    for name, value in {"LM": "openai/local", "API_BASE": registered.server.url, "IMAGE_ROOT": str(tmp_path)}.items():
+        monkeypatch.setenv(f"AISR_{name}", value)
+    monkeypatch.setattr(registered.server, "reply", lambda asked: averitec.quoting(asked.question))
+    served = serving.model({"task": "averitec", "digest": digests.of_text(text)})
+    served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
+    given = claim.model_dump(mode="json", exclude={"documents", "label", "questions"}, exclude_none=True)
+    (line,) = served.predict([given | {"store": store}])
+    assert line["label"] == "Refuted"
+    assert any("closed for 1 weeks" in pair["answer"] for pair in line["evidence"])
+    for wrong in (store.replace("0", "f"), f"../{store}"):
+        with pytest.raises(mlflow.MlflowException, match="store: ") as refused:
+            served.predict([given | {"store": wrong}])
+        assert refused.value.get_http_status_code() == 400
 
 
 def test_loading_from_python_changes_nothing_of_the_process_and_makes_no_store(
