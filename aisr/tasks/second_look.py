@@ -1,6 +1,7 @@
 """The second look: sentences that a first one doubts, and those of abstract, introduction, discussion and conclusion
 that state a result, each held against what the rest of the paper says of it."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby, zip_longest
@@ -15,15 +16,17 @@ from aisr.tasks.check import Check, id_of, items_of
 from aisr.tasks.elsewhere import Copy, Elsewhere, Passage, where
 from aisr.tasks.telling import tells
 
+# Sections that speak of others as well.
+OF_OTHERS = re.compile(r"\b(?:introduction|discussion|limitations|outlook|implications)\b", re.IGNORECASE)
 HIDDEN = "hidden from a reader"
 NOTHING_TOLD = "no number, comparison or named result, in abstract, introduction, discussion or conclusion"
 MOST_STRAIGHT = 2_000  # sentences; a longer abstract is none
-AT_ONCE = 8  # sentences of a paragraph in one question
-TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 150, 1_800  # of evidence: for one sentence, for each more, for all
+AT_ONCE = 10  # sentences of a paragraph in one question
+TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 90, 1_600  # of evidence: for one sentence, for each more, for all
 MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that sentences name
-FLOATS, PASSAGES = 3, 3  # for each sentence, at most
-BESIDE = 240  # characters of each neighbouring paragraph
-MOST_PARAGRAPH = 1_200  # characters, beyond which only what is near the sentences is shown
+FLOATS, PASSAGES = 2, 2  # for each sentence, at most
+BESIDE = 200  # characters of each neighbouring paragraph
+MOST_PARAGRAPH = 600  # characters, beyond which only what is near the sentences is shown
 TOLD_AGAIN = "Told again, with other numbers, in"
 LEFT_OUT = "(rows are left out here)"
 
@@ -39,7 +42,9 @@ class SecondLook:
         left = MOST_STRAIGHT
         for number, paragraph in enumerate(draft.paragraphs):
             if not self.is_body(number):
-                telling = [k for k, one in enumerate(paragraph.sentences) if tells(one, self._paper.tables)][:left]
+                of_this_paper = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
+                tables = self._paper.tables
+                telling = [k for k, one in enumerate(paragraph.sentences) if tells(one, tables, of_this_paper)][:left]
                 self.straight |= {number: tuple(telling)} if telling else {}
                 left -= len(telling)
 
@@ -56,11 +61,12 @@ class SecondLook:
 
     def checks(self, wanted: Mapping[int, Sequence[int]]) -> tuple[Check, ...]:
         """The records for sentences, by the positions of their paragraphs and of themselves in these: those of one
-        section together, as far as they fit into one question."""
+        section together, and those of all that sum up or discuss, as far as they fit into one question."""
         taken: Counter[str] = Counter()
-        places = [(paragraph, place) for paragraph in sorted(wanted) for place in sorted(wanted[paragraph])]
+        in_order = sorted(wanted, key=lambda paragraph: (self.is_body(paragraph), paragraph))
+        places = [(paragraph, place) for paragraph in in_order for place in sorted(wanted[paragraph])]
         found = []
-        for _, together in groupby(places, key=lambda one: self._draft.paragraphs[one[0]].headings[:1]):
+        for _, together in groupby(places, key=lambda one: self.is_body(one[0]) and self._top(one[0])):
             of_section = list(together)
             for first in range(0, len(of_section), AT_ONCE):
                 some = of_section[first : first + AT_ONCE]
@@ -71,14 +77,15 @@ class SecondLook:
     def _record(self, places: Sequence[tuple[int, int]], taken: Counter[str]) -> DraftRecord:
         said = [self._sentence(place) for place in places]
         evidence = self._evidence(places, said)
-        before, after = self._beside(places[0][0], -1), self._beside(places[-1][0], 1)
+        alone = len({self._top(paragraph) for paragraph, _ in places}) == 1
+        before, after = (self._beside(places[k][0], step) if alone else "" for k, step in ((0, -1), (-1, 1)))
         return DraftRecord.model_validate(
             {
                 "id": id_of(said[0].place.file, [one.text for one in said] + list(map(str, evidence)), taken),
                 "title": self._draft.title,
-                "headings": self._draft.paragraphs[places[0][0]].headings,
+                "headings": self._draft.paragraphs[places[0][0]].headings if alone else (),
                 "before": f"… {before[-BESIDE:]}" if len(before) > BESIDE else before,
-                "paragraph": self._around(places),
+                "paragraph": self._around(places, alone),
                 "after": f"{after[:BESIDE]} …" if len(after) > BESIDE else after,
                 "own_results": self._paper.parts[places[0][0]] != "summary",
                 "sentences": [{"sentence": one.text} for one in said],
@@ -89,8 +96,13 @@ class SecondLook:
     def _sentence(self, place: tuple[int, int]) -> Sentence:
         return self._draft.paragraphs[place[0]].sentences[place[1]]
 
-    def _around(self, places: Sequence[tuple[int, int]]) -> str:
-        """The paragraphs of sentences; of long ones these and what stands beside them."""
+    def _top(self, paragraph: int) -> str:
+        """The outermost heading of a paragraph."""
+        return next(iter(self._draft.paragraphs[paragraph].headings), "")
+
+    def _around(self, places: Sequence[tuple[int, int]], alone: bool) -> str:
+        """The paragraphs of sentences; of long ones these and what stands beside them. alone: whether they are of one
+        section; else each is named."""
         shown = []
         for paragraph, together in groupby(places, key=lambda one: one[0]):
             wanted = [place for _, place in together]
@@ -99,7 +111,8 @@ class SecondLook:
             ]
             if sum(len(text) for _, text in texts) > MOST_PARAGRAPH:
                 texts = [(k, text) for k, text in texts if any(abs(k - place) <= 1 for place in wanted)]
-            shown.append(" ".join(text for _, text in texts))
+            section = "" if alone else f"({self._top(paragraph) or 'Abstract'}) "
+            shown.append(section + " ".join(text for _, text in texts))
         return " … ".join(shown)
 
     def _beside(self, paragraph: int, step: int) -> str:

@@ -29,6 +29,8 @@ RESULT = re.compile(
     re.IGNORECASE,
 )
 OURS = re.compile(r"\b(?:we|our|ours|us|this (?:paper|work|study)|here)\b", re.IGNORECASE)
+MATHS = re.compile(r"[=∈∑∀∂ℝ_^]|(?<=\d)×")
+FORMULA = 3  # such signs
 YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -44,12 +46,17 @@ def numbers(text: str) -> list[Number]:
     return [one for one in in_text(bare(text)) if not (YEAR.fullmatch(one.text) and not one.percent)]
 
 
-def tells(sentence: Sentence, tables: Sequence[Grid]) -> bool:
-    """Whether a sentence states a result of this paper, as far as its words show. One that cites others, and speaks
-    neither of this paper nor of its floats, states theirs."""
-    if sentence.hidden or (sentence.cites and not sentence.refers and not OURS.search(sentence.text)):
-        return False
+def tells(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bool:
+    """Whether a sentence states a result of this paper, as far as its words show: a number; a comparison, of something
+    that is this paper's; a result of what a table names. One that cites others, and speaks neither of this paper nor of
+    its floats, states theirs; a formula states none. of_this_paper: whether its section speaks of little else."""
     text = bare(sentence.text)
-    if numbers(sentence.text) or COMPARISON.search(text):
+    ours = of_this_paper or bool(sentence.refers) or OURS.search(text) is not None
+    if sentence.hidden or len(MATHS.findall(text)) >= FORMULA:
+        return False
+    if sentence.cites and not sentence.refers and not OURS.search(text):
+        return False
+    compares = COMPARISON.search(text) is not None
+    if numbers(sentence.text) or (ours and compares):
         return True
-    return RESULT.search(text) is not None and any(mentions(text, table) for table in tables)
+    return (compares or RESULT.search(text) is not None) and any(mentions(text, table) for table in tables)

@@ -10,12 +10,15 @@ import pytest
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.programs.judges.ensemble import Ensemble
+from aisr.programs.records.draft import DraftRecord
 from aisr.review.evidence import as_read
-from aisr.review.judging import Judge, judged
+from aisr.review.judging import Judge, judged, reviewed
 from aisr.review.verdicts import HIDDEN, Mark, Verdict, hidden
+from aisr.tasks.check import Check
 from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, as_if_faultless
-from support import papers
+from aisr.tasks.paper_checks import checks
+from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE, as_if_faultless
+from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written
 
 SAID = ["Supported", "Contradiction", "Unsupported Causal Mechanistic"]
@@ -94,6 +97,47 @@ def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() ->
     assert len(requests(lm)) == 2  # the first paragraph came from the cache
 
 
+def looked(answer: Any, **more: Any) -> list[Verdict]:
+    """The sentences of a paper, the second and third of which a first look doubts, after the second one."""
+    texts = ("Wren leads at both sites (Table 1).", "At Heath, Lark reaches 72.4.", "It wins because of its filter.")
+    made = drafts.draft(*texts, tables=(drafts.table(drafts.SITES),))
+    found = checks(made, {})
+
+    def both(request: Any) -> str:
+        prompt = question(request)
+        return written(prompt, {"sentence_labels": SAID}) if field(prompt, "passage") is None else answer(prompt)
+
+    lm = scripted(both)
+    for name, value in more.items():
+        setattr(lm.lm, name, value)
+    again = Judge("claim", WHOLE, WHOLE.build({}))
+    review = reviewed(made, found, [claims(), citations()], lm, again=again)
+    assert review.labels["claim"].meanings == WHOLE.labelled.definitions
+    return list(review.verdicts)
+
+
+def test_the_verdict_of_a_second_look_stands_and_the_first_is_remembered() -> None:
+    found = looked(lambda prompt: written(prompt, {"sentence_labels": ["Contradicted", "Not found"]}))
+    assert [(one.label, one.first, one.level, one.doubtful) for one in found] == [
+        ("Supported", None, "warning", False),
+        ("Contradicted", "Contradiction", "error", True),
+        ("Not found", "Unsupported Causal Mechanistic", "note", False),
+    ]
+    (table, *_) = found[1].evidence
+    assert table.key == "Table 1"
+    assert found[1].evidence == found[2].evidence
+
+
+def test_a_second_look_that_fails_leaves_no_verdict() -> None:
+    found = looked(lambda prompt: "no idea")
+    assert [one.label for one in found] == ["Supported", None, None]
+    assert str(found[1].failure).startswith("second look: UnusableAnswer")
+    assert str(found[1].failure).endswith("; the first said Contradiction")
+    stopped = looked(lambda prompt: "", ledger=Ledger(Limits(calls=1)))
+    assert [one.label for one in stopped] == ["Supported", None, None]
+    assert "second look: not reached: 1 LM calls were sent" in str(stopped[1].failure)
+
+
 def test_a_hidden_sentence_is_a_finding_of_its_own(tmp_path: Path) -> None:
     (found,) = hidden(papers.draft(tmp_path))
     assert (found.paragraph, found.sentence, found.label, found.doubtful) == (2, 0, HIDDEN, True)
@@ -122,12 +166,19 @@ def test_rows_belong_to_the_item_above_them() -> None:
     assert as_read("(no evidence was given)", [])[0].lines == ("(no evidence was given)",)
 
 
-@pytest.mark.parametrize("check", [papers.claim_check(), papers.citation_check()], ids=["claim", "citation"])
+SECOND = Check(DraftRecord.model_validate(
+    {"id": "a", "paragraph": "It is.", "sentences": [{"sentence": "It is."}], "evidence_bundle": []}
+), 0, (0,))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "check", [papers.claim_check(), papers.citation_check(), SECOND], ids=["claim", "citation", "again"]
+)
 def test_a_faultless_record_is_the_same_but_for_its_labels(check: Any) -> None:
     made = as_if_faultless(check.record)
     assert made.gold is not None
     before, after = (json.loads(one.model_dump_json()) for one in (check.record, made))
-    for name in ("label", "sentence_label", "evidence_para_ids"):
+    for name in ("label", "sentence_label", "evidence_para_ids", "sentences"):
         before.pop(name, None)
         after.pop(name, None)
     assert before == after

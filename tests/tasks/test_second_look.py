@@ -58,6 +58,7 @@ def shown(draft: Draft, paragraph: int, *places: int) -> list[str]:
         ("Section 3 and Table 2 say so", False),
         ("In 2019 all began", False),
         ("Ash found 61.0 in a bog", False),  # what others found
+        ("Let x = 3, y = 4 and z = 5", False),
         ("Ash found less than we do, 61.0", True),
     ],
 )
@@ -141,10 +142,26 @@ def test_a_judge_is_told_where_a_sentence_stands() -> None:
     draft = paper(
         ("Results", "First"), ("Results", "Wren reaches 61.0"), ("Results", "Last"), ("Conclusion", "It is 3 %")
     )
-    check, last = look(draft).checks({1: (0,), 3: (0,)})
+    last, check = look(draft).checks({1: (0,), 3: (0,)})
     assert isinstance(check.record, DraftRecord)
     assert isinstance(last.record, DraftRecord)
     assert (check.record.title, check.record.headings) == ("Wrens", ("Results",))
     assert (check.record.before, check.record.after) == ("First.", "Last.")
     assert (check.record.own_results, last.record.own_results) == (True, False)
     assert last.record.before == ""
+
+
+def test_what_sums_up_is_asked_about_together_and_each_paragraph_named() -> None:
+    draft = paper(("Abstract", "Wren reaches 61.0"), ("Results", "It did"), ("Conclusion", "Lark reaches 58.5"))
+    (check,) = look(draft).checks(look(draft).straight)
+    assert isinstance(check.record, DraftRecord)
+    assert check.places == [(0, 0), (2, 0)]
+    assert check.record.paragraph == "(Abstract) Wren reaches 61.0. … (Conclusion) Lark reaches 58.5."
+    assert check.record.headings == ()
+    assert not check.record.own_results
+
+
+@pytest.mark.parametrize("whose", ["Birds are larger than bats", "Our birds are larger than bats"])
+def test_an_introduction_compares_what_is_not_of_this_paper(whose: str) -> None:
+    assert bool(look(paper(("Introduction", whose))).straight) == whose.startswith("Our")
+    assert look(paper(("Conclusion", whose))).straight
