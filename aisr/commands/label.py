@@ -180,4 +180,4 @@ def _write(
     ]
     pictures = Thumbnails(gallery.root) if gallery else no_picture
     page = to_label.write(out, task, f"{task.name}: records to label", by, asked, pictures)
-    note(f"wrote {page}: {len(asked)} of {len(ids)} records without labels")
+    note(f"wrote {page}: {len(asked)} of {len(ids)} records without labels that were judged")

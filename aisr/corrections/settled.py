@@ -7,6 +7,8 @@ from typing import NamedTuple
 from aisr.corrections.files import Found
 from aisr.tasks.correctable import Said
 
+TOLD = 10  # of those who differ
+
 
 class Settled(NamedTuple):
     """said: None where people differ; by: the corrections that say so, or those that differ."""
@@ -15,9 +17,10 @@ class Settled(NamedTuple):
     by: tuple[Found, ...]
 
     def __str__(self) -> str:
-        voices = (f"{one.correction.who}: {one.correction.label} ({one.place})" for one in self.by)
+        voices = [f"{one.correction.who}: {one.correction.label} ({one.place})" for one in self.by[:TOLD]]
+        more = [f"and {len(self.by) - TOLD} more"] if len(self.by) > TOLD else []
         first = self.by[0].correction
-        return f"{first.record_id}, statement {first.statement}: {', '.join(voices)}"
+        return f"{first.record_id}, statement {first.statement}: {', '.join(voices + more)}"
 
 
 def settled(found: Sequence[Found], order: Sequence[str], majority: bool) -> Settled:

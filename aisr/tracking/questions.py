@@ -45,7 +45,7 @@ def ask(task: Task, experiment: str, title: str, traces: Sequence[str], statemen
     )
 
     there = {one.name: one.schema_id for one in _all(list_label_schemas, experiment)}
-    for name in wanted:
+    for name in reversed(wanted):  # the UI shows the latest first
         if name not in there:
             about = InputText(max_length=LONGEST) if name == EVIDENCE else InputCategorical(list(task.labelled.labels))
             made = create_label_schema(
@@ -72,5 +72,5 @@ def _instruction(task: Task, name: str) -> str:
         most = task.correctable.most if task.correctable else 0
         return f"The ids of the paragraphs that show it, at most {most}, such as: P3, P7"
     about = "" if task.names_evidence else f"Of statement {name.rpartition(' ')[2]}, if the record has so many. "
-    lines = about + " ".join(f"{label}: {says}" for label, says in task.labelled.definitions.items())
+    lines = about + " ".join(f"{label}: {says}." for label, says in task.labelled.definitions.items())
     return lines if len(lines) <= LONGEST else f"{lines[: LONGEST - 2]} …"
