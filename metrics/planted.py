@@ -17,8 +17,8 @@ Place = tuple[int, int]  # paragraph and sentence
 
 class Found(NamedTuple):
     """A check of one paper. paper: what tells it from others; planted: where each fault is, with its kind; judged: the
-    sentences that were looked at; flagged: those that something was said of, with the worst level; listed: these as
-    they are listed."""
+    sentences that were looked at; flagged: those that something was said of, with the worst level; listed: those
+    with an error or a warning, as they are listed."""
 
     paper: str
     planted: Mapping[Place, str]

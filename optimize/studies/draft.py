@@ -2,7 +2,8 @@
 
 A paper is a LaTeX main file, its folder, or Markdown, which is copied; in each copy a few sentences are changed so that
 the paper's own tables deny them (see `aisr.optimize.datasets.paper_faults`), and the whole check is run on it. Prints
-how many of them it found by kind, how many sentences that nobody touched it flagged, and what it came to.
+how many of them it found by kind, how many sentences that nobody touched it flagged, and what it came to. With
+`--records FILE` nothing is checked: what a second look is shown of the copies is written as labelled records of drafts.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from aisr.base.files import write_whole
 from aisr.commands.display import note, table
 from aisr.commands.options import ARTIFACTS
 from aisr.commands.session import prepare
-from aisr.metrics.planted import FIRST, LEVELS, Found, first_planted, recalls, untouched
+from aisr.metrics.planted import FIRST, FLAGS, LEVELS, Found, first_planted, recalls, untouched
 from aisr.optimize.datasets.paper_faults import Fault, Kind
 from aisr.optimize.datasets.planted_paper import Planted, chosen, plantable, planted
 from aisr.paper.open import read
@@ -41,18 +43,69 @@ def main(words: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(words)
     prepare(given.artifacts)
     try:
+        if given.records:
+            return record(given.papers, given.seeds, given.faults, given.records)
+        if given.lm is None:
+            raise UserError("give --lm, or --records to check nothing; `--lm none` is arithmetic alone")
+        check, say_cost = _checks(given)
         runs, places = [], Counter[Kind]()
-        checking = Checking(given)
         for paper in given.papers:
-            made, found = studied(paper, given.seeds, given.faults, checking.check)
+            made, found = studied(paper, given.seeds, given.faults, check)
             runs += made
             places += found
         say(runs, places)
-        if runs:
-            checking.say_cost(given.papers)
+        say_cost(runs)
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    return 0
+
+
+def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]], None]]:
+    """What checks a paper, and what says at the end what that came to."""
+    if given.lm == NO_LM:
+        from aisr.checker.reading import read_paper
+
+        return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda runs: None
+    from aisr.commands.display import say_spend
+    from aisr.optimize.studies.checking import Checking
+
+    checking = Checking(given)
+    costs = {paper: checking.cost(paper) for paper in given.papers if plantable(read(paper), 1)}
+
+    def say_cost(runs: Sequence[Run]) -> None:
+        for paper, cost in costs.items():
+            if cost.first and cost.both:
+                note(
+                    f"{paper} as it is: {cost.first:,} tokens for the first look alone, {cost.both:,} for both: "
+                    f"{cost.both / cost.first:.2f} times"
+                )
+            else:
+                note(f"{paper}: what both looks cost is not known: the cache held answers; --artifacts NEW asks anew")
+        say_spend(checking.lm.ledger.spend)
+
+    return checking.check, say_cost
+
+
+def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
+    """Write labelled records of drafts, half of the sentences that a table bears out left as they are."""
+    from aisr.checker.reading import read_paper
+    from aisr.optimize.datasets.draft_records import labelled
+    from aisr.tasks.paper_tasks import without_pictures
+
+    lines = []
+    for number, paper in enumerate(papers, start=1):
+        draft = read(paper)
+        for seed in range(1, seeds + 1):
+            edits = plantable(draft, seed)
+            most = (len({(one.paragraph, one.sentence) for one in edits}) + 1) // 2
+            wanted = chosen(edits, min(faults, most), seed)
+            with tempfile.TemporaryDirectory() as folder:
+                copy = planted(paper, draft, edits, wanted, Path(folder).resolve())
+                made = labelled(read_paper(copy.paper, None, None, None)[0], copy.faults, f"paper{number}-{seed}")
+            lines += [without_pictures(one).model_dump_json() + "\n" for one in made]
+    write_whole(out, "".join(lines))
+    note(f"{out}: {len(lines)} records; `aisr split {out} --task draft` keeps those of one paper together")
     return 0
 
 
@@ -94,7 +147,7 @@ def found_in(run: Run) -> Found:
             if not one.hidden
         }
     listed = [review.verdicts[place] for place in review.by_doubt()]
-    places = dict.fromkeys((one.paragraph, one.sentence) for one in listed if level_of(one) is not None)
+    places = dict.fromkeys((one.paragraph, one.sentence) for one in listed if level_of(one) in FLAGS)
     kinds = {(one.paragraph, one.sentence): str(one.kind) for one in run.copy.faults}
     return Found(run.paper, kinds, frozenset(judged), flagged, list(places))
 
@@ -129,49 +182,7 @@ def say(runs: Sequence[Run], places: Counter[Kind]) -> None:
 
 
 def _missed(fault: Fault, found: Found) -> bool:
-    return found.flagged.get((fault.paragraph, fault.sentence)) not in LEVELS[:2]
-
-
-class Checking:
-    """The check of `aisr check-paper`, with its LM and what that came to."""
-
-    def __init__(self, given: argparse.Namespace) -> None:
-        self.given = given
-        self.lm = None
-        if given.lm != NO_LM:
-            from aisr.lm.budget import Ledger, Limits
-            from aisr.lm.open import opened_lm
-
-            ledger = Ledger(Limits(given.max_usd, given.max_calls))
-            self.lm = opened_lm(given.lm, given.api_base, True, True, given.threads, ledger, given.price)
-
-    def check(self, paper: Path) -> Review:
-        """A paper with all its verdicts."""
-        from aisr.checker.reading import read_paper
-
-        if self.lm is None:
-            return without_lm(*read_paper(paper, None, None, None))
-        from aisr.base.files import cache_folder
-        from aisr.checker.judges import judge_by
-        from aisr.inference.images import open_gallery
-        from aisr.review.judging import reviewed
-        from aisr.review.recomputed import added
-        from aisr.tasks.paper_checks import checks
-        from aisr.tasks.paper_tasks import CLAIMS, WHOLE
-
-        artifacts = self.given.artifacts
-        draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
-        gallery = open_gallery(draft.folder, artifacts, draft.drawn)
-        judge = judge_by("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
-        again = judge_by("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts)
-        return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)
-
-    def say_cost(self, papers: Sequence[Path]) -> None:
-        """Print what the LM came to."""
-        if self.lm is not None:
-            from aisr.commands.display import say_spend
-
-            say_spend(self.lm.ledger.spend)
+    return found.flagged.get((fault.paragraph, fault.sentence)) not in FLAGS
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -179,10 +190,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m aisr.optimize.studies.draft", description="Plant faults into papers and look for them."
     )
     parser.add_argument("papers", type=Path, nargs="+", help="LaTeX main files, folders of these, or Markdown")
-    parser.add_argument("--lm", required=True, help="as for `aisr check-paper`; `none` is arithmetic alone")
+    parser.add_argument("--lm", help="as for `aisr check-paper`; `none` is arithmetic alone")
     parser.add_argument("--api-base", help="address of an OpenAI-compatible server for --lm openai/MODEL")
     parser.add_argument("--program", help="a compiled program for sentences against tables and figures")
     parser.add_argument("--draft-program", help="a compiled program for sentences against the whole paper")
+    parser.add_argument("--records", type=Path, help="write labelled records of drafts to this file, and check nothing")
     parser.add_argument("--seeds", type=int, default=3, help="copies of each paper, with other faults")
     parser.add_argument("--faults", type=int, default=12, help="most faults in a copy")
     parser.add_argument("--threads", type=int)
