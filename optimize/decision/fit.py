@@ -64,7 +64,7 @@ def _fitted(
         0
     ]
     group = grouped([*(found.row for found in judged), *planted])
-    naming = _naming(labelled, judged, group[: len(judged)], seed)
+    naming = named_by(labelled, judged, group[: len(judged)], seed)
     known = len(set(group[: len(judged)]))
     if known < FOLDS:
         why = f"{known} groups of records that share nothing; {FOLDS} are needed"
@@ -107,7 +107,7 @@ def _fitted(
     return Fitted(decision, gain, report, naming)
 
 
-def _naming(labelled: Judgements, judged: Sequence[Judged], group: Sequence[int], seed: int) -> NamingFitted | None:
+def named_by(labelled: Judgements, judged: Sequence[Judged], group: Sequence[int], seed: int) -> NamingFitted | None:
     """How evidence is named; None for a task that asks for none."""
     if labelled.evidence_right is None:
         return None

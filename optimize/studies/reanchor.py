@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aisr.base.text import percent
 from aisr.commands.display import table
 from aisr.compat.reanchor import reanchored
+from aisr.metrics.judgements import Gold
 from aisr.optimize.studies.layer import LARGE, LEANINGS, PRIOR, Drawn, draw, fitted_layer, gain, label_facet
 
 SIZES = (100, 200)
@@ -32,7 +33,8 @@ def main() -> int:
             for seed in range(CORPORA):
                 drawn = draw(size, leaning, np.random.default_rng(seed))
                 kept, _, true = fitted_layer(facet, drawn, large)
-                anchored = [_anchored(drawn, worth, large) for worth in (right(drawn), credit(drawn))]
+                worths = right(drawn.gold), credit(drawn.opinions.argmax(axis=1), drawn.gold)
+                anchored = [_anchored(drawn, worth, large) for worth in worths]
                 gains.append([true if kept else 0.0, *anchored])
             means, worst = np.mean(gains, axis=0), np.min(gains, axis=0)
             shown = [f"{percent(mean)} ({percent(low)})" for mean, low in zip(means, worst, strict=True)]
@@ -42,22 +44,21 @@ def main() -> int:
     return 0
 
 
-def right(drawn: Drawn) -> NDArray[np.float64]:
-    """What each label is worth where right ones are counted (records, labels)."""
-    return np.eye(len(PRIOR))[drawn.gold.first]
+def right(gold: Gold) -> NDArray[np.float64]:
+    """What each label is worth where right ones are counted (judgements, labels)."""
+    return gold.allowed.astype(np.float64)
 
 
-def credit(drawn: Drawn) -> NDArray[np.float64]:
-    """What each label is worth by the ranking score's gradient at the model as it is (records, labels): half of it is
-    macro-F1, half the share of records that are right."""
-    said, gold, labels = drawn.opinions.argmax(axis=1), drawn.gold.first, len(PRIOR)
-    hits = np.bincount(gold[said == gold], minlength=labels)
-    both = np.bincount(gold, minlength=labels) + np.bincount(said, minlength=labels)
+def credit(said: NDArray[np.int64], gold: Gold) -> NDArray[np.float64]:
+    """What each label is worth by the ranking score's gradient at the model as it is (judgements, labels): half of it
+    is macro-F1, half the share of judgements that are right."""
+    labels = gold.allowed.shape[1]
+    hits = np.bincount(said[gold.allowed[np.arange(len(said)), said]], minlength=labels)
+    both = np.bincount(gold.first, minlength=labels) + np.bincount(said, minlength=labels)
     f1 = 2 * hits / np.maximum(both, 1)
-    count = np.maximum(both, 1) / len(gold)
-    worth = np.tile(-f1 / count / labels, (len(gold), 1))
-    worth[np.arange(len(gold)), gold] += 2 / count[gold] / labels
-    return 0.5 * worth + 0.5 * right(drawn)
+    count = np.maximum(both, 1) / len(said)
+    worth = np.tile(-f1 / count / labels, (len(said), 1)) + gold.allowed * (2 / count / labels)
+    return np.asarray(0.5 * worth + 0.5 * right(gold))
 
 
 def _anchored(drawn: Drawn, worth: NDArray[np.float64], large: Drawn) -> float:
