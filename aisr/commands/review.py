@@ -23,6 +23,9 @@ def say_review(review: Review, failing: Sequence[Verdict], notes: bool = False) 
         note("nothing was found")
     else:
         table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
+    folded = sum(one.folded and not one.dismissed for one in review.verdicts)
+    if folded and not notes:
+        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")
     failures = Counter(one.failure for one in review.verdicts if one.label is None)
     unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
     wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []

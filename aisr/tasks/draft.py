@@ -8,7 +8,7 @@ from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
 from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
 from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import of_bundle
+from aisr.tasks.exhibit import of_bundle, uncounted
 from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
 from aisr.tasks.planted_edits import plant_drafts
 from aisr.tasks.shared_evidence import evidence_keys
@@ -35,16 +35,18 @@ def _bare(record: DraftRecord) -> DraftRecord:
 
 
 def _labelled(record: DraftRecord, said: Mapping[int, Said]) -> DraftRecord:
-    """The sentences with a label."""
-    old = enumerate(record.sentences)
-    labelled = [{"sentence": one.sentence, "label": said[k].label if k in said else one.label} for k, one in old]
-    sentences = [one for one in labelled if one["label"]]
-    return DraftRecord.model_validate({**record.model_dump(), "sentences": sentences})
+    """The sentences with a label; where others are left out, so is what counts them."""
+    old = record.sentences
+    labels = {k: said[k].label if k in said else one.label for k, one in enumerate(old)}
+    sentences = [{"sentence": old[k].sentence, "label": label} for k, label in labels.items() if label]
+    evidence = record.evidence_bundle if len(sentences) == len(old) else uncounted(record.evidence_bundle)
+    dump = {**record.model_dump(), "evidence_bundle": [one.model_dump() for one in evidence]}
+    return DraftRecord.model_validate({**dump, "sentences": sentences})
 
 
 CORRECTABLE = Correctable(
     statements=lambda record: [one.sentence for one in record.sentences],
-    evidence=lambda record: [one.model_dump_json() for one in record.evidence_bundle],
+    evidence=lambda record: [one.model_dump_json() for one in uncounted(record.evidence_bundle)],
     said=lambda answer: answer,
     bare=_bare,
     labelled=_labelled,

@@ -5,15 +5,14 @@ from types import MappingProxyType
 
 import dspy
 
-from aisr.arithmetic.hints import OPENING
 from aisr.metrics.track1 import tally_track1
 from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.track1 import Track1Judge, Track1Options
-from aisr.programs.records.track1 import EvidenceItem, SentenceLabel, Track1Prediction, Track1Record
+from aisr.programs.records.track1 import SentenceLabel, Track1Prediction, Track1Record
 from aisr.tasks import drafts, nlpcc, planted_edits
 from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import of_bundle
+from aisr.tasks.exhibit import of_bundle, uncounted
 from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
 from aisr.tasks.shared_evidence import evidence_keys
 from aisr.tasks.submission import FlatZip
@@ -45,11 +44,6 @@ def _draft(text: str, sources: Sources) -> Track1Record:
     return drafts.claim_record(text, sources.evidence)
 
 
-def _evidence(record: Track1Record) -> list[EvidenceItem]:
-    """Without what was recomputed: that counts the sentences of one paragraph, and is said of all of them."""
-    return [item for item in record.evidence_bundle if not item.text.startswith(OPENING)]
-
-
 def _bare(record: Track1Record) -> Track1Record:
     sentences = [SentenceLabel(sentence=one) for one in record.sentences]
     return record.model_copy(update={"sentence_label": sentences})
@@ -60,14 +54,14 @@ def _labelled(record: Track1Record, said: Mapping[int, Said]) -> Track1Record:
     old = record.sentence_label
     types = {k: [said[k].label] if k in said else one.types for k, one in enumerate(old)}
     sentences = [{"sentence": old[k].sentence, "types": found} for k, found in types.items() if found]
-    evidence = record.evidence_bundle if len(sentences) == len(old) else _evidence(record)
+    evidence = record.evidence_bundle if len(sentences) == len(old) else uncounted(record.evidence_bundle)
     dump = {**record.model_dump(), "evidence_bundle": [one.model_dump() for one in evidence]}
     return Track1Record.model_validate({**dump, "sentence_label": sentences})
 
 
 CORRECTABLE = Correctable(
     statements=lambda record: record.sentences,
-    evidence=lambda record: [one.model_dump_json() for one in _evidence(record)],
+    evidence=lambda record: [one.model_dump_json() for one in uncounted(record.evidence_bundle)],
     said=lambda answer: answer,
     bare=_bare,
     labelled=_labelled,

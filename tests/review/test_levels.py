@@ -73,7 +73,7 @@ def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_f
     say_review(reviewed(tmp_path), [])
     said = capsys.readouterr()
     assert line not in said.out + said.err
-    assert "Not found" in said.out
+    assert "not found in the paper's tables, figures and text: 1; no fault, and --notes lists them" in said.out
     say_review(reviewed(tmp_path), [], notes=True)
     said = capsys.readouterr()
     assert line in said.out + said.err
