@@ -71,7 +71,7 @@ def anchored(labelled: Judgements, material: Material, said: NDArray[np.int64], 
             weights = reanchored(labelled.labels, np.exp(opinions[others]).tolist(), rows.tolist())
             moved = any(weight != 1 for weight in weights)
             counts[here] += one[(opinions[here] + np.log(weights)).argmax(axis=1) if moved else said[here]]
-    return counts.argmax(axis=1)
+    return np.asarray(counts.argmax(axis=1))
 
 
 def _tally(labelled: Judgements, material: Material, said: NDArray[np.int64]) -> Tally:
