@@ -106,7 +106,7 @@ class Session:
         place = allowed(folders, path)
         cited = None if papers is None else allowed(folders, papers, folder=True)
         draft, works = read_paper(place, None, cited, cache_folder(self.settings.artifacts) / "figures")
-        return Paper(draft, checks(draft, works), works, dismissed.known(place))
+        return Paper(draft, checks(draft, works), works, dismissed.known(place).flags)
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
