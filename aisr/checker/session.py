@@ -127,7 +127,7 @@ class Session:
         place = review.place(verdict)
         kind = review.labels.get(verdict.kind)
         failed = None if verdict.failure is None else quoted("server", verdict.failure)
-        meaning = kind.meanings.get(verdict.label or "", "") if kind else verdict.why
+        meaning = review.meaning(verdict) if kind else verdict.why
         why = quoted("checker", verdict.why) if kind and verdict.why else None
         with self._lock:
             name = f"v{next(self._numbers)}"
