@@ -106,7 +106,7 @@ class Session:
         place = allowed(folders, path)
         cited = None if papers is None else allowed(folders, papers, folder=True)
         draft, works = read_paper(place, None, cited, cache_folder(self.settings.artifacts) / "figures")
-        return Paper(draft, checks(draft, works), works, dismissed.known(place))
+        return Paper(draft, checks(draft, works), works, dismissed.known(place).flags)
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
@@ -127,7 +127,7 @@ class Session:
         place = review.place(verdict)
         kind = review.labels.get(verdict.kind)
         failed = None if verdict.failure is None else quoted("server", verdict.failure)
-        meaning = kind.meanings.get(verdict.label or "", "") if kind else verdict.why
+        meaning = review.meaning(verdict) if kind else verdict.why
         why = quoted("checker", verdict.why) if kind and verdict.why else None
         with self._lock:
             name = f"v{next(self._numbers)}"

@@ -60,13 +60,14 @@ def corrections(
     if runs and task is None:
         raise UserError(f"{RUNS}{runs[0]}: give --task T and --out DIR; in MLflow no flag is dismissed")
     found = [] if len(runs) == len(files) else read([file for file in files if not str(file).startswith(RUNS)])
+    found = _in_time(found)
     if draft is not None:
         _dismiss(found, draft)
     if task is not None and out is not None:
         chosen = chosen_task(task)
         known = _records(chosen, data or [])
         for run in runs:
-            found += _of_run(artifacts, run, chosen, known)
+            found += _in_time(_of_run(artifacts, run, chosen, known))
         _labels(found, chosen, known, out, majority)
 
 
@@ -85,6 +86,15 @@ def _of_run(artifacts: Path, run: str, task: "Task", known: "Mapping[str, Record
     note(f"run {run}: {len(given.found)} right labels that people gave to {given.traces} traces")
     _list("left out, as they are no labels", given.rejected)
     return given.found
+
+
+def _in_time(found: "Sequence[Found]") -> "list[Found]":
+    """Without corrections from the future, which are listed: they would have the last word for good."""
+    from aisr.corrections.files import in_time
+
+    good, early = in_time(found)
+    _list("left out, as their time cannot be true", early)
+    return good
 
 
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:

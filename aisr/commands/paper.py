@@ -1,6 +1,6 @@
 """The command that checks a whole paper."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +27,7 @@ from aisr.commands.task_options import EmbeddingApiBase
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
+    from aisr.corrections.line import Correction
     from aisr.lm.client import OpenLM
     from aisr.review.judging import Judge
     from aisr.review.verdicts import Review
@@ -110,7 +111,6 @@ def check_paper(
     from aisr.checker.reading import read_paper
     from aisr.commands import display
     from aisr.commands.review import say_review
-    from aisr.corrections import dismissed
     from aisr.inference.cascade import FIRST, SECOND
     from aisr.inference.images import open_gallery
     from aisr.lm.budget import Account, Ledger, Limits
@@ -132,7 +132,7 @@ def check_paper(
         wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads, keyed=not estimate
     )
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
-    gone = dismissed.known(paper)
+    gone = _dismissed(paper)
     found = checks(draft, cited)
     straight = sum(map(len, found.second.straight.values())) if found.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
@@ -185,19 +185,29 @@ def _without_lm(
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.checker.reading import read_paper
     from aisr.commands.review import say_review
-    from aisr.corrections import dismissed
     from aisr.review import dismissals, gate, recomputed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
     labels = gate.chosen(fail_on, [])
     found = recomputed.without_lm(*read_paper(paper, root, papers, None))
-    review = dismissals.marked(found, dismissed.known(paper))
+    review = dismissals.marked(found, _dismissed(paper))
     failing = gate.failing(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
     if failing:
         raise typer.Exit(FOUND)
+
+
+def _dismissed(paper: Path) -> "Mapping[str, Correction]":
+    """The flags of a paper that its readers dismissed."""
+    from aisr.commands.display import note
+    from aisr.corrections.dismissed import known
+
+    found = known(paper)
+    if found.passed_over:
+        note(found.passed_over)
+    return found.flags
 
 
 def _write(out: Path | None, review: "Review") -> None:

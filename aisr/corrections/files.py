@@ -1,12 +1,13 @@
 """Files of corrections, which come from strangers' browsers: read a line at a time, and no more than so much of it."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from aisr.corrections.line import Correction
+from aisr.corrections.line import Correction, ahead
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import BadLine, explain
 from aisr.programs.reading.strict_json import loads
@@ -35,6 +36,13 @@ def read(files: Sequence[Path]) -> list[Found]:
     return list(once.values())
 
 
+def in_time(found: Sequence[Found]) -> tuple[list[Found], list[str]]:
+    """The corrections whose time may be true, and what is wrong with the others, each with its place."""
+    now = datetime.now(UTC)
+    late = [f"{one.place}: {why}" for one in found if (why := ahead(one.correction, now))]
+    return [one for one in found if not ahead(one.correction, now)], late
+
+
 def _lines(file: Path) -> Iterator[Found]:
     if not file.is_file():
         raise UserError(f"{file}: no such file; expected what a page downloaded as corrections")
@@ -49,10 +57,11 @@ def _lines(file: Path) -> Iterator[Found]:
             if number > MOST:
                 raise BadLine(f"{file}:{number}: more than {MOST:,} lines; expected what people said, in several files")
             if line.strip():
-                yield Found(_correction(line, f"{file}:{number}"), f"{file}:{number}")
+                yield Found(correction(line, f"{file}:{number}"), f"{file}:{number}")
 
 
-def _correction(line: bytes, place: str) -> Correction:
+def correction(line: bytes, place: str) -> Correction:
+    """The correction of one line. Raises `BadLine`, which names its place."""
     try:
         raw = loads(line.removeprefix(b"\xef\xbb\xbf"))
     except ValueError as error:  # a repeated key among them

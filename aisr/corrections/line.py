@@ -1,6 +1,7 @@
 """One correction: what a person says of one verdict. A line of a JSON Lines file."""
 
 import unicodedata
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, model_validator
@@ -9,6 +10,7 @@ from aisr.base.digests import LENGTH
 from aisr.programs.errors import UserError
 
 MOST_NAMED = 50  # ids of evidence
+SKEW = timedelta(days=1)  # by which clocks may differ
 
 
 def _one_line(text: str) -> str:
@@ -66,3 +68,8 @@ class Correction(_Strict):
         if self.label is not None and (self.task is None or self.record_id is None):
             raise UserError("a label without task or record_id; expected what it is a label of")
         return self
+
+
+def ahead(said: Correction, now: datetime) -> str | None:
+    """Why the time of a correction cannot be true: it would have the last word whatever anybody says later."""
+    return f"said at {said.when:%Y-%m-%d}, which is yet to come" if said.when - now > SKEW else None

@@ -1,4 +1,4 @@
-// What the reader sees and does: list, record, filters, keys.
+// What the reader sees and does: list, one record, filters, keys.
 (() => {
   const ROW = 56; // pixels, as in the style sheet
   const byId = (id) => document.getElementById(id);
@@ -131,7 +131,7 @@
         el("div", { class: "said-of" },
           el("h2", null, about.labels.length === 0 ? "Answer" : about.evidence ? "Claim" : "Sentences",
             about.labels.length > 0 && el("span", null, " · bars: how likely each label is")),
-          ...record.statements.map(drawStatement)),
+          ...record.statements.map((one, place) => drawStatement(one, `${k}:${place}`, people))),
         el("div", null, ...drawExhibits(record))),
       drawCalls(record),
     ]));
@@ -157,32 +157,6 @@
     next.scrollIntoView({ block: "nearest" });
   }
 
-  function drawStatement(statement, place) {
-    const right = hit(statement);
-    const gold = [].concat(...statement.gold.map((label) => [dot(label), label]));
-    const said = statement.said === null ? [el("b", null, "no answer")] : [dot(statement.said), el("b", null, statement.said)];
-    const likely = statement.chances.map((chance, place) => [chance, place]).sort((a, b) => b[0] - a[0]);
-    const passed = likely.length > 0 && statement.said !== null
-      && likely[0][0] > statement.chances[about.labels.indexOf(statement.said)];
-    return el("div", { class: "statement " + colour(statement.said) + (right ? "" : " wrong") },
-      el("p", null, statement.text),
-      el("div", { class: "said" },
-        el("span", null, ...said),
-        right ? el("span", { class: "verdict right" }, "✓")
-          : el("span", null, el("span", { class: "verdict wrong" }, "✗ gold:"), ...gold),
-        right && statement.gold.length > 1 && el("span", { class: "quiet" }, "gold: ", ...gold),
-        likely.length > 0 && el("span", { class: "odds" }, odds(likely))),
-      likely.length > 0 && drawChances(likely),
-      passed && el("p", { class: "odds" },
-        `Likeliest is ${about.labels[likely[0][1]]}; a decision layer may say another, for the ranking score.`),
-      drawPanel(`${found[at]}:${place}`));
-  }
-
-  function drawPanel(key) {
-    const panel = people.panel(key);
-    return panel && el("details", { class: "correcting", open: people.said(key) !== null }, el("summary", null, "Say what is right"), panel);
-  }
-
   // The statement that keys speak of: the one that was gone to, or the only one.
   function current() {
     const all = [...detail.querySelectorAll(".statement")];
@@ -195,79 +169,6 @@
     if (!people.key(pressed, key)) return false;
     for (const box of detail.querySelectorAll(".correcting")) box.open = box.open || box.contains(people.box(key));
     return true;
-  }
-
-  const odds = (likely) => likely.filter(([chance]) => chance >= 0.01)
-    .map(([chance, place]) => `${about.labels[place]} ${percent(chance)}`.replaceAll(" ", "\u00a0")).join(" · ");
-
-  function drawChances(likely) {
-    const bar = el("div", { class: "chances", "aria-hidden": "true" });
-    for (const [chance, place] of likely) {
-      const part = el("i", { class: "v" + place });
-      part.style.flexGrow = chance;
-      bar.append(part);
-    }
-    return bar;
-  }
-
-  function drawExhibits(record) {
-    const title = (text) => el("h2", null, text);
-    if (!about.evidence) {
-      const none = el("p", { class: "quiet" }, "None was given.");
-      return [title("Evidence"), ...(record.exhibits.length ? record.exhibits.map(drawExhibit) : [none])];
-    }
-    // Of a paper: first what decides, then the rest of what the model read.
-    const place = (exhibit) => exhibit.chosen || Infinity;
-    const marked = record.exhibits.filter((exhibit) => exhibit.gold || exhibit.chosen)
-      .sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0));
-    const rest = record.exhibits.filter((exhibit) => !exhibit.gold && !exhibit.chosen);
-    const none = el("p", { class: "quiet" }, "None: no paragraph is gold and none was chosen.");
-    return [
-      title("Evidence"), ...(marked.length ? marked.map(drawExhibit) : [none]),
-      title(`Also read by the model: ${rest.length} paragraphs`), ...rest.map(drawExhibit),
-    ];
-  }
-
-  function drawExhibit(exhibit) {
-    const inlined = exhibit.picture && Object.hasOwn(data("pictures"), exhibit.picture);
-    const marks = [exhibit.gold && "gold", exhibit.chosen && "chosen"].filter(Boolean);
-    if (about.evidence && !marks.length) marks.push("unmarked");
-    return el("div", { class: ["exhibit", ...marks].join(" ") },
-      el("div", { class: "key" },
-        el("b", null, exhibit.key),
-        exhibit.chosen > 0 && el("span", { class: "badge chosen" }, "chosen, place " + exhibit.chosen),
-        exhibit.gold && el("span", { class: "badge gold" }, "gold"),
-        !exhibit.shown && el("span", { class: "badge missed" }, "not shown to the model"),
-        exhibit.picture && !inlined && el("span", null, exhibit.picture)),
-      exhibit.text && el("p", null, exhibit.text),
-      inlined && el("img", {
-        src: data("pictures")[exhibit.picture], alt: exhibit.text || exhibit.key,
-        onclick: (event) => event.target.classList.toggle("large"),
-      }));
-  }
-
-  function drawCalls(record) {
-    const calls = record.calls.length;
-    const box = el("details", { class: "prompt", id: "prompt" },
-      el("summary", null, calls === 1 ? "Prompt and raw answer" : `Prompts and raw answers (${calls} calls)`));
-    box.addEventListener("toggle", () => {
-      if (!box.open) return;
-      if (box.childElementCount === 1) box.append(...drawPrompts(record));
-      box.scrollIntoView({ block: "start" });
-    });
-    return box;
-  }
-
-  function drawPrompts(record) {
-    if (!record.calls.length)
-      return [el("p", { class: "quiet" }, "None: the call failed, or its answer is no longer in the cache.")];
-    return record.calls.flatMap((call, number) => some([
-      record.calls.length > 1 && el("h2", null, `Call ${number + 1}`),
-      el("div", { class: "role" }, "raw answer"), el("pre", null, call.answer === null ? "(none)" : call.answer),
-      // The last message asks about this record; what stands before it (instruction, demos) repeats in every call.
-      ...[...call.messages].reverse().flatMap(([role, text]) =>
-        [el("div", { class: "role" }, role), el("pre", null, data("texts")[text])]),
-    ]));
   }
 
   function leave() {
@@ -287,39 +188,11 @@
           `${words} ${count[name]}`)));
   }
 
-  function drawMatrix() {
-    if (!about.labels.length) return;
-    const { times, most, failed, f1 } = confusion();
-    const columns = failed ? [...about.labels, FAILED] : about.labels;
-    const choose = (gold, said) => {
-      const same = chosen.gold === gold && chosen.said === said;
-      // The counts are those of all records, and so is what a click finds.
-      Object.assign(chosen, { outcome: "all" }, same ? { gold: null, said: null } : { gold, said });
-      filter();
-    };
-    const button = (gold, said, ...content) => el("button",
-      { type: "button", "data-gold": gold, "data-said": said, onclick: () => choose(gold, said) }, ...content);
-    const head = el("tr", null, el("th", { class: "quiet" }, "gold ↓  predicted →"),
-      ...columns.map((said) => {
-        const one = button(null, said, said !== FAILED && dot(said), initials(said));
-        one.title = `predicted ${said}`;
-        return el("th", { scope: "col" }, one);
-      }),
-      el("th", { scope: "col", class: "f1" }, "F1"));
-    const rows = about.labels.map((gold) => el("tr", null,
-      el("th", { scope: "row" }, button(gold, null, dot(gold), el("b", null, initials(gold)), gold)),
-      ...columns.map((said) => {
-        const count = times(gold, said);
-        const one = button(gold, said, String(count));
-        one.disabled = !count;
-        one.title = `gold ${gold}, predicted ${said}`;
-        const cell = el("td", { class: gold === said ? "hit" : "miss" }, one);
-        cell.style.setProperty("--heat", count / (most(gold) || 1));
-        return cell;
-      }),
-      el("td", { class: "f1" }, f1(gold).toFixed(0))));
-    byId("macro").textContent = (about.labels.reduce((sum, label) => sum + f1(label), 0) / about.labels.length).toFixed(1);
-    byId("matrix").replaceChildren(el("thead", null, head), el("tbody", null, ...rows));
+  function choose(gold, said) {
+    const same = chosen.gold === gold && chosen.said === said;
+    // The counts are those of all records, and so is what a click finds.
+    Object.assign(chosen, { outcome: "all" }, same ? { gold: null, said: null } : { gold, said });
+    filter();
   }
 
   function press() {
@@ -377,7 +250,7 @@
 
   if (phone.matches) byId("confusion").open = false;
   drawOutcomes();
-  drawMatrix();
+  drawMatrix(choose);
   let asked = "";
   try { asked = decodeURIComponent(location.hash.slice(1)); } catch { /* not an address of ours */ }
   const named = asked ? records.findIndex((record) => record.id === asked) : -1;

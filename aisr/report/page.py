@@ -22,8 +22,7 @@ STYLES = (HERE / "page.css", panel.STYLE)
 SCRIPTS = (
     *(HERE / name for name in ("elements.js", "verdicts.js")),
     panel.SCRIPT,
-    HERE / "subjects.js",
-    HERE / "page.js",
+    *(HERE / name for name in ("subjects.js", "statements.js", "exhibits.js", "matrix.js", "page.js")),
 )
 WEBP = "data:image/webp;base64,"
 Thumbnail = Callable[[str], bytes | None]  # the path that a record gives -> a small WebP picture, or None

@@ -33,19 +33,3 @@ const sureness = records.map((record) =>
 
 // How sure the program is of a record; records without a probability come last.
 const sure = (record) => record.confidence ?? 2;
-
-// How often each gold label was given each label; F1 (x100) counts as the official evaluator does.
-function confusion() {
-  const counts = new Map();
-  const key = (gold, said) => JSON.stringify([gold, said]);
-  for (const record of records) for (const s of record.statements) {
-    const cell = key(goldOf(s), saidOf(s));
-    counts.set(cell, (counts.get(cell) || 0) + 1);
-  }
-  const times = (gold, said) => counts.get(key(gold, said)) || 0;
-  const sum = (labels, count) => labels.reduce((total, label) => total + count(label), 0);
-  const most = (gold) => sum([...about.labels, FAILED], (said) => times(gold, said));
-  const failed = sum(about.labels, (gold) => times(gold, FAILED)) > 0;
-  const f1 = (label) => (200 * times(label, label)) / (most(label) + sum(about.labels, (gold) => times(gold, label)) || 1);
-  return { times, most, failed, f1 };
-}

@@ -164,6 +164,7 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
             marked,
             signs(statement, grounds) if said.label != task.labelled.neutral else {},
             subject=subject,
+            meaning=task.labelled.definitions.get(said.label, ""),
         )
         for (paragraph, sentence), statement, said, marked, subject in zip(
             check.places, statements, outcome.judgements, marks, _subjects(by, check), strict=True

@@ -133,15 +133,13 @@ def _verdict(
     review: Review, verdict: Verdict, pieces: dict[Piece, int], bundles: dict[tuple[int, ...], int]
 ) -> dict[str, Any]:
     bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
-    labels = review.labels.get(verdict.kind)
-    meaning = labels.meanings.get(verdict.label or "", "") if labels else HIDDEN_MEANS
     return {
         "kind": verdict.kind,
         "paragraph": verdict.paragraph,
         "sentence": verdict.sentence,
         "statement": verdict.statement,
         "label": verdict.label,
-        "meaning": meaning,
+        "meaning": HIDDEN_MEANS if verdict.kind == "hidden" else review.meaning(verdict),
         "doubtful": verdict.doubtful,
         "folded": verdict.folded and verdict.dismissed is None,
         "level": verdict.level,

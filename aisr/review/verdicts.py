@@ -72,7 +72,8 @@ class Verdict(NamedTuple):
     the label is, in 0-1, None where the LM gives no probabilities; work: key of the cited work; signs: words behind the
     cues, by the cue; why: what was computed or found instead, where no model judged;
     subject: what can be corrected; flag: a digest of sentence and evidence, by which a dismissed flag is known again;
-    dismissed: where it is; first: what a first look said, where this is the verdict of a second one.
+    dismissed: where it is; first: what a first look said, where this is the verdict of a second one; meaning: of the
+    label, in the words of the task that gave it, where two tasks give verdicts of this kind.
     """
 
     kind: Kind
@@ -92,6 +93,7 @@ class Verdict(NamedTuple):
     flag: str = ""
     dismissed: Dismissed | None = None
     first: str | None = None
+    meaning: str = ""
 
     @property
     def level(self) -> Level:
@@ -136,6 +138,11 @@ class Review:
     missing: Mapping[str, int] = field(default_factory=dict)
     stopped: str | None = None
     pictures: Mapping[str, str] = field(default_factory=dict)
+
+    def meaning(self, verdict: Verdict) -> str:
+        """What the label of a verdict means, in a line; empty where there is none."""
+        labels = self.labels.get(verdict.kind)
+        return verdict.meaning or (labels.meanings.get(verdict.label or "", "") if labels else "")
 
     def sentence(self, verdict: Verdict) -> Sentence:
         """The sentence of the draft that a verdict is about."""

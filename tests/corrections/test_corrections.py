@@ -13,7 +13,7 @@ from support.commands import Aisr, Finished
 from support.corpora import Row, claim, read_rows, write
 from support.corrections import CITATION, CLAIM, dismissal, line
 
-LATER = "2026-11-22T21:50:00+00:00"
+LATER = "2026-01-05T21:50:00+00:00"
 
 
 def made(aisr: Aisr, folder: Path, rows: list[Any], *more: object, task: str = "track1") -> Finished:
@@ -32,7 +32,7 @@ def test_a_corrected_citation_is_a_labelled_record(aisr: Aisr, tmp_path: Path) -
     assert (row["id"], row["label"], row["evidence_para_ids"]) == ("main.tex:2", "Overstate", ["P1", "P3"])
     assert aisr("check", tmp_path / "out" / "corrections.jsonl", "--task", "track2").code == 0
     (by,) = read_rows(tmp_path / "out" / "corrections-provenance.jsonl")
-    assert by["by"] == [{"who": "Ada", "when": "2026-11-22T20:50:00Z", "line": "given.jsonl:1"}]
+    assert by["by"] == [{"who": "Ada", "when": "2026-01-05T20:50:00Z", "line": "given.jsonl:1"}]
     assert by["verdict"]["lm"] == "scripted"
 
 
@@ -140,7 +140,7 @@ def test_evidence_is_of_the_record_and_at_most_three(aisr: Aisr, tmp_path: Path)
         (dismissal(label="Supported"), "given.jsonl:1: expected either a label, or why"),
         (dismissal(who="A\x1b[2J"), "given.jsonl:1: who: control characters"),
         (dismissal(who=""), "given.jsonl:1: who: "),
-        (dismissal(when="2026-11-22T20:50:00"), "given.jsonl:1: when: "),
+        (dismissal(when="2026-01-05T20:50:00"), "given.jsonl:1: when: "),
         (dismissal(digest="../../x"), "given.jsonl:1: digest: "),
         (dismissal(extra=1), "given.jsonl:1: extra: "),
         ("", "no corrections in there"),
@@ -150,6 +150,16 @@ def test_a_line_that_is_no_correction_is_an_error(aisr: Aisr, tmp_path: Path, te
     done = made(aisr, tmp_path, [text])
     assert (done.code, done.out) == (2, "")
     assert why in done.err
+
+
+def test_a_time_that_is_yet_to_come_has_not_the_last_word(aisr: Aisr, tmp_path: Path) -> None:
+    rows = [
+        line("track1", CLAIM, "Contradiction", who="Eve", when="9999-12-31T23:59:59-11:00"),
+        line("track1", CLAIM, "Supported"),
+    ]
+    done = made(aisr, tmp_path, rows)
+    assert "given.jsonl:1: said at 9999-12-31, which is yet to come" in done.out
+    assert records(tmp_path)[0]["sentence_label"][0]["types"] == ["Supported"]
 
 
 def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """A dismissed flag does not come back until its sentence or its evidence changes."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -109,20 +110,33 @@ def test_the_same_again_changes_nothing_and_a_line_taken_out_brings_it_back(aisr
     assert FLAG in checked(aisr).out
 
 
-def test_a_file_of_a_stranger_is_told_of_and_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
-    folder = paper / ".aisr"
-    folder.mkdir()
-    (folder / "dismissed.jsonl").write_text("{}\n")
+def test_no_file_of_a_stranger_stops_a_check(aisr: Aisr, paper: Path) -> None:
+    checked(aisr)
+    dismiss(aisr, paper)
+    file = paper / ".aisr" / "dismissed.jsonl"
+    good = file.read_bytes()
+    early = json.dumps(dismissal(digest="f" * 16, when="9000-01-01T00:00:00Z"))
+    file.write_bytes(b'{}\n\xff\n[\n{"\\u001b[2J": 1}\n' + early.encode() + b"\n\n" + good)
     done = checked(aisr)
-    assert (done.code, "dismissed.jsonl:1: sentence: Field required" in done.err) == (2, True)
-    (folder / "dismissed.jsonl").unlink()
-    folder.rmdir()
+    told = " ".join(done.out.split())
+    assert (done.code, FLAG in done.out, "\x1b" in done.out) == (3, False, False)
+    assert "which are no dismissed flags: 5, the first" in told
+    assert "dismissed.jsonl:1: sentence: Field required" in told
+    assert "dismissed.jsonl:1" in dismiss(aisr, paper).err  # what would be lost is not written over
+    file.unlink()
+    os.mkfifo(file)
+    assert "not read; expected a file" in " ".join(checked(aisr).out.split())
+
+
+def test_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    folder.symlink_to(tmp_path / "other")
-    assert "a link; expected a folder .aisr" in checked(aisr).err
+    (paper / ".aisr").symlink_to(tmp_path / "other")
+    write(tmp_path / "other" / "dismissed.jsonl", [dismissal()])
+    done = checked(aisr)
+    assert (done.code, "a link; expected a folder .aisr" in " ".join(done.out.split())) == (3, True)
     row = dismissal(when=WHEN)
     assert aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex").code == 2
-    assert not list((tmp_path / "other").iterdir())
+    assert len(list((tmp_path / "other").iterdir())) == 1
 
 
 def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.records.draft import DraftRecord
+from aisr.review import page as paper_page
 from aisr.review.evidence import as_read
 from aisr.review.judging import Judge, judged, reviewed
-from aisr.review.verdicts import HIDDEN, Mark, Verdict, hidden
+from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict, hidden
 from aisr.tasks.check import Check
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.paper_checks import checks
@@ -98,6 +99,10 @@ def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() ->
 
 
 def looked(answer: Any, **more: Any) -> list[Verdict]:
+    return list(review_of(answer, **more).verdicts)
+
+
+def review_of(answer: Any, **more: Any) -> Review:
     """The sentences of a paper, the second and third of which a first look doubts, after the second one."""
     texts = ("Wren leads at both sites (Table 1).", "At Heath, Lark reaches 72.4.", "It wins because of its filter.")
     made = drafts.draft(*texts, tables=(drafts.table(drafts.SITES),))
@@ -113,7 +118,17 @@ def looked(answer: Any, **more: Any) -> list[Verdict]:
     again = Judge("claim", WHOLE, WHOLE.build({}))
     review = reviewed(made, found, [claims(), citations()], lm, again=again)
     assert review.labels["claim"].meanings == WHOLE.labelled.definitions
-    return list(review.verdicts)
+    return review
+
+
+def test_each_verdict_shows_the_meaning_of_the_task_that_gave_it() -> None:
+    review = review_of(lambda prompt: written(prompt, {"sentence_labels": ["Supported", "Not found"]}))
+    page = paper_page.render(review).partition('id="review">')[2].partition("</script>")[0]
+    assert [(one["first"] is None, one["label"], one["meaning"]) for one in json.loads(page)["verdicts"]] == [
+        (True, "Supported", CLAIMS.labelled.definitions["Supported"]),
+        (False, "Supported", WHOLE.labelled.definitions["Supported"]),
+        (False, "Not found", WHOLE.labelled.definitions["Not found"]),
+    ]
 
 
 def test_the_verdict_of_a_second_look_stands_and_the_first_is_remembered() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from aisr.tasks.all import TASKS
 from support.corpora import Row, citation, claim
 
-WHEN = "2026-11-22T20:50:00Z"
+WHEN = "2026-01-05T20:50:00Z"
 
 
 def line(task: str, about: Row, label: str, number: int = 0, who: str = "Ada", **more: Any) -> Row:
