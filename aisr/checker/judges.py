@@ -7,7 +7,7 @@ from aisr.artifact import manifest as made
 from aisr.base.files import BadArtifact
 from aisr.inference.chances import chances_for
 from aisr.inference.embeddings import attach_embeddings
-from aisr.inference.images import attach_gallery, check_sees
+from aisr.inference.images import attach_gallery, check_sees, form_of_evidence
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
@@ -26,16 +26,26 @@ DOUBTED = 3  # one sentence in so many is usually doubted: 100 of 281, of a pape
 MOST_ESTIMATED = 5_000  # sentences whose second look is rendered
 
 
-def judge_by(kind: Kind, task: Task, name: str | None, lm: OpenLM, gallery: Gallery | None, artifacts: Path) -> Judge:
-    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM. Raises
-    UserError for a program of another task, or one that shows what the LM cannot see."""
+def judge_by(
+    kind: Kind,
+    task: Task,
+    name: str | None,
+    lm: OpenLM,
+    gallery: Gallery | None,
+    artifacts: Path,
+    evidence: str | None = None,
+) -> Judge:
+    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM.
+    evidence: what that one shows of a picture (`--evidence`); None: the pixels where the LM is known to take them, else
+    the caption. Raises UserError for a program of another task, or one that shows what the LM cannot see."""
     if name:
         loaded = registry.load(name, artifacts)
         if loaded.task is not task:
             raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
         judging = loaded.program
     else:
-        wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": "image" if lm.sees else None}
+        shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
+        wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": shown}
         judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
     check_sees(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)

@@ -26,11 +26,12 @@ from aisr.review import places
 from aisr.review.dismissals import marked
 from aisr.review.judging import Judge, reviewed
 from aisr.review.recomputed import added
-from aisr.review.verdicts import Review, Verdict
+from aisr.review.verdicts import Kind, Review, Verdict
 from aisr.tasks import drafts
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import Checks, checks
 from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
+from aisr.tasks.task import Task
 
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten
 MOST_SENTENCES, MOST_PIECES, MOST_CHARACTERS = 200, 2_000, 2_000_000  # of one call
@@ -60,13 +61,15 @@ class _Judges(NamedTuple):
 @dataclass(frozen=True)
 class Settings:
     """What a session is opened with. programs: of sentences, of citations and of the second look, as `aisr check-paper`
-    takes them; None is the uncompiled one."""
+    takes them; None is the uncompiled one. evidence: what that one shows of
+    a picture, see `judge_by`."""
 
     folders: Sequence[Path]
     artifacts: Path
     program: str | None = None
     cite_program: str | None = None
     draft_program: str | None = None
+    evidence: str | None = None
 
 
 class Session:
@@ -149,12 +152,13 @@ class Session:
         settings, lm = self.settings, self.lm
         folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
         gallery = open_gallery(folder, settings.artifacts, drawn)
+
+        def judge(kind: Kind, task: Task, name: str | None) -> Judge:
+            return judge_by(kind, task, name, lm, gallery, settings.artifacts, settings.evidence)
+
         return _Judges(
-            [
-                judge_by("claim", CLAIMS, settings.program, lm, gallery, settings.artifacts),
-                judge_by("citation", CITATIONS, settings.cite_program, lm, gallery, settings.artifacts),
-            ],
-            judge_by("claim", WHOLE, settings.draft_program, lm, gallery, settings.artifacts),
+            [judge("claim", CLAIMS, settings.program), judge("citation", CITATIONS, settings.cite_program)],
+            judge("claim", WHOLE, settings.draft_program),
         )
 
 

@@ -18,6 +18,7 @@ from aisr.commands.options import (
     Threads,
 )
 from aisr.commands.session import opened_lm, prepare
+from aisr.commands.task_options import UncompiledEvidence
 from aisr.programs.errors import UserError
 
 
@@ -31,6 +32,7 @@ def mcp(
     draft_program: Annotated[
         str | None, typer.Option(help="A compiled program (task draft) for the second look at papers.")
     ] = None,
+    evidence: UncompiledEvidence = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
@@ -56,5 +58,5 @@ def mcp(
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     asked = opened_lm(lm, api_base, schema, logprobs, threads, ledger, price)
-    settings = Settings(opened(folder or []), artifacts, program, cite_program, draft_program)
+    settings = Settings(opened(folder or []), artifacts, program, cite_program, draft_program, evidence)
     server(Session(settings, asked)).run("stdio")

@@ -23,7 +23,7 @@ from aisr.commands.options import (
     Threads,
 )
 from aisr.commands.session import opened_lm, prepare, warn_of_another_lm
-from aisr.commands.task_options import EmbeddingApiBase
+from aisr.commands.task_options import EmbeddingApiBase, UncompiledEvidence
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def check_paper(
     draft_program: Annotated[
         str | None, typer.Option(help="A compiled program (task draft) for the second look, at the whole paper.")
     ] = None,
+    evidence: UncompiledEvidence = None,
     lm: PaperLM = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
@@ -103,7 +104,9 @@ def check_paper(
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
     if lm == "none":
-        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, second_lm])
+        _without_lm(
+            paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, second_lm, evidence]
+        )
         return
     prepare(artifacts)
     from aisr.base.files import cache_folder
@@ -137,10 +140,10 @@ def check_paper(
     straight = sum(map(len, found.second.straight.values())) if found.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
-        judge_by("claim", CLAIMS, program, opened, gallery, artifacts),
-        judge_by("citation", CITATIONS, cite_program, opened, gallery, artifacts),
+        judge_by("claim", CLAIMS, program, opened, gallery, artifacts, evidence),
+        judge_by("citation", CITATIONS, cite_program, opened, gallery, artifacts, evidence),
     ]
-    again = judge_by("claim", WHOLE, draft_program, opened, gallery, artifacts)
+    again = judge_by("claim", WHOLE, draft_program, opened, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if estimate:
@@ -188,7 +191,9 @@ def _without_lm(
     from aisr.review import dismissals, gate, recomputed
 
     if any(of_an_lm):
-        raise UserError("--lm none asks no program and no second LM: leave these options out, or name an LM")
+        raise UserError(
+            "--lm none asks no program and no second LM and shows no pictures: leave these options out, or name an LM"
+        )
     labels = gate.chosen(fail_on, [])
     found = recomputed.without_lm(*read_paper(paper, root, papers, None))
     review = dismissals.marked(found, _dismissed(paper))

@@ -28,6 +28,15 @@ Evidence = Annotated[
         "else ocr. Default: caption."
     ),
 ]
+UncompiledEvidence = Annotated[
+    str | None,
+    typer.Option(
+        "--evidence",
+        help="What uncompiled programs show of a picture: its `caption`, or besides its text (`ocr`) or its pixels "
+        "(`image`); `auto` is image where the LM is known to take them, else ocr. Default: image where it is, else "
+        "caption.",
+    ),
+]
 Checks = Annotated[
     bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
 ]

@@ -1,6 +1,6 @@
 """What a paper says of the things that a sentence of it speaks of: tables, figures, and passages of other sections."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from aisr.arithmetic.names import mentions
 from aisr.arithmetic.numbers import in_text
 from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft, Float, Sentence
+from aisr.paper.sections import part_of
 from aisr.programs.retrieval.bm25 import bm25, words
 from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
-from aisr.tasks.sections import part_of
 from aisr.tasks.telling import bare, numbers
 
 SENTENCES = 3  # of one passage
@@ -71,13 +71,14 @@ class Elsewhere:
                     found[key] = found.get(key, 0) + 1 / len(having)
         return sorted(found, key=lambda key: -found[key])
 
-    def passages(self, said: Sequence[Sentence], paragraphs: Collection[int]) -> tuple[list[list[Passage]], list[Copy]]:
-        """For each of some sentences the best passages that may bear it out: none of their own paragraphs, and none of
-        what tells one of them again; and what does, elsewhere."""
+    def passages(self, said: Sequence[Sentence], paragraphs: Sequence[int]) -> tuple[list[list[Passage]], list[Copy]]:
+        """For each of some sentences the best passages that may bear it out: none of its own paragraph, and none of
+        them or of what tells one of them again; and what does, elsewhere. paragraphs: of each its own."""
         stems = [_stems(one.text) for one in said]
         found: list[list[Passage]] = []
         copies: dict[Copy, None] = {}
-        for sentence in said if self._texts else ():
+        asked = {one.text for one in said}
+        for sentence, own in zip(said, paragraphs, strict=True) if self._texts else ():
             text = bare(sentence.text)
             scores = bm25(text, self._texts)
             ranked = [
@@ -86,12 +87,13 @@ class Elsewhere:
             best = [self._passages[place] for place in ranked]
             passages = []
             for one in best:
-                if one.paragraph in paragraphs:
+                if one.paragraph == own:
                     continue
-                again = {text: k for text in one.texts for k, own in enumerate(stems) if _is_copy(own, text)}
+                texts = [text for text in one.texts if text not in asked]
+                again = {text: k for text in texts for k, those in enumerate(stems) if _is_copy(those, text)}
                 differing = {text: _differ(said[k].text, text) for text, k in again.items()}
                 copies |= dict.fromkeys(Copy(one.paragraph, text, differs) for text, differs in differing.items())
-                kept = tuple(text for text in one.texts if text not in again)
+                kept = tuple(text for text in texts if text not in again)
                 passages += [one._replace(texts=kept)] if one.source and kept else []
             found.append(passages)
         return found or [[] for _ in said], list(copies)

@@ -21,7 +21,7 @@ OF_OTHERS = re.compile(r"\b(?:introduction|discussion|limitations|outlook|implic
 HIDDEN = "hidden from a reader"
 NOTHING_TOLD = "no number, comparison or named result, in abstract, introduction, discussion or conclusion"
 MOST_STRAIGHT = 2_000  # sentences; a longer abstract is none
-AT_ONCE = 10  # sentences of a paragraph in one question
+AT_ONCE = 12  # sentences in one question
 TOKENS, TOKENS_MORE, MOST_TOKENS = 800, 90, 1_600  # of evidence: for one sentence, for each more, for all
 MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that sentences name
 FLOATS, PASSAGES = 2, 2  # for each sentence, at most
@@ -60,25 +60,37 @@ class SecondLook:
         return HIDDEN if hidden else NOTHING_TOLD
 
     def checks(self, wanted: Mapping[int, Sequence[int]]) -> tuple[Check, ...]:
-        """The records for sentences, by the positions of their paragraphs and of themselves in these: those of one
-        section together, and those of all that sum up or discuss, as far as they fit into one question."""
+        """The records for sentences, by the positions of their paragraphs and of themselves in these. As many as fit
+        stand in one question, those of a section together, and none that sum up or discuss beside others."""
         taken: Counter[str] = Counter()
+        found = []
+        for some in self._groups(wanted):
+            paragraphs, sentences = zip(*some, strict=True)
+            found.append(Check(self._record(some, taken), paragraphs[0], sentences, paragraphs=paragraphs))
+        return tuple(found)
+
+    def _groups(self, wanted: Mapping[int, Sequence[int]]) -> list[list[tuple[int, int]]]:
+        """The sentences of each question. A section that does not fit beside the one before begins a new one, so that
+        an edit of one moves few of the others."""
         in_order = sorted(wanted, key=lambda paragraph: (self.is_body(paragraph), paragraph))
         places = [(paragraph, place) for paragraph in in_order for place in sorted(wanted[paragraph])]
-        found = []
-        for _, together in groupby(places, key=lambda one: self.is_body(one[0]) and self._top(one[0])):
-            of_section = list(together)
+        groups: list[list[tuple[int, int]]] = []
+        for (is_body, _), section in groupby(places, key=lambda one: (self.is_body(one[0]), self._top(one[0]))):
+            of_section = list(section)
             for first in range(0, len(of_section), AT_ONCE):
                 some = of_section[first : first + AT_ONCE]
-                paragraphs, sentences = zip(*some, strict=True)
-                found.append(Check(self._record(some, taken), paragraphs[0], sentences, paragraphs=paragraphs))
-        return tuple(found)
+                if groups and is_body == self.is_body(groups[-1][0][0]) and len(groups[-1]) + len(some) <= AT_ONCE:
+                    groups[-1] += some
+                else:
+                    groups.append(some)
+        return groups
 
     def _record(self, places: Sequence[tuple[int, int]], taken: Counter[str]) -> DraftRecord:
         said = [self._sentence(place) for place in places]
         evidence = self._evidence(places, said)
         alone = len({self._top(paragraph) for paragraph, _ in places}) == 1
-        before, after = (self._beside(places[k][0], step) if alone else "" for k, step in ((0, -1), (-1, 1)))
+        near = alone or self.is_body(places[0][0])
+        before, after = (self._beside(places[k][0], step) if near else "" for k, step in ((0, -1), (-1, 1)))
         return DraftRecord.model_validate(
             {
                 "id": id_of(said[0].place.file, [one.text for one in said] + list(map(str, evidence)), taken),
@@ -102,8 +114,8 @@ class SecondLook:
 
     def _around(self, places: Sequence[tuple[int, int]], alone: bool) -> str:
         """The paragraphs of sentences; of long ones these and what stands beside them. alone: whether they are of one
-        section; else each is named."""
-        shown = []
+        section; else each section is named where it begins."""
+        shown, before = [], ""
         for paragraph, together in groupby(places, key=lambda one: one[0]):
             wanted = [place for _, place in together]
             texts = [
@@ -112,7 +124,8 @@ class SecondLook:
             if sum(len(text) for _, text in texts) > MOST_PARAGRAPH:
                 texts = [(k, text) for k, text in texts if any(abs(k - place) <= 1 for place in wanted)]
             section = "" if alone else f"({self._top(paragraph) or 'Abstract'}) "
-            shown.append(section + " ".join(text for _, text in texts))
+            shown.append((section if section != before else "") + " ".join(text for _, text in texts))
+            before = section
         return " … ".join(shown)
 
     def _beside(self, paragraph: int, step: int) -> str:
@@ -125,7 +138,7 @@ class SecondLook:
     def _evidence(self, places: Sequence[tuple[int, int]], said: Sequence[Sentence]) -> list[dict[str, Any]]:
         """What is shown, within the budget: by turns the best float and the best passage of each sentence; behind them
         what was recomputed, and where the paper tells a sentence again with other numbers."""
-        passages, copies = self._paper.passages(said, {paragraph for paragraph, _ in places})
+        passages, copies = self._paper.passages(said, [paragraph for paragraph, _ in places])
         floats = [self._paper.floats(one, self._bundles[p])[:FLOATS] for one, (p, _) in zip(said, places, strict=True)]
         turns = [_by_turns(keys, best[:PASSAGES]) for keys, best in zip(floats, passages, strict=True)]
         left = min(TOKENS + TOKENS_MORE * (len(places) - 1), MOST_TOKENS)

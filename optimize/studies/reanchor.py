@@ -1,5 +1,5 @@
-"""The decision layer beside DSPy's ReAnchor on the same records: `python -m aisr.optimize.studies.reanchor` (a quarter
-of an hour, no LM).
+"""The decision layer beside DSPy's ReAnchor on the same records: `python -m aisr.optimize.studies.reanchor` (half a
+minute, no LM).
 
 Both are given the probabilities that a simulated model states of a corpus (`aisr.optimize.studies.layer`); what each
 gains is measured on a large one. ReAnchor fits weights for a mean over records: once for how many labels are right, and
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aisr.base.text import percent
 from aisr.commands.display import table
 from aisr.compat.reanchor import reanchored
+from aisr.metrics.credit import PRIOR_F1
 from aisr.metrics.judgements import Gold
 from aisr.optimize.studies.layer import LARGE, LEANINGS, PRIOR, Drawn, draw, fitted_layer, gain, label_facet
 
@@ -51,13 +52,14 @@ def right(gold: Gold) -> NDArray[np.float64]:
 
 def credit(said: NDArray[np.int64], gold: Gold) -> NDArray[np.float64]:
     """What each label is worth by the ranking score's gradient at the model as it is (judgements, labels): half of it
-    is macro-F1, half the share of judgements that are right."""
+    is macro-F1, half the share of judgements that are right. As in `aisr.metrics.credit`, false alarms of a label that
+    is never right cost something, and a label that does not occur is worth nothing."""
     labels = gold.allowed.shape[1]
     hits = np.bincount(said[gold.allowed[np.arange(len(said)), said]], minlength=labels)
     both = np.bincount(gold.first, minlength=labels) + np.bincount(said, minlength=labels)
-    f1 = 2 * hits / np.maximum(both, 1)
-    count = np.maximum(both, 1) / len(said)
-    worth = np.tile(-f1 / count / labels, (len(said), 1)) + gold.allowed * (2 / count / labels)
+    t = (2 * hits / np.maximum(both, 1) + PRIOR_F1) / 2
+    share = np.divide(len(said), both * labels, out=np.zeros(labels), where=both > 0)
+    worth = np.tile(-t * share, (len(said), 1)) + gold.allowed * (2 * share)
     return np.asarray(0.5 * worth + 0.5 * right(gold))
 
 

@@ -1,9 +1,10 @@
 """The decision layer beside DSPy's ReAnchor on what a model answered to labelled records:
-`python -m aisr.optimize.studies.reanchor_recorded RECORDS ANSWERS --task TASK` (minutes, no LM).
+`python -m aisr.optimize.studies.reanchor_recorded RECORDS ANSWERS --task TASK` (half a minute, no LM).
 
-Files as in `aisr.optimize.studies.recorded`. Both are fitted on four of five folds of records that share nothing, and
-heard on the fifth. ReAnchor is told what each label is worth as in `aisr.optimize.studies.reanchor`: 1 where it is
-right, or the credit, the ranking score linearised at the model as it is.
+Files as in `aisr.optimize.studies.recorded`. Both are fitted on four of five folds of records that share nothing and
+heard on the fifth, in ten divisions into folds; what most of the ten say counts. ReAnchor is told what each label is
+worth as in `aisr.optimize.studies.reanchor`: 1 where it is right, or the credit, the ranking score linearised at the
+model as it is.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from aisr.metrics.judgements import Gold, tally
 from aisr.metrics.tally import Tally
 from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.decision.fit import fit, named_by
-from aisr.optimize.decision.folds import FOLDS, Material, gather
+from aisr.optimize.decision.folds import FOLDS, REPEATS, Material, gather
 from aisr.optimize.studies.reanchor import credit, right
 from aisr.optimize.studies.recorded import judged
 from aisr.programs.decision.layer import LM
@@ -52,21 +53,25 @@ def main() -> int:
     cells.append(["decision layer" if layer.decision.kept else "decision layer (not kept)", "", gain])
     for name, worth in (("ReAnchor, accuracy", lambda _, gold: right(gold)), ("ReAnchor, credit", credit)):
         scores = _tally(labelled, material, anchored(labelled, material, said, worth))
-        cells.append([name, _score(scores), with_interval(*difference_interval(scores, alone))])
-    table(f"{len(rows)} records, {FOLDS} folds", ["", "ranking score", "gain"], cells)
+        cells.append([name, _score(scores), with_interval(*difference_interval(scores, alone, group=material.group))])
+    table(f"{len(rows)} records, {FOLDS} folds, {REPEATS} times", ["", "ranking score", "gain"], cells)
     return 0
 
 
 def anchored(labelled: Judgements, material: Material, said: NDArray[np.int64], worth: Worth) -> NDArray[np.int64]:
-    """What weights say of each judgement that were fitted on the other folds."""
-    fold = material.folds[0][material.gold.record]
-    opinions, found = material.opinions[LM], said.copy()
-    for part in range(FOLDS):
-        others, here = fold != part, fold == part
-        rows = worth(said[others], material.gold[others])
-        weights = reanchored(labelled.labels, np.exp(opinions[others]).tolist(), rows.tolist())
-        found[here] = (opinions[here] + np.log(weights)).argmax(axis=1)
-    return found
+    """What is said of each judgement by weights that were fitted on the folds that it is not in; where these move
+    nothing, what the model said. In every division into folds; what most of them say counts."""
+    opinions, one = material.opinions[LM], np.eye(len(labelled.labels))
+    counts = 0.5 * one[said]  # of equals, what the model says
+    for folds in material.folds:
+        fold = folds[material.gold.record]
+        for part in range(FOLDS):
+            others, here = fold != part, fold == part
+            rows = worth(said[others], material.gold[others])
+            weights = reanchored(labelled.labels, np.exp(opinions[others]).tolist(), rows.tolist())
+            moved = any(weight != 1 for weight in weights)
+            counts[here] += one[(opinions[here] + np.log(weights)).argmax(axis=1) if moved else said[here]]
+    return np.asarray(counts.argmax(axis=1))
 
 
 def _tally(labelled: Judgements, material: Material, said: NDArray[np.int64]) -> Tally:

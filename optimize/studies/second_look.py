@@ -1,7 +1,7 @@
 """What a second look at papers is shown, and what it costs: `python -m aisr.optimize.studies.second_look PAPER…`.
 
 For each paper: prompt tokens of the first look, and of the second at the sentences that get no first look and at one of
-three of the others; and of the numbers and names in the former that a table, figure or passage of the paper has at all,
+three of the others; and of the numbers and names in all these that a table, figure or passage of the paper has at all,
 the share that is among what is shown. Nothing is sent.
 """
 
@@ -48,10 +48,10 @@ def measured(draft: Draft, found: Checks) -> Row:
     wanted: dict[int, list[int]] = {}
     for paragraph, sentence in [place for one in found.claims for place in one.places][::DOUBTED]:
         wanted.setdefault(paragraph, []).append(sentence)
-    counted = shown(draft, straight)
-    looks = ((CLAIMS, found.claims), (WHOLE, straight), (WHOLE, found.second.checks(wanted)))
-    first, again, doubted = (_tokens(task, some) for task, some in looks)
-    return Row(first, again, doubted, *counted)
+    doubted = found.second.checks(wanted)
+    looks = ((CLAIMS, found.claims), (WHOLE, straight), (WHOLE, doubted))
+    first, again, more = (_tokens(task, some) for task, some in looks)
+    return Row(first, again, more, *shown(draft, [*straight, *doubted]))
 
 
 def shown(draft: Draft, looked_at: Iterable[Check]) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -101,7 +101,20 @@ def _passage(record: DraftRecord) -> str:
         "paper": record.title,
         "section": " > ".join(record.headings),
         "before": record.before,
-        f"paragraph, which {own}": record.paragraph,
+        f"paragraph, which {own}": _numbered(record),
         "after": record.after,
     }
     return "\n".join(f"{name}: {item(clean(text))}" for name, text in parts.items() if text)
+
+
+def _numbered(record: DraftRecord) -> str:
+    """The paragraph with numbers in the place of the sentences to judge, which are shown in full beside it; what stands
+    there in another order, or in other words, is left as it is."""
+    shown, after = [], 0
+    for number, one in enumerate(record.sentences, start=1):
+        place = record.paragraph.find(one.sentence, after)
+        if place < 0:
+            break
+        shown += [record.paragraph[after:place], f"[sentence {number}]"]
+        after = place + len(one.sentence)
+    return "".join([*shown, record.paragraph[after:]])

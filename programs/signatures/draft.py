@@ -34,7 +34,7 @@ class HoldAgainstPaper(dspy.Signature):
     evidence: str = dspy.InputField(
         desc="what the paper shows elsewhere: tables with their cells, captions, passages of other sections"
     )
-    passage: str = dspy.InputField(desc="where the sentences stand: no evidence for themselves")
+    passage: str = dspy.InputField(desc="where they stand, each as [sentence N]: no evidence for itself")
     sentences: list[str] = dspy.InputField(desc="the sentences to judge, in order")
     sentence_labels: Annotated[list[DraftLiteral], Each("Which label fits sentence {}?")] = dspy.OutputField(
         desc=f"exactly one label for each sentence, in order. {definitions(DRAFT_DEFINITIONS)}"

@@ -208,8 +208,9 @@ def test_an_estimate_tells_of_what_a_retriever_embeds(aisr: Aisr, keyed: Loopbac
     assert re.search(rf"tokens, {read}\.\d\d USD", told.out)  # a dollar a token
 
 
+@pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])
 def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
-    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pdfs.write(tmp_path / "plot.pdf", "1 0 0 rg 0 0 612 792 re f")
@@ -221,7 +222,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     )
     loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
-    finished = aisr("check-paper", "main.tex", "--out", "review", "--program", "seeing", *lm)
+    finished = aisr("check-paper", "main.tex", "--out", "review", *words, *lm)
     assert finished.code == 0, finished.err
     sent = json.dumps([asked.body for asked in loopback.asked])
     assert sent.count("data:image/jpeg;base64,") == 1

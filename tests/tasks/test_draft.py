@@ -63,7 +63,9 @@ def test_a_judge_is_shown_where_the_sentences_stand_and_what_the_paper_says_else
     ]
     passage = field(shown, "passage") or ""
     assert passage.startswith("paper: Wrens\nsection: Results > Sites\nbefore: We listened.\n")
-    assert "reports findings of other sections: Wren reaches" in passage
+    assert passage.endswith("reports findings of other sections: [sentence 1] [sentence 2]")
+    told = program.prepare(record(paragraph=f"At night. {SAID[0]} It does.")).passage
+    assert told.endswith(": At night. [sentence 1] It does.")
     assert "may report findings of its own" in program.prepare(record(own_results=True)).passage
     assert "Where a caption or a passage disagrees with the cells of a table, the cells" in wording(asked)
 

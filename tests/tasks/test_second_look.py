@@ -161,6 +161,25 @@ def test_what_sums_up_is_asked_about_together_and_each_paragraph_named() -> None
     assert not check.record.own_results
 
 
+def test_sections_are_asked_about_together_as_far_as_they_fit_and_one_may_bear_out_the_other() -> None:
+    said = [f"Wren reaches {k}.5 in the bog at night" for k in range(AT_ONCE - 1)]
+    few, many = ("Method", "Lark reaches 58.5 on the heath. It was dry there"), ("Results", ". ".join(said))
+    both, rest = look(paper(few, ("Training", "It rained on the heath"), many)).checks(
+        {0: (0,), 1: (0,), 2: range(AT_ONCE - 1)}
+    )
+    assert [one.places[0] for one in (both, rest)] == [(0, 0), (2, 0)]
+    assert [len(one.sentences) for one in (both, rest)] == [2, AT_ONCE - 1]
+    assert isinstance(both.record, DraftRecord)
+    assert both.record.paragraph.startswith("(Method) Lark")
+    assert "(Training) It rained" in both.record.paragraph
+    told = "Hail broke the wind gate of our loud recorder, so that twenty channels fell silent until spring came"
+    helpful = paper(("Method", "The wind gate closes loud channels. Quiet"), ("Results", f"It pays. {told}"), *BODY)
+    (check,) = look(helpful).checks({0: (0,), 1: (0,)})
+    assert isinstance(check.record, DraftRecord)
+    (shown,) = [item.text for item in check.record.evidence_bundle if "Hail" in item.text]
+    assert shown == f"Section “Results”: {told}."
+
+
 @pytest.mark.parametrize("whose", ["Birds are larger than bats", "Our birds are larger than bats"])
 def test_an_introduction_compares_what_is_not_of_this_paper(whose: str) -> None:
     assert bool(look(paper(("Introduction", whose))).straight) == whose.startswith("Our")
