@@ -208,7 +208,7 @@ def test_a_paper_is_checked_by_a_registered_program_that_brings_its_error_rate(
 ) -> None:
     uri = "models:/aisr-track1@champion"
     table = "| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n\nTable 1: F1 at one site.\n"
-    (tmp_path / "paper.md").write_text(f"# Results\n\nWren reaches 61.0 (Table 1).\n\n{table}")
+    (tmp_path / "paper.md").write_text(f"# Birds\n\n## Results\n\nWren reaches 61.0 (Table 1).\n\n{table}")
     lm = compiled._replace(root=logged.root).lm
     finished = aisr("check-paper", tmp_path / "paper.md", "--program", uri, "--out", tmp_path / "out", *lm)
     assert finished.code == 0, finished.err
