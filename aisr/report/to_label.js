@@ -33,7 +33,7 @@
   }
 
   function piece(one) {
-    const picture = one.picture && pictures[one.picture];
+    const picture = one.picture && Object.hasOwn(pictures, one.picture) && pictures[one.picture];
     return el("p", null, el("b", null, one.key + (one.chosen ? ` (named ${one.chosen})` : "") + ": "), one.text,
       picture && el("img", { src: picture, alt: one.key }));
   }

@@ -15,6 +15,7 @@ from aisr.programs.asking.stated import FIELD
 from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr, Finished
 from support.corpora import Row, citation, read_rows, write
+from support.corpora import claim as bundled
 from support.loopback import Asked, Loopback
 from support.pages import Show, listening
 from support.scripted import claim, field, written
@@ -150,3 +151,14 @@ def test_what_a_person_says_on_the_page_becomes_labelled_records(aisr: Aisr, tmp
         row["id"]: (row["label"], row["evidence_para_ids"]) for row in read_rows(tmp_path / "out" / "corrections.jsonl")
     }
     assert labels == {"a": ("Supported", ["P2"]), "b": ("Topical Match", [])}  # nothing was ticked
+
+
+def test_a_picture_by_the_name_of_what_every_object_has_is_none(aisr: Aisr, tmp_path: Path, show: Show) -> None:
+    names = ["constructor", "__proto__", "toString"]
+    data = write(tmp_path / "records.jsonl", [bundled(None, pictures=names, id="a")])
+    predictions = write(tmp_path / "predictions.jsonl", [{"id": "a", "labels": ["Supported"], "confidence": 0.5}])
+    at = ["--task", "track1", "--artifacts", tmp_path]
+    assert aisr("label", data, *at, "--predictions", predictions, "--out", tmp_path).code == 0
+    page = show(tmp_path / "label.html")
+    expect(page.locator(".evidence p")).to_have_count(3)
+    expect(page.locator("img")).to_have_count(0)
