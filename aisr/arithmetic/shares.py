@@ -82,9 +82,10 @@ def shares(text: str) -> Iterator[Fact]:
 def means(text: str, around: str) -> Iterator[Fact]:
     """Means of whole numbers that a sample cannot have. around: the paragraph, which must say that the numbers are
     whole, such as ratings on a scale of 1 to 5."""
-    if not WHOLE.search(around):
+    told = list(MEAN.finditer(text))
+    if not told or not WHOLE.search(around):  # the paragraph is read last: it may be long
         return
-    for found in MEAN.finditer(text):
+    for found in told:
         whole, places = _whole(found["whole"]), _places(found["mean"])
         if 0 < whole < 10**places:
             near = _nearest(float(found["mean"]), whole, places)

@@ -45,7 +45,8 @@ def run(words: list[str], environment: dict[str, str], module: str = "mlflow") -
     with tempfile.TemporaryDirectory(prefix="aisr-serves-") as empty:
         told = os.environ | environment | {"PYTHONSAFEPATH": "1"}
         with subprocess.Popen(command, env=_absolute(told), cwd=empty) as server:
-            signal.signal(signal.SIGTERM, lambda *_: server.terminate())  # or the server would outlive this command
+            for ends in (signal.SIGTERM, signal.SIGINT):  # or the server would outlive this command
+                signal.signal(ends, lambda *_: server.terminate())
             return server.wait()
 
 

@@ -1,5 +1,6 @@
 """What a paper says of the things that a sentence of it speaks of: tables, figures, and passages of other sections."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -20,6 +21,7 @@ SECTION = "Section “"
 MOST_READ = 200_000  # characters of a table's cells; a longer one is data
 RANKED = 20  # passages that are looked through for a sentence
 LEAST = 0.4  # of the score of its own passage, which a passage must have: less is another subject
+MOST_COPIES = 3  # of a sentence that are told, the best first
 COPY = 0.6  # share of two sentences' stems that both have, from which on one is the other told again
 FEWEST = 5  # stems of a sentence that can be told to be one
 REFERRED, BESIDE = 10.0, 1.0  # what a float gains that the sentence refers to, or its paragraph
@@ -36,11 +38,10 @@ class Passage(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """A sentence that says nearly the same elsewhere; differs: whether the numbers of the two do."""
+    """A sentence that says nearly the same elsewhere, with other numbers."""
 
     paragraph: int
     text: str
-    differs: bool
 
 
 class Elsewhere:
@@ -55,6 +56,7 @@ class Elsewhere:
         self._texts = tuple(" ".join(one.texts) for one in self._passages)
         self._by_key = {table.key: table for table in self.tables}
         self._named = cache(self._names)
+        self._stems, self._differ = cache(_stems), cache(_differ)
 
     @cached_property
     def _printed(self) -> dict[str, frozenset[str]]:
@@ -73,10 +75,12 @@ class Elsewhere:
 
     def passages(self, said: Sequence[Sentence], paragraphs: Sequence[int]) -> tuple[list[list[Passage]], list[Copy]]:
         """For each of some sentences the best passages that may bear it out: none of its own paragraph, and none of
-        them or of what tells one of them again; and what does, elsewhere. paragraphs: of each its own."""
-        stems = [_stems(one.text) for one in said]
+        them or of what tells one of them again; and what does, elsewhere, with other numbers, of each sentence
+        `MOST_COPIES` at most. paragraphs: of each its own."""
+        stems = [self._stems(one.text) for one in said]
         found: list[list[Passage]] = []
         copies: dict[Copy, None] = {}
+        told: Counter[int] = Counter()
         asked = {one.text for one in said}
         for sentence, own in zip(said, paragraphs, strict=True) if self._texts else ():
             text = bare(sentence.text)
@@ -90,9 +94,12 @@ class Elsewhere:
                 if one.paragraph == own:
                     continue
                 texts = [text for text in one.texts if text not in asked]
-                again = {text: k for text in texts for k, those in enumerate(stems) if _is_copy(those, text)}
-                differing = {text: _differ(said[k].text, text) for text, k in again.items()}
-                copies |= dict.fromkeys(Copy(one.paragraph, text, differs) for text, differs in differing.items())
+                again = {t: k for t in texts for k, those in enumerate(stems) if _are_copies(those, self._stems(t))}
+                for text, k in again.items():
+                    copy = Copy(one.paragraph, text)
+                    if told[k] < MOST_COPIES and copy not in copies and self._differ(said[k].text, text):
+                        copies[copy] = None
+                        told[k] += 1
                 kept = tuple(text for text in texts if text not in again)
                 passages += [one._replace(texts=kept)] if one.source and kept else []
             found.append(passages)
@@ -168,9 +175,8 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word for word in words([text])[0] if not word.isdigit())
 
 
-def _is_copy(stems: frozenset[str], text: str) -> bool:
-    other = _stems(text)
-    return min(len(stems), len(other)) >= FEWEST and len(stems & other) >= COPY * len(stems | other)
+def _are_copies(one: frozenset[str], other: frozenset[str]) -> bool:
+    return min(len(one), len(other)) >= FEWEST and len(one & other) >= COPY * len(one | other)
 
 
 def _differ(one: str, other: str) -> bool:

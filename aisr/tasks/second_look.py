@@ -156,7 +156,7 @@ class SecondLook:
         facts = {k: self._facts.get(p, {}).get(place, ()) for k, (p, place) in enumerate(places)}
         told = hint(facts, range(len(places)))
         evidence += [{"type": "text", "text": told}] if told else []
-        again = [self._told_again(copy) for copy in copies if copy.differs]
+        again = [self._told_again(copy) for copy in copies]
         return [*evidence, *({"type": "text", "text": text} for text in again)]
 
     def _items(

@@ -3,13 +3,16 @@
 import random
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from aisr.optimize.datasets.paper_faults import Fault, Kind, faults
-from aisr.paper.draft import Draft, Paragraph
+from aisr.paper.draft import Draft, Sentence
 from aisr.paper.files import main_file
 from aisr.paper.open import read
 from aisr.programs.errors import UserError
@@ -22,6 +25,7 @@ LINE_END = re.compile(r"\r\n|\r|\n")
 NO_PROSE = re.compile(r"\n[ \t]*\r?\n|\\(?:begin|end|section|subsection|par)\b")
 STOP = re.compile(r"\.(?=[\s}\\%]|$)")
 MOST_WORDS = 4_000  # of a paragraph
+MOST_PAIRS = 20_000  # of equal words, one of a paragraph and one of its source: what repeats itself is aligned slowly
 
 
 class Edit(NamedTuple):
@@ -31,6 +35,29 @@ class Edit(NamedTuple):
     start: int
     end: int
     words: str
+
+
+class _Source(NamedTuple):
+    """A file's text, and where its lines begin, and it ends."""
+
+    text: str
+    starts: Sequence[int]
+
+    @classmethod
+    def of(cls, text: str) -> "_Source":
+        return cls(text, [0, *(one.end() for one in LINE_END.finditer(text)), len(text)])
+
+
+class _Words(NamedTuple):
+    """A paragraph's words and those of its source. begins: of the sentences in what is said; begin: where the part of
+    the source begins; at: for each of our words the one in the source."""
+
+    begins: Sequence[int]
+    said: str
+    begin: int
+    source: str
+    ours: Sequence[re.Match[str]]
+    at: Sequence[re.Match[str] | None]
 
 
 class Planted(NamedTuple):
@@ -45,15 +72,15 @@ def plantable(draft: Draft, seed: int) -> dict[Fault, Edit]:
     """The faults that can be planted in a draft's source, each with its edit. Raises UserError for a PDF."""
     if not any(one.place.line for paragraph in draft.paragraphs for one in paragraph.sentences):
         raise UserError(f"{draft.folder}: faults are planted in LaTeX or Markdown, of which lines are known")
-    sources: dict[str, str] = {}
+    source = cache(lambda file: _Source.of(_text(draft.folder / file)))
+    words = cache(lambda paragraph, file: _words(draft.paragraphs[paragraph].sentences, file, source(file)))
     found = {}
     for fault in faults(draft, seed):
         file = draft.paragraphs[fault.paragraph].sentences[fault.sentence].place.file
-        if file not in sources:
-            sources[file] = _text(draft.folder / file)
-        edit = _edit(draft.paragraphs, fault, sources[file])
-        if edit is not None:
-            found[fault] = edit
+        beside = words(fault.paragraph, file)
+        span = beside and _place(beside, fault)
+        if span:
+            found[fault] = Edit(file, *span, fault.words)
     return found
 
 
@@ -98,54 +125,46 @@ def planted(paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequ
     return Planted(copy, again, tuple(kept))
 
 
-def _edit(paragraphs: Sequence[Paragraph], fault: Fault, source: str) -> Edit | None:
-    """Where in the source the words of a fault are: found by the words of the paragraph around them."""
-    sentences = paragraphs[fault.paragraph].sentences
-    here = sentences[fault.sentence].place
-    same = [one.place.line for one in sentences if one.place.file == here.file and one.place.line]
-    before = sum(len(one.text) + 1 for one in sentences[: fault.sentence])
-    said = " ".join(one.text for one in sentences)
-    starts = [0, *(one.end() for one in LINE_END.finditer(source)), len(source)]
+def _words(sentences: Sequence[Sentence], file: str, source: _Source) -> _Words | None:
+    """The words of a paragraph, found in the source; None for one that is too long or repeats itself too often."""
+    same = [one.place.line for one in sentences if one.place.file == file and one.place.line]
+    starts = source.starts
     begin = starts[min(min(same), len(starts) - 1) - 1]
     last, beyond = (starts[min(max(same) - 1 + more, len(starts) - 1)] for more in (0, BEYOND))
-    end_of_it = NO_PROSE.search(source, last, beyond)
+    end_of_it = NO_PROSE.search(source.text, last, beyond)
     stop = end_of_it.start() if end_of_it else beyond
-    ours, theirs = (list(TOKEN.finditer(text)) for text in (said, source[begin:stop]))
-    if max(len(ours), len(theirs)) > MOST_WORDS:
+    said = " ".join(one.text for one in sentences)
+    ours, theirs = (list(TOKEN.finditer(text)) for text in (said, source.text[begin:stop]))
+    here, there = ([one[0] for one in some] for some in (ours, theirs))
+    often = Counter(there)
+    if max(len(ours), len(theirs)) > MOST_WORDS or sum(often[one] for one in here) > MOST_PAIRS:
         return None
-    matched = _matched([one[0] for one in ours], [one[0] for one in theirs])
+    matched = _matched(here, there)
     at = [theirs[place] if (place := _at(k, matched, theirs)) is not None else None for k in range(len(ours))]
+    begins = [0, *accumulate(len(one.text) + 1 for one in sentences)]
+    return _Words(begins, said, begin, source.text[begin:stop], ours, at)
+
+
+def _place(found: _Words, fault: Fault) -> tuple[int, int] | None:
+    """Where in the source the words of a fault are; of none before a full stop, the place before that."""
+    before = found.begins[fault.sentence]
     start, end = before + fault.start, before + fault.end
-    span = _place(said, source[begin:stop], ours, at, start, end)
-    return None if span is None else Edit(here.file, begin + span[0], begin + span[1], fault.words)
-
-
-def _place(
-    said: str,
-    source: str,
-    ours: Sequence[re.Match[str]],
-    at: Sequence[re.Match[str] | None],
-    start: int,
-    end: int,
-) -> tuple[int, int] | None:
-    """Where in the source a part of the text is; of an empty part before a full stop, the place before that."""
+    words = list(zip(found.ours, found.at, strict=True))
     if start == end:
-        before = next(
-            (found for word, found in zip(reversed(ours), reversed(at), strict=True) if word.end() <= start and found),
-            None,
-        )
-        behind = next((found for word, found in zip(ours, at, strict=True) if word.start() >= start and found), None)
-        if before is None:
+        left = next((there for here, there in reversed(words) if here.end() <= start and there), None)
+        right = next((there for here, there in words if here.start() >= start and there), None)
+        if left is None:
             return None
-        rest = source[before.end() : behind.start() if behind else len(source)]
-        stop = STOP.search(rest)
-        return None if stop is None else (before.end() + stop.start(),) * 2
-    words = [found for word, found in zip(ours, at, strict=True) if start <= word.start() and word.end() <= end]
-    if not words or words[0] is None or words[-1] is None:
+        stop = STOP.search(found.source[left.end() : right.start() if right else len(found.source)])
+        return None if stop is None else (found.begin + left.end() + stop.start(),) * 2
+    at = [there for here, there in words if start <= here.start() and here.end() <= end]
+    if not at or at[0] is None or at[-1] is None:
         return None
-    first, last = words[0].start(), words[-1].end()
-    command = len(words) == 1 and source[first] == "\\"  # the paper's own, for a number or a name
-    return (first, last) if command or " ".join(source[first:last].split()) == said[start:end] else None
+    first, last = at[0].start(), at[-1].end()
+    command = len(at) == 1 and found.source[first] == "\\"  # the paper's own, for a number or a name
+    if command or " ".join(found.source[first:last].split()) == found.said[start:end]:
+        return found.begin + first, found.begin + last
+    return None
 
 
 def _at(word: int, matched: Mapping[int, int], theirs: Sequence[re.Match[str]]) -> int | None:

@@ -11,7 +11,7 @@ from aisr.optimize.datasets.planted_paper import Planted, chosen, plantable, pla
 from aisr.paper.draft import Draft
 from aisr.paper.latex import read
 from aisr.programs.errors import UserError
-from support import source
+from support import growth, source
 from support.drafts import SITES, draft, table
 
 
@@ -161,3 +161,20 @@ def test_a_pdf_has_no_lines_to_change(paper: Path) -> None:
     ]
     with pytest.raises(UserError, match="LaTeX or Markdown"):
         plantable(replace(was, paragraphs=tuple(pages)), 1)
+
+
+def test_a_paragraph_that_repeats_itself_is_left_out_before_it_takes_long(tmp_path: Path) -> None:
+    table = source.SOURCE[source.SOURCE.index("\\begin{table}") : source.SOURCE.index("\\end{table}")] + "\\end{table}"
+
+    def plant(count: int) -> dict[Fault, object]:
+        said = " ".join(
+            f"At Heath, Wren reaches an F1 of 72.4 in run {k} (Table~\\ref{{tab:a}})." for k in range(count)
+        )
+        file = tmp_path / "main.tex"
+        file.write_text(
+            f"\\documentclass{{article}}\\begin{{document}}\\section{{Results}}{table}\n\n{said}\n\\end{{document}}"
+        )
+        return dict(plantable(read(file), 1))
+
+    assert plant(4)
+    assert growth.grows(plant, 12) < growth.TOO_MUCH

@@ -1,0 +1,42 @@
+"""A decision model checks a paper: both looks are closed questions, each with the labels of its own task."""
+
+import json
+from pathlib import Path
+
+from aisr.programs.labels import DRAFT_LABELS
+from support import decisions
+from support.commands import Aisr
+from support.loopback import Loopback
+
+PAPER = """# Wrens
+
+## Abstract
+
+Wren reaches an F1 of 72.4 on the heath.
+
+## Results
+
+Table 1 shows that Wren reaches an F1 of 61.0 on the heath because of its filter.
+
+Table 1: F1.
+
+| Detector | F1 |
+|---|---|
+| Wren | 61.0 |
+| Lark | 58.5 |
+"""
+
+
+def test_both_looks_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> None:
+    loopback.reply = decisions.decided
+    file, out = tmp_path / "paper.md", tmp_path / "out"
+    file.write_text(PAPER, encoding="utf-8")
+    words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
+    assert aisr("check-paper", file, "--out", out, *words).code == 0
+    asked = [question for one in loopback.asked for question in one.body["questions"]]
+    options = [{choice["value"] for choice in one["choices"]} for one in asked]
+    assert {str(label) for label in DRAFT_LABELS} in options
+    lines = [json.loads(line) for line in (out / "paper.jsonl").read_text(encoding="utf-8").splitlines()]
+    labels = [line["label"] for line in lines if line["kind"] == "claim"]
+    assert labels
+    assert set(labels) <= {str(label) for label in DRAFT_LABELS}
