@@ -26,9 +26,10 @@ from aisr.programs.records.context24_figures import (
 from aisr.programs.retrieval.elements import strategies
 from aisr.programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
 from aisr.programs.retrieval.elements.strategies import Strategy
+from aisr.programs.text.alike import alike
 from aisr.tasks import nlpcc
 from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.shared_evidence import evidence_keys, paper_keys
+from aisr.tasks.shared_evidence import evidence_keys, paper_keys, picture_keys
 from aisr.tasks.task import Options, Searched, Task
 
 NAME = "context24-figures"
@@ -85,9 +86,9 @@ def _told(record: Context24FiguresRecord) -> list[str]:
 
 
 def _shares(record: Context24FiguresRecord) -> set[str]:
-    named = {f"paper:{record.citekey}"} if record.citekey else set()
+    named = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
     captions = evidence_keys((), [element.caption for element in record.elements])
-    pictures = {f"picture:{path}" for path in record.img_paths}
+    pictures = picture_keys(record.img_paths)
     return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
 
 

@@ -17,6 +17,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_text import Context24TextJudge, Context24TextOptions, best_sentences
 from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord, Grounding, Snippet
 from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
+from aisr.programs.text.alike import alike
 from aisr.tasks import nlpcc
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.shared_evidence import paper_keys
@@ -82,7 +83,7 @@ def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Ground
 
 
 def _shares(record: Context24TextRecord) -> set[str]:
-    named = {f"paper:{record.citekey}"} if record.citekey else set()
+    named = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
     return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named}
 
 

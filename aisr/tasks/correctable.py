@@ -21,6 +21,7 @@ class Correctable:
 
     statements and evidence: the texts of a record that are judged, and those that each of them is held against;
     said: the label of each statement in an answer;
+    around: what else of a record is judged with them, such as the paragraph that they stand in;
     bare: a record without its labels; labelled: the same with what people say of its statements by their number, from
     0, in the place of its own labels; statements that neither has a label for are left out. Raises ValueError where the
     record does not take it;
@@ -32,6 +33,7 @@ class Correctable:
     said: Callable[[Any], Sequence[str]]
     bare: Callable[[Any], Any]
     labelled: Callable[[Any, Mapping[int, Said]], Any]
+    around: Callable[[Any], str] = lambda record: ""
     nameable: Callable[[Any], Sequence[str]] = lambda record: ()
     most: int = 0
 
@@ -43,7 +45,7 @@ class Correctable:
 
     def content(self, record: Any) -> str:
         """A digest of all that is judged, and of all that it is held against."""
-        return digest([*self.statements(record), "", *self.evidence(record)])
+        return digest([*self.statements(record), "", *self.evidence(record), "", self.around(record)])
 
 
 def digest(texts: Sequence[str]) -> str:

@@ -7,11 +7,12 @@ from aisr.metrics.draft import tally_draft
 from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
 from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
+from aisr.programs.text.alike import alike
 from aisr.tasks.correctable import Correctable, Said
 from aisr.tasks.exhibit import of_bundle, uncounted
 from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
 from aisr.tasks.planted_edits import plant_drafts
-from aisr.tasks.shared_evidence import evidence_keys
+from aisr.tasks.shared_evidence import evidence_keys, picture_keys
 from aisr.tasks.submission import FlatZip
 from aisr.tasks.task import Task
 
@@ -21,8 +22,8 @@ Gold = Sequence[Sequence[str]]
 def _shares(record: DraftRecord) -> set[str]:
     """The paper, the pictures and the tables; passages of one paper are its own."""
     captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
-    title = {f"title:{' '.join(record.title.lower().split())}"} if record.title else set()
-    return title | {*(f"picture:{path}" for path in record.img_paths), *evidence_keys(_texts(record), captions)}
+    title = {f"title:{''.join(alike(record.title).split())}"} if record.title else set()
+    return title | picture_keys(record.img_paths) | evidence_keys(_texts(record), captions)
 
 
 def _texts(record: DraftRecord) -> list[str]:
@@ -49,6 +50,7 @@ CORRECTABLE = Correctable(
     evidence=lambda record: [one.model_dump_json() for one in uncounted(record.evidence_bundle)],
     said=lambda answer: answer,
     bare=_bare,
+    around=lambda record: record.paragraph,
     labelled=_labelled,
 )
 JUDGEMENTS = Judgements(

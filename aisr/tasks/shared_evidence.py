@@ -3,24 +3,24 @@
 A record that is judged by the evidence of another one is no new record: its label can be guessed from the other's.
 """
 
-import re
 from collections.abc import Iterable
+from posixpath import normpath
 
 from aisr.base import digests
+from aisr.programs.text.alike import alike, words
 from aisr.programs.text.table import rows_of
 
-WORD = re.compile(r"\w+")
 PHRASE = 8  # words; a text or caption of fewer ("Results on the test set.") may well stand in two papers
 CELLS = 6  # different cells, two of them numbers; of smaller tables two may be equal by chance
 
 
 def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str]:
-    """The keys of texts and captions that are more than a phrase, but for case, blanks and punctuation, and of the
-    cells of tables given as text, in whatever markup and order."""
+    """The keys of texts and captions that are more than a phrase, but for case, blanks, punctuation and what is not
+    seen, and of the cells of tables given as text, in whatever markup and order."""
     keys = set()
     for text in texts:
-        before, rows = rows_of(text)
-        cells = {cell for row in rows for cell in map(_normal, row.split("|")) if cell}
+        before, rows = rows_of(alike(text))
+        cells = {cell for row in rows for cell in map(_cell, row.split("|")) if cell}
         if len(cells) >= CELLS and sum(any(map(str.isdigit, cell)) for cell in cells) > 1:
             keys.add(f"table:{digests.of_text(chr(10).join(sorted(cells)))}")
         keys |= _long("evidence text", text)
@@ -32,14 +32,19 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
 
 def paper_keys(paragraphs: Iterable[str]) -> set[str]:
     """The key of a paper: its words, however they are parted into paragraphs; none where there are none."""
-    words = _normal("\n".join(paragraphs))
-    return {f"paper:{digests.of_text(words)}"} if words else set()
+    found = words("\n".join(paragraphs))
+    return {f"paper:{digests.of_text(''.join(found))}"} if found else set()
+
+
+def picture_keys(paths: Iterable[str]) -> set[str]:
+    """The keys of pictures: their paths, however these are spelled (`./images//a.jpg`)."""
+    return {f"picture:{normpath(alike(path).replace(chr(92), '/'))}" for path in paths}
 
 
 def _long(kind: str, text: str) -> set[str]:
-    normal = _normal(text)
-    return {f"{kind}:{digests.of_text(normal)}"} if normal.count(" ") + 1 >= PHRASE else set()
+    found = words(text)
+    return {f"{kind}:{digests.of_text(''.join(found))}"} if len(found) >= PHRASE else set()
 
 
-def _normal(text: str) -> str:
-    return " ".join(WORD.findall(text.lower()))
+def _cell(text: str) -> str:
+    return " ".join(words(text))

@@ -14,7 +14,7 @@ from aisr.tasks import drafts, nlpcc, planted_edits
 from aisr.tasks.correctable import Correctable, Said
 from aisr.tasks.exhibit import of_bundle, uncounted
 from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
-from aisr.tasks.shared_evidence import evidence_keys
+from aisr.tasks.shared_evidence import evidence_keys, picture_keys
 from aisr.tasks.submission import FlatZip
 from aisr.tasks.task import Sources, Task
 
@@ -29,7 +29,7 @@ def _shares(record: Track1Record) -> set[str]:
     captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
     return {
         nlpcc.claim_key(record.claim_text),
-        *(f"picture:{path}" for path in record.img_paths),
+        *picture_keys(record.img_paths),
         *evidence_keys(_texts(record), captions),
     }
 
@@ -64,6 +64,7 @@ CORRECTABLE = Correctable(
     evidence=lambda record: [one.model_dump_json() for one in uncounted(record.evidence_bundle)],
     said=lambda answer: answer,
     bare=_bare,
+    around=lambda record: record.claim_text,
     labelled=_labelled,
 )
 JUDGEMENTS = Judgements(

@@ -11,10 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aisr.base import digests
-from aisr.optimize.datasets.near_duplicates import WORD, near_duplicates
+from aisr.optimize.datasets.near_duplicates import near_duplicates
+from aisr.programs.text.alike import words
 from aisr.tasks.task import Task
 
-RULE = "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence"
+RULE = (
+    "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "
+    "all but for what is not seen and compatibility forms"
+)
 LONG = 40  # words; shorter evidence may be alike by chance, and is held against other evidence as a whole
 OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike
 
@@ -102,8 +106,8 @@ def _counted(found: Sequence[set[str]]) -> Leak:
 
 def _long(text: str) -> Long | None:
     """A long text; None for a short one."""
-    words = WORD.findall(text.lower())
-    return Long(" ".join(words[:OPENING]), digests.of_text(" ".join(words))) if len(words) >= LONG else None
+    found = words(text)
+    return Long(" ".join(found[:OPENING]), digests.of_text(" ".join(found))) if len(found) >= LONG else None
 
 
 def _add(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, str, str]]) -> None:

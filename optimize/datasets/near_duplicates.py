@@ -7,12 +7,13 @@ Bayardo et al. 2007: two whose commonest words alone agree cannot reach the cosi
 work grows with the number of texts, not with its square.
 """
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from aisr.programs.text.alike import words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 NEAR = 0.8
 WINDOW = 100  # texts on either side; up to so many with a rare word in common are all compared
 PAIRS = 20_000  # compared at a time: some 50 MB
-WORD = re.compile(r"\w+")
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     """For each text the number of its group of near-duplicates, of those without a word one of its own each."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
 
-    normal = [" ".join(WORD.findall(text.lower())) for text in texts]
+    normal = [" ".join(words(text)) for text in texts]
     known = sorted(set(normal) - {""})
     if not known:
         return list(range(len(texts)))

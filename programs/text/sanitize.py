@@ -44,9 +44,9 @@ def plain(text: str) -> str:
     text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return text
-    folded = _folded(text)
-    broken = _broken(folded)
-    return text if broken == folded else broken
+    compatible = folded(text)
+    broken = _broken(compatible)
+    return text if broken == compatible else broken
 
 
 def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
@@ -63,7 +63,7 @@ def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
     return BRACKETED.sub(unlabelled, line)
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """The text in its compatibility form (NFKC), for which Python takes the square of the length of a run of marks; so
     long ones are folded piece by piece, as Unicode's stream-safe format has them (UAX 15)."""
     pieces, begin, marks = [], 0, 0

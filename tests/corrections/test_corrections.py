@@ -123,6 +123,7 @@ OTHER = {**CLAIM, "evidence_bundle": [{"type": "text", "text": "Something else."
         (line("track1", CLAIM, "Supported", evidence=["P1"]), "given.jsonl:2: 1 ids of evidence; at most 0"),
         (line("track1", CLAIM, "Supported", record={"id": "main.tex:1"}), "given.jsonl:2: record.claim_text: Field"),
         (line("track1", OTHER, "Supported"), "given.jsonl:1, "),
+        (line("track1", {**CLAIM, "claim_text": "Another paragraph."}, "Supported"), "given.jsonl:1, "),
         (line("track1", PICTURE, "Supported", record=CLIMBING), "leads out of the image folder"),
     ],
 )  # fmt: skip

@@ -10,6 +10,7 @@ from aisr.base import redact
 from aisr.programs.decision import cues, sentence_checks
 from aisr.programs.labels import ClaimLabel
 from aisr.programs.retrieval.expressions import phrases
+from aisr.programs.text.alike import alike
 from aisr.programs.text.chatter import quotes_alone
 from aisr.programs.text.clean import clean
 from aisr.programs.text.loose_match import lettered
@@ -53,6 +54,7 @@ def test_those_that_do_are_found(pattern: str, whole: bool, hangs: bool) -> None
 READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "a marker that does not end": (plain, "<<", " "),
     "marks in no order": (plain, "e", "\u0316\u0300"),
+    "marks in what is compared": (alike, "e", "\u0316\u0300"),
     "marks in an item": (item, "e", "\u0316\u0300"),
     "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
     "letters of LaTeX": (clean, "", "\\mathrm { a"),

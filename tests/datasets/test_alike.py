@@ -1,0 +1,120 @@
+"""A copy that looks the same is known again, whatever a stranger did to it that nobody sees."""
+
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.corrections.labelled import RECORDS
+from aisr.optimize.datasets.corrected import corrected
+from aisr.optimize.datasets.leakage import all_keys, common
+from aisr.programs.text.alike import alike
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
+from support.corpora import S, citation, claim, write
+
+TEXT = "Magpie reaches 71.3 points on MarlQA, which is more than Oriole has, at half its size in the café."
+LONG = " ".join(f"{a}{b}{c}on" for a in "bdfglm" for b in "aeio" for c in "nrs")
+
+
+def within(sign: str) -> Callable[[str], str]:
+    return lambda text: " ".join(word[:1] + sign + word[1:] for word in text.split(" "))
+
+
+def wide(text: str) -> str:
+    return "".join(chr(ord(sign) + 0xFEE0) if "!" <= sign <= "~" else sign for sign in text)
+
+
+DISGUISES: dict[str, Callable[[str], str]] = {
+    **{
+        f"U+{ord(sign):04X}": within(sign)
+        for sign in "\u200b\u00ad\u200d\u2060\u034f\u3164\u115f\u17b5\ufe0f\x08\x1f\x7f\U000e0041\U0001d173"
+    },
+    "full width": wide,
+    "full width capitals": lambda text: wide(text.upper()),
+    "decomposed": lambda text: unicodedata.normalize("NFD", text),
+    "decomposed, marks behind what is not seen": lambda text: unicodedata.normalize("NFD", text).replace(
+        "\u0301", "\u200b\u0301"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISGUISES)
+def test_what_is_not_seen_makes_no_other_text(name: str) -> None:
+    assert alike(DISGUISES[name](TEXT)) == alike(TEXT)
+
+
+def test_letters_that_look_alike_and_other_words_stay_different() -> None:
+    assert alike("Oriole") != alike("\u041eriole")
+    assert alike("71.3") != alike("713")
+
+
+def deep(found: Any, how: Callable[[str], str]) -> Any:
+    if isinstance(found, dict):
+        return {key: one if key in ("type", "img_path") else deep(one, how) for key, one in found.items()}
+    if isinstance(found, list):
+        return [deep(one, how) for one in found]
+    return how(found) if isinstance(found, str) else found
+
+
+def bundle(*items: dict[str, Any]) -> dict[str, Any]:
+    return claim([S], text=TEXT, id="dev1", evidence_bundle=list(items))
+
+
+PLAIN = bundle({"type": "text", "text": LONG})
+
+
+def cited(said: str, **more: Any) -> dict[str, Any]:
+    gold = {"evidence_para_ids": ["P1"], "evidence_texts": {"P1": said}}
+    return {**citation("Supported", text=TEXT, id="dev1"), **gold, "cited_paper_full_text": [{"P1": said}], **more}
+
+
+CITED = cited(LONG)
+LABELS = ("label", "evidence_para_ids", "sentence_label")
+
+
+@pytest.mark.parametrize("name", [one for one in DISGUISES if not one.startswith("decomposed")])
+@pytest.mark.parametrize(("task", "held"), [(TRACK1, PLAIN), (TRACK2, CITED)])
+def test_a_disguised_record_of_dev_does_not_count_as_train(
+    tmp_path: Path, task: Task, held: dict[str, Any], name: str
+) -> None:
+    unlike = {"evidence_bundle": []} if task is TRACK1 else cited("Elsewhere.")
+    other = {**held, **unlike, "claim_text": "Kestrel needs less memory.", "id": "t1"}
+    splits = {
+        "train": write(tmp_path / "train.jsonl", [other]),
+        "dev": write(tmp_path / "dev.jsonl", [held]),
+    }
+    kept = {key: held[key] for key in LABELS if key in held}
+    strange = {**deep(held, DISGUISES[name]), **kept, "id": "stranger-1"}
+    file = write(tmp_path / RECORDS, [strange])
+    found = corrected(task, file, splits)
+    assert (len(found.records), set(found.left_out)) == (0, {"stranger-1"})
+
+
+@pytest.mark.parametrize(
+    "path", ["./images/a.jpg", "images//a.jpg", "images/./a.jpg", "images/a.jpg/", "images/\u200ba.jpg"]
+)
+def test_a_picture_is_the_same_however_its_path_is_spelled(path: str) -> None:
+    def keys(spelled: str, said: str) -> set[str]:
+        row = claim([S], text=said, evidence_bundle=[{"type": "image", "img_path": spelled}])
+        return all_keys([common(TRACK1, TRACK1.record.model_validate({"id": "x", **row}))])[0]
+
+    assert keys(path, "One.") & keys("images/a.jpg", "Another.") == {"picture:images/a.jpg"}
+    assert not keys(path, "One.") & keys("images/b.jpg", "Another.")
+
+
+def test_a_table_is_known_behind_what_is_not_seen() -> None:
+    table = "| System | Score |\n|---|---|\n| Oriole | 68.1 |\n| Magpie | 71.3 |"
+    html = (
+        "<t\u200br><td>Mag&#8203;pie<td>71.3</t\u200br><tr><td>System<td>Score</tr>"
+        "<tr><td>Oriole<td>\uff16\uff18.1</tr>"
+    )
+
+    def keys(text: str, said: str) -> set[str]:
+        row = claim([S], text=said, evidence_bundle=[{"type": "text", "text": text}])
+        return TRACK1.shares(TRACK1.record.model_validate({"id": "x", **row}))
+
+    assert [key.partition(":")[0] for key in keys(table, "One.") & keys(html, "Another.")] == ["table"]
