@@ -21,6 +21,7 @@ class Label(StrEnum):
     PERCENTAGE = "Wrong percentage"
     IMPOSSIBLE = "Impossible for the sample"
     TEST = "Inconsistent test"
+    PLACES = "Two places disagree"
 
 
 MEANINGS: Mapping[Label, str] = {
@@ -37,6 +38,7 @@ MEANINGS: Mapping[Label, str] = {
     Label.PERCENTAGE: "the counts give another percentage",
     Label.IMPOSSIBLE: "no whole number of cases out of the sample gives this value (GRIM)",
     Label.TEST: "statistic, degrees of freedom and p do not fit together (as statcheck tells it)",
+    Label.PLACES: "another section says the same with another number",
 }
 
 

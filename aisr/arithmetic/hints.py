@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from aisr.arithmetic.facts import Fact
+from aisr.arithmetic.facts import Fact, Label
 from aisr.arithmetic.recompute import Recomputed
 
 OPENING = "Recomputed by a program from the numbers of this paper; it may have taken others than a sentence means."
@@ -11,10 +11,11 @@ Facts = Mapping[int, Mapping[int, Sequence[Fact]]]  # paragraph -> sentence -> w
 
 
 def by_sentence(found: Sequence[Recomputed]) -> dict[int, dict[int, list[Fact]]]:
-    """The facts of running text by paragraph and sentence; those of captions and tables are left out."""
+    """The facts of running text by paragraph and sentence; those of captions and tables are left out, and where
+    two places disagree: neither is proof of the other."""
     facts: dict[int, dict[int, list[Fact]]] = {}
     for one in found:
-        if one.paragraph is not None:
+        if one.paragraph is not None and one.fact.label is not Label.PLACES:
             facts.setdefault(one.paragraph, {}).setdefault(one.sentence, []).append(one.fact)
     return facts
 

@@ -14,6 +14,7 @@ from aisr.arithmetic.quoted_cells import quoted
 from aisr.arithmetic.reported_tests import ONE_SIDED, tests
 from aisr.arithmetic.shares import means, shares
 from aisr.arithmetic.steps import steps
+from aisr.arithmetic.told_twice import Told, disagreeing
 from aisr.paper.captions import MOST_TABLES, statements
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Paragraph, Sentence
@@ -38,11 +39,12 @@ class Recomputed(NamedTuple):
 
 
 def recomputed(draft: Draft) -> list[Recomputed]:
-    """All facts of a draft, in its order, those of captions and tables behind."""
+    """All facts of a draft, in its order; behind them where two places disagree, and those of captions and tables."""
     known = grids(list(draft.floats.values()))[:MOST_TABLES]
     one_sided = any(ONE_SIDED.search(one.text) for paragraph in draft.paragraphs for one in paragraph.sentences)
     printed = _printed(draft)
     found: list[Recomputed] = []
+    own: list[Told] = []
     for number, paragraph in enumerate(draft.paragraphs):
         if paragraph.of is not None:
             continue  # captions are told of with their tables
@@ -54,12 +56,14 @@ def recomputed(draft: Draft) -> list[Recomputed]:
             text = bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
             if not sentence.cites:  # numbers of others are not in this paper's tables
+                own.append(Told(number, place, text))
                 facts += compared(text, near, near if sentence.refers else known, referred)
                 facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
                 facts += ranges.held(text, near, known)
                 if referred and len(near) == 1 and sentence.refers:
                     facts += counts.named_rows(text, near[0], caption=False)
             found += (Recomputed(fact, number, place) for fact in _once(facts))
+    found += (Recomputed(fact, told.paragraph, told.sentence) for told, fact in disagreeing(draft, own))
     for table in known:
         found += _of_table(table, known, one_sided, printed)
     return found

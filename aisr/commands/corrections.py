@@ -54,8 +54,8 @@ def corrections(
 
     if (task is None) != (out is None) or (task is None and draft is None):
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
-    if draft is not None and not draft.exists():
-        raise UserError(f"--draft {draft}: no such file; expected the paper that was checked")
+    if draft is not None:
+        _expect_paper(draft)
     runs = [str(file).removeprefix(RUNS) for file in files if str(file).startswith(RUNS)]
     if runs and task is None:
         raise UserError(f"{RUNS}{runs[0]}: give --task T and --out DIR; in MLflow no flag is dismissed")
@@ -71,6 +71,19 @@ def corrections(
         for run in runs:
             found += _in_time(_of_run(artifacts, run, chosen, known))
         _labels(found, chosen, known, out, majority)
+
+
+def _expect_paper(draft: Path) -> None:
+    """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
+    from aisr.paper.files import main_file
+    from aisr.paper.open import READERS
+
+    try:
+        found = main_file(draft)
+    except UserError as error:
+        raise UserError(f"--draft {error}") from error
+    if found.suffix.lower() not in READERS:
+        raise UserError(f"--draft {draft}: not the paper that was checked; its name should end in {', '.join(READERS)}")
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
@@ -103,6 +116,9 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
     from aisr.commands.display import note
     from aisr.corrections import dismissed
 
+    if all(one.correction.dismissed is None for one in found):
+        note("no flag is dismissed in there; nothing was written")
+        return
     file, count = dismissed.remember(draft, found)
     note(f"{count} flags are dismissed from now on; {file} has them, and a line taken out of it brings one back")
 
@@ -123,7 +139,7 @@ def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]
         f"wrote {out / labelled.RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
         f"{labelled.PROVENANCE} beside it has who and when"
     )
-    splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").exists()}
+    splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
     if "train" in splits:
         note(str(corrected(task, out / labelled.RECORDS, splits)))
 
@@ -154,8 +170,8 @@ def _write(out: Path, contents: "Mapping[str, str]") -> None:
     from aisr.base.files import write_whole
 
     for name, content in contents.items():
-        path = out / name
-        if path.exists() and path.read_bytes() != content.encode():
+        path, whole = out / name, content.encode()
+        if path.exists() and (not path.is_file() or path.stat().st_size != len(whole) or path.read_bytes() != whole):
             raise UserError(
                 f"{path}: there already, and made of other corrections. It can be made again of the files that it "
                 "came from: name all of them, and remove it or choose another --out"

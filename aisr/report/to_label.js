@@ -32,18 +32,25 @@
   }
 
   function piece(one) {
-    const picture = one.picture && pictures[one.picture];
+    const picture = one.picture && Object.hasOwn(pictures, one.picture) && pictures[one.picture];
     return el("p", null, el("b", null, one.key + (one.chosen ? ` (named ${one.chosen})` : "") + ": "), one.text,
       picture && el("img", { src: picture, alt: one.key }));
+  }
+
+  // In sight: what the program names of a paper, or all where it names nothing.
+  function evidence(exhibits) {
+    const named = exhibits.filter((one) => one.chosen > 0).sort((a, b) => a.chosen - b.chosen);
+    const rest = exhibits.filter((one) => !one.chosen);
+    return el("div", { class: "evidence", tabindex: "0", role: "group", "aria-label": "Evidence" }, ...named.map(piece),
+      rest.length > 0 && el("details", { open: !named.length },
+        el("summary", null, (named.length ? "also read by the program: " : "evidence: ") + rest.length), ...rest.map(piece)));
   }
 
   function article(row, k) {
     const sure = row.sure === null ? "" : ` · ${percent(row.sure)} sure`;
     return el("article", { id: "row-" + k },
       el("h2", null, `${k + 1} of ${rows.length} · ${row.id}${sure}`),
-      ...row.statements.map((one, place) => statement(k, one, place)),
-      el("details", { open: most === 0 }, el("summary", null, `evidence: ${row.exhibits.length}`),
-        el("div", { class: "evidence", tabindex: "0" }, ...row.exhibits.map(piece))));
+      el("div", { class: "both" }, el("div", null, ...row.statements.map((one, place) => statement(k, one, place))), evidence(row.exhibits)));
   }
 
   function go(place, scroll) {

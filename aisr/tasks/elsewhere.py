@@ -9,9 +9,9 @@ from aisr.arithmetic.names import mentions
 from aisr.arithmetic.numbers import in_text
 from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft, Float, Sentence
+from aisr.paper.sections import part_of
 from aisr.programs.retrieval.bm25 import bm25, words
 from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
-from aisr.tasks.sections import part_of
 from aisr.tasks.telling import bare, numbers
 
 SENTENCES = 3  # of one passage

@@ -11,12 +11,12 @@ from aisr.arithmetic.recompute import recomputed
 from aisr.paper.captions import statements
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence
+from aisr.paper.sections import RESULTS
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.tasks.caption_checks import own_cells, to_hold
 from aisr.tasks.check import Check, id_of, items_of
 from aisr.tasks.second_look import HIDDEN, SecondLook
-from aisr.tasks.sections import RESULTS
 from aisr.tasks.telling import bare
 
 CLAIM = re.compile(

@@ -112,6 +112,10 @@ def _correction(
     record_id, statement, sentence = of
     named = ID.findall(str(evidence.feedback.value)[:1000]) if evidence is not None else []
     try:
+        when = datetime.fromtimestamp((said.last_update_time_ms or 0) / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{place}: {str(said.last_update_time_ms)[:40]} is no time, in milliseconds since 1970"
+    try:
         return Found(
             Correction.model_validate({
                 "task": task.name,
@@ -122,7 +126,7 @@ def _correction(
                 "label": said.feedback.value,
                 "evidence": named,
                 "who": said.source.source_id,
-                "when": datetime.fromtimestamp((said.last_update_time_ms or 0) / 1000, UTC),
+                "when": when,
                 "digest": judged.get("digest"),
             }),
             place,

@@ -16,7 +16,7 @@ SURE = "how_sure"  # the output in which a model that writes states how likely i
 AGAIN = "shown_ids"  # the input that repeats to a model that writes what it may name
 SECTION = "Options:"  # the line behind which an instruction describes them
 YES = 0.5  # an id is named from here on
-ROUNDING = 0.01  # by which served probabilities may sum to more or less than 1
+ROUNDING = 0.01  # by which a served probability may lie outside of 0 to 1, and the sum of a choice beside 1
 
 
 class NoDistribution(ValueError):
@@ -173,7 +173,7 @@ def distribution(question: Question, said: Mapping[str, Any]) -> list[float]:
 
 
 def probability(question: Question, said: Any) -> float:
-    """A number from 0 to 1. Raises `NoDistribution` for anything else."""
+    """A number from 0 to 1; what is off by no more than rounding is cut. Raises `NoDistribution` for anything else."""
     if isinstance(said, bool) or not isinstance(said, int | float) or not -ROUNDING <= said <= 1 + ROUNDING:
         raise NoDistribution(f"{question.name}: {said!r:.40} is no probability; expected a number from 0 to 1")
     return min(max(float(said), 0.0), 1.0)

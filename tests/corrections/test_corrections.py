@@ -1,5 +1,6 @@
 """`aisr corrections`: labelled records of what people said, and what is left out."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,21 @@ def test_the_last_word_of_each_counts_and_a_difference_is_left_out(aisr: Aisr, t
     (tmp_path / "out" / "corrections-provenance.jsonl").unlink()
     assert made(aisr, tmp_path, rows, "--majority").code == 0
     assert len(records(tmp_path)[0]["sentence_label"]) == 2
+
+
+@pytest.mark.parametrize("odd", ["huge", "folder", "pipe"])
+def test_what_stands_in_the_way_is_not_read(aisr: Aisr, tmp_path: Path, odd: str) -> None:
+    (tmp_path / "out").mkdir()
+    target = tmp_path / "out" / "corrections.jsonl"
+    if odd == "folder":
+        target.mkdir()
+    elif odd == "pipe":
+        os.mkfifo(target)
+    else:
+        target.touch()
+        os.truncate(target, 2**40)
+    done = made(aisr, tmp_path, [line("track1", CLAIM, "Supported")])
+    assert (done.code, "there already" in done.err) == (2, True)
 
 
 def test_the_same_again_is_the_same_and_nothing_else_is_overwritten(aisr: Aisr, tmp_path: Path) -> None:

@@ -139,19 +139,42 @@ def test_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
     assert len(list((tmp_path / "other").iterdir())) == 1
 
 
-def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -> None:
-    file = tmp_path / "plot.png"
-    made = papers.correctable(tmp_path)
+def of_picture(folder: Path, file: Path) -> list[str]:
+    """The digests of flags that show a picture."""
+    made = papers.correctable(folder)
     table = made.draft.floats["tab:main"]._replace(pictures=(Picture(file),))
-    seen = Piece("Figure 1", ("A plot.",), "plot.png")
+    seen = Piece("Figure 1", ("A plot.",), file.name)
     verdicts = tuple(one._replace(evidence=(*one.evidence, seen)) for one in made.verdicts)
     shown = replace(made, draft=replace(made.draft, floats={"tab:main": table}), verdicts=verdicts)
+    return [one.flag for one in marked(shown, {}).verdicts]
+
+
+def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -> None:
+    file = tmp_path / "plot.png"
     found = []
     for content in (b"one", b"one", b"two"):
         file.write_bytes(content)
-        found.append([one.flag for one in marked(shown, {}).verdicts])
+        found.append(of_picture(tmp_path, file))
     assert found[0] == found[1]
     assert all(one != other for one, other in zip(found[0], found[2], strict=True) if one)
+
+
+def test_what_no_model_would_be_shown_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "plot.png"
+    missing = of_picture(tmp_path, file)
+    file.touch()
+    assert of_picture(tmp_path, file) != missing
+    os.truncate(file, 50 * 2**20 + 1)
+    assert of_picture(tmp_path, file) == missing
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "folder", "/dev/null"])
+def test_flags_are_remembered_beside_a_paper_alone(aisr: Aisr, tmp_path: Path, name: str) -> None:
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "folder").mkdir()
+    given = write(tmp_path / "c.jsonl", [dismissal()])
+    done = aisr("corrections", given, "--draft", tmp_path / name)
+    assert (done.code, "--draft" in done.err, list(tmp_path.rglob(".aisr"))) == (2, True, [])
 
 
 def test_an_agent_is_told_what_a_reader_dismissed(loopback: Loopback, paper: Path) -> None:

@@ -16,6 +16,7 @@ from aisr.report import to_label
 from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr, Finished
 from support.corpora import Row, citation, read_rows, write
+from support.corpora import claim as bundled
 from support.loopback import Asked, Loopback
 from support.pages import Show, listening
 from support.scripted import claim, field, written
@@ -174,3 +175,14 @@ def test_what_no_line_of_corrections_can_hold_is_not_asked_about(
     assert done.code == 0, done.err
     assert [row["id"] for row in content(tmp_path / "label.html")["rows"]] == ["good"]
     assert "4 records are left out: an id, a claim or all of it is too long" in " ".join(done.out.split())
+
+
+def test_a_picture_by_the_name_of_what_every_object_has_is_none(aisr: Aisr, tmp_path: Path, show: Show) -> None:
+    names = ["constructor", "__proto__", "toString"]
+    data = write(tmp_path / "records.jsonl", [bundled(None, pictures=names, id="a")])
+    predictions = write(tmp_path / "predictions.jsonl", [{"id": "a", "labels": ["Supported"], "confidence": 0.5}])
+    at = ["--task", "track1", "--artifacts", tmp_path]
+    assert aisr("label", data, *at, "--predictions", predictions, "--out", tmp_path).code == 0
+    page = show(tmp_path / "label.html")
+    expect(page.locator(".evidence p")).to_have_count(3)
+    expect(page.locator("img")).to_have_count(0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import mlflow
 import pytest
-from mlflow.entities import AssessmentSource
+from mlflow.entities import AssessmentSource, Feedback
 from mlflow.genai.label_schemas import list_label_schemas
 from mlflow.genai.review_queues import list_review_queue_items, list_review_queues
 
@@ -71,6 +71,11 @@ def test_what_people_say_of_traces_becomes_labelled_records(
     say(second, "helpful", "Supported")  # no question of ours
     say(third, "right label", "Nonsense")
     say(third, "right label", ["Supported", "Overstate"], "bo")
+    for who, time in (("cy", 10**18), ("di", -(10**17))):
+        source = AssessmentSource("HUMAN", who)
+        mlflow.log_assessment(
+            third, Feedback(name="right label", value="Overstate", source=source, last_update_time_ms=time)
+        )
     out = tmp_path / "out"
     done = aisr(
         "corrections", f"runs:/{run}", "--task", "track2", "--data", data, "--out", out, "--artifacts", artifacts
@@ -82,6 +87,7 @@ def test_what_people_say_of_traces_becomes_labelled_records(
     assert [(one["who"], one["line"]) for one in label["by"]] == [("bo", f"trace {first}")]
     assert label["verdict"]["label"] == "Supported"
     assert "unknown label 'Nonsense'" in done.out
+    assert "1000000000000000000 is no time" in done.out
     assert "expected one of: Supported" in done.out  # of the list
 
 
