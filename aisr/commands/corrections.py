@@ -59,7 +59,9 @@ def corrections(
     runs = [str(file).removeprefix(RUNS) for file in files if str(file).startswith(RUNS)]
     if runs and task is None:
         raise UserError(f"{RUNS}{runs[0]}: give --task T and --out DIR; in MLflow no flag is dismissed")
-    found = [] if len(runs) == len(files) else read([file for file in files if not str(file).startswith(RUNS)])
+    bad: list[str] = []
+    found = [] if len(runs) == len(files) else read([file for file in files if not str(file).startswith(RUNS)], bad)
+    _list("left out, as they are no corrections", bad)
     found = _in_time(found)
     if draft is not None:
         _dismiss(found, draft)

@@ -158,11 +158,15 @@ def _write(
     from aisr.report.page import no_picture
     from aisr.report.thumbnails import Thumbnails
 
-    ids, shared = [], []
+    ids, shared, unsavable = [], [], 0
     for record in _unlabelled(task, data):
-        if record.id in known:
+        if record.id in known and to_label.savable(task, record):
             ids.append(record.id)
             shared.append(common(task, record))
+        elif record.id in known:
+            unsavable += 1
+    if unsavable:
+        note(f"{unsavable} records are left out: an id, a claim or all of it is too long for a line of corrections")
     if not ids:
         raise UserError(f"{data}: no record without labels that was judged; nothing to label")
     how = to_label.correctable(task)

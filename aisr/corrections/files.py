@@ -24,10 +24,23 @@ class Found(NamedTuple):
     place: str
 
 
-def read(files: Sequence[Path]) -> list[Found]:
-    """The corrections of all files, in their order; one that stands there twice is taken once. Raises `BadLine` at the
-    first line that is none, and UserError for a file that is too large or holds nothing."""
-    found = [one for file in files for one in _lines(file)]
+def read(files: Sequence[Path], left_out: list[str] | None = None) -> list[Found]:
+    """The corrections of all files, in their order; one that stands there twice is taken once. left_out: takes what is
+    wrong with each line that is none; without it, or where no line is a correction, the first is raised as `BadLine`.
+    Raises UserError for a file that is too large or holds nothing."""
+    found, bad = [], list[str]()
+    for file in files:
+        for place, line in _lines(file):
+            try:
+                found.append(Found(correction(line, place), place))
+            except BadLine as error:
+                if left_out is None:
+                    raise
+                bad.append(str(error))
+    if bad and not found:
+        raise BadLine(bad[0])
+    if left_out is not None:
+        left_out += bad
     if not found:
         raise UserError(f"{', '.join(map(str, files))}: no corrections in there; expected what a page downloaded")
     once: dict[str, Found] = {}
@@ -43,7 +56,8 @@ def in_time(found: Sequence[Found]) -> tuple[list[Found], list[str]]:
     return [one for one in found if not ahead(one.correction, now)], late
 
 
-def _lines(file: Path) -> Iterator[Found]:
+def _lines(file: Path) -> Iterator[tuple[str, bytes]]:
+    """Each line with its place; of one that is too long no more than shows it."""
     if not file.is_file():
         raise UserError(f"{file}: no such file; expected what a page downloaded as corrections")
     if file.stat().st_size > MAX_BYTES:
@@ -52,16 +66,19 @@ def _lines(file: Path) -> Iterator[Found]:
         number = 0
         while line := lines.readline(LONGEST + 1):
             number += 1
-            if len(line) > LONGEST:
-                raise BadLine(f"{file}:{number}: longer than {LONGEST >> 20} MiB; expected one correction")
             if number > MOST:
                 raise BadLine(f"{file}:{number}: more than {MOST:,} lines; expected what people said, in several files")
+            rest = line
+            while len(line) > LONGEST and rest and not rest.endswith(b"\n"):
+                rest = lines.readline(LONGEST)
             if line.strip():
-                yield Found(correction(line, f"{file}:{number}"), f"{file}:{number}")
+                yield f"{file}:{number}", line
 
 
 def correction(line: bytes, place: str) -> Correction:
     """The correction of one line. Raises `BadLine`, which names its place."""
+    if len(line) > LONGEST:
+        raise BadLine(f"{place}: longer than {LONGEST >> 20} MiB; expected one correction")
     try:
         raw = loads(line.removeprefix(b"\xef\xbb\xbf"))
     except ValueError as error:  # a repeated key among them

@@ -11,10 +11,11 @@ from aisr.programs.errors import UserError
 
 MOST_NAMED = 50  # ids of evidence
 SKEW = timedelta(days=1)  # by which clocks may differ
+CONTROLS = {"Cc", "Cf", "Cs", "Co"}  # not Cn: a character that browsers know already may be newer than Python's tables
 
 
 def _one_line(text: str) -> str:
-    if any(unicodedata.category(sign).startswith("C") for sign in text):
+    if any(unicodedata.category(sign) in CONTROLS for sign in text):
         raise UserError("control characters; expected one line of printable text")
     return text.strip()
 

@@ -2,13 +2,16 @@
 // sent anywhere. A page says by `about(key)` what one of its verdicts is:
 //   { task, record_id, statement, sentence, verdict: { label, program, lm }, labels: { label: meaning }, digest,
 //     flag: digest under which it may be dismissed, or "", most: ids of evidence that may be named, shown, named,
-//     record: () => the whole record, or null where it stands in a file }
+//     record: () => the whole record as JSON text, or null where it stands in a file }
 // `changed(key)` is called when something was said of a verdict.
 // keys: those of all verdicts.
+const whole = (record, values) =>
+  "{" + Object.entries(record).map(([field, place]) => JSON.stringify(field) + ":" + values[place]).join(",") + "}";
+
 function corrections(about, keys, changed) {
   const byId = (id) => document.getElementById(id);
   const KEPT = "aisr-corrections:" + document.body.dataset.page, NAME = "aisr-corrections:name";
-  const LONGEST_WHY = 500;
+  const LONGEST_WHY = 500, LONGEST_NAME = 100, LONGEST_ID = 1000;
   let refused = false; // the browser keeps nothing for this page
   let unsaved = false; // since the last download
   const picked = new Map(); // ids that are ticked where nothing was said yet
@@ -21,17 +24,27 @@ function corrections(about, keys, changed) {
   }
 
   // --- what was said: a list, the last of each verdict and kind being what holds
-  const isAct = (act) => act !== null && typeof act === "object" && about(act.key) !== undefined
-    && typeof act.when === "string" && typeof act.who === "string"
-    && (typeof act.dismissed === "string"
-      || (typeof act.label === "string" && Object.hasOwn(about(act.key).labels, act.label) && Array.isArray(act.evidence) && act.evidence.every((id) => typeof id === "string")));
+  // What was stored is taken only as far as a line of corrections may hold it: one that is none is lost on download.
+  const clean = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/gu, " ");
+  const nameIn = (text) => [...clean(text).trim()].slice(0, LONGEST_NAME).join("").trim();
+  const isText = (text, longest) => typeof text === "string" && text.length <= longest && !/\p{Cs}/u.test(text);
+  const DAY = 24 * 60 * 60 * 1000;
+  const isTime = (when) => typeof when === "string" && /^[1-9]\d{3}-/.test(when) && Date.parse(when) <= Date.now() + DAY
+    && new Date(when).toISOString() === when;
+  function isAct(act) {
+    const of = act !== null && typeof act === "object" ? about(act.key) : undefined;
+    if (of === undefined || !isTime(act.when) || !isText(act.who, 2 * LONGEST_NAME) || nameIn(act.who) !== act.who) return false;
+    if (act.dismissed !== undefined) return of.flag !== "" && act.label === undefined && isText(act.dismissed, LONGEST_WHY);
+    return typeof act.label === "string" && Object.hasOwn(of.labels, act.label) && Array.isArray(act.evidence)
+      && act.evidence.length <= of.most && act.evidence.every((id) => isText(id, 2 * LONGEST_ID) && id !== "" && [...id].length <= LONGEST_ID);
+  }
   function earlier() {
     try {
       const found = JSON.parse(stored(KEPT) || "[]");
       return Array.isArray(found) ? found.filter(isAct) : []; // whatever else can write there
     } catch { return []; }
   }
-  let who = stored(NAME) || "";
+  let who = nameIn(stored(NAME) || "");
   let acts = earlier();
   const last = (key, dismissal) => acts.findLast((act) => act.key === key && (act.dismissed !== undefined) === dismissal);
   const holding = () => [...new Set(acts.map((act) => act.key))].flatMap((key) => some([last(key, false), last(key, true)]));
@@ -140,7 +153,10 @@ function corrections(about, keys, changed) {
 
   function ask(key, box) {
     const why = el("input", { type: "text", maxlength: LONGEST_WHY, "aria-label": "Why is this no fault?", placeholder: "why, in a word", required: true });
-    const done = () => { if (why.value.trim()) say(key, { dismissed: why.value.trim() }); else why.focus(); };
+    const done = () => {
+      const words = why.value.replace(/\p{Cs}/gu, "").trim(); // half a character, where the field is full
+      if (words) say(key, { dismissed: words }); else why.focus();
+    };
     why.addEventListener("keydown", (event) => {
       event.stopPropagation(); // what is typed is no key of the page
       if (event.key === "Enter") done();
@@ -151,11 +167,11 @@ function corrections(about, keys, changed) {
     why.focus();
   }
   // --- name, count, download
-  const name = el("input", { type: "text", maxlength: 100, autocomplete: "off", "aria-label": "Your name, which goes with every correction", placeholder: "your name" });
+  const name = el("input", { type: "text", maxlength: LONGEST_NAME, autocomplete: "off", "aria-label": "Your name, which goes with every correction", placeholder: "your name" });
   name.value = who;
   name.addEventListener("keydown", (event) => event.stopPropagation());
   name.addEventListener("input", () => {
-    who = name.value.replace(/[\p{C}]/gu, " ").trim();
+    who = nameIn(name.value);
     store(NAME, who);
     name.removeAttribute("aria-invalid");
   });
@@ -176,10 +192,11 @@ function corrections(about, keys, changed) {
     const { task, record_id, statement, sentence, verdict } = of;
     const by = { who: act.who || who, when: act.when };
     if (act.dismissed !== undefined)
-      return { format: 1, task, record_id, statement, sentence, verdict, dismissed: act.dismissed, ...by, digest: of.flag };
+      return JSON.stringify({ format: 1, task, record_id, statement, sentence, verdict, dismissed: act.dismissed, ...by, digest: of.flag });
+    const text = JSON.stringify({ format: 1, task, record_id, statement, sentence, verdict, label: act.label,
+      evidence: act.evidence, ...by, digest: of.digest });
     const record = of.record();
-    return { format: 1, task, record_id, statement, sentence, verdict, label: act.label, evidence: act.evidence, ...by,
-      digest: of.digest, ...(record === null ? {} : { record }) };
+    return record === null ? text : `${text.slice(0, -1)},"record":${record}}`;
   }
 
   function download() {
@@ -189,7 +206,7 @@ function corrections(about, keys, changed) {
       name.focus();
       return;
     }
-    const text = holding().map((act) => JSON.stringify(line(act)) + "\n");
+    const text = holding().map((act) => line(act) + "\n");
     const link = el("a", { href: URL.createObjectURL(new Blob(text, { type: "application/jsonl" })), download: "corrections.jsonl" });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);

@@ -1,7 +1,6 @@
 // Records one below the other, each statement with what the program says and what a person does.
 (() => {
   const { task, by, labels, most, rows, records, values } = data("content"), pictures = data("pictures");
-  const whole = (row) => Object.fromEntries(Object.entries(records[row]).map(([field, place]) => [field, values[place]]));
   const keys = rows.flatMap((row, k) => row.statements.map((_, place) => `${k}:${place}`));
   const drawn = new Map();
   let at = 0;
@@ -14,8 +13,8 @@
       task, record_id: id, statement: place, sentence: text, verdict: { label: said, ...by }, labels, digest, flag: "", most,
       shown: exhibits.map((one) => one.key),
       named: exhibits.filter((one) => one.chosen > 0).sort((a, b) => a.chosen - b.chosen).map((one) => one.key),
-      all: paper !== undefined && (() => values[paper].flatMap((paragraph) => Object.entries(paragraph))),
-      record: () => whole(row),
+      all: paper !== undefined && (() => JSON.parse(values[paper]).flatMap((paragraph) => Object.entries(paragraph))),
+      record: () => whole(records[row], values),
     };
   }, keys, (key) => mark(Number(key.split(":")[0])));
 

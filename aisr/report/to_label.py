@@ -3,15 +3,20 @@
 What is said on it is kept in the browser and downloaded, each line with its record: `aisr corrections` takes it.
 """
 
+import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
+from pydantic import ValidationError
 
-from aisr.base.digests import of_text
+from aisr.base.digests import LENGTH, of_text
 from aisr.base.files import write_whole
 from aisr.corrections import panel
+from aisr.corrections.files import LONGEST
+from aisr.corrections.line import Correction
 from aisr.programs.errors import UserError
 from aisr.programs.records.base import Record
 from aisr.report.page import HERE, STYLES, Thumbnail, digest, embedded, inlined, no_picture
@@ -20,6 +25,7 @@ from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.task import Answer, Task
 
 FILE = "label.html"
+LONGEST_RECORD = LONGEST - 2**20  # bytes: the rest is for what is said of it
 SCRIPTS = (HERE / "elements.js", panel.SCRIPT, HERE / "to_label.js")
 
 
@@ -44,6 +50,23 @@ def correctable(task: Task) -> Correctable:
     if task.correctable is None:
         raise UserError(f"--task {task.name}: nobody can correct its verdicts so far")
     return task.correctable
+
+
+def savable(task: Task, record: Record) -> bool:
+    """Whether what is said of a record goes into a line of corrections, with its ids, its statements and its texts."""
+    how = correctable(task)
+    named = sorted(how.nameable(record), key=len)[-1:]
+    whole = json.dumps(how.bare(record).model_dump(mode="json", exclude_none=True), ensure_ascii=False)
+    if len(whole.encode("utf-8", "replace")) > LONGEST_RECORD:
+        return False
+    said = {"task": task.name, "record_id": record.id, "label": "any", "evidence": named}
+    by = {"who": "anybody", "when": datetime.now(UTC), "digest": "0" * LENGTH}
+    try:
+        for number, sentence in enumerate(how.statements(record)):
+            Correction.model_validate({**said, **by, "statement": number, "sentence": sentence})
+    except ValidationError:
+        return False
+    return True
 
 
 def write(

@@ -1,6 +1,5 @@
 // What can be said of the verdicts on a paper, as the panel for corrections takes it; a verdict is known by its number.
 function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
-  const whole = (record) => Object.fromEntries(Object.entries(records[record]).map(([field, place]) => [field, values[place]]));
   const keys = (verdict) => (bundles[verdict.evidence] || []).map((piece) => pieces[piece].key);
   return (number) => {
     const verdict = Number.isInteger(number) ? verdicts[number] : undefined;
@@ -13,8 +12,8 @@ function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
       sentence: subject ? subject.sentence : verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm },
       labels: subject ? known.meanings : {}, digest: subject ? subject.digest : verdict.flag,
       flag: verdict.dismissed ? "" : verdict.flag, most: subject ? known.most : 0, shown, named,
-      all: paper !== null && paper !== undefined && (() => values[paper].flatMap((paragraph) => Object.entries(paragraph))),
-      record: () => (subject ? whole(subject.record) : null),
+      all: paper !== null && paper !== undefined && (() => JSON.parse(values[paper]).flatMap((paragraph) => Object.entries(paragraph))),
+      record: () => (subject ? whole(records[subject.record], values) : null),
     };
   };
 }

@@ -94,7 +94,7 @@ def test_the_keys_say_it_too_and_take_it_back(opened: Open) -> None:
     expect(page.locator(".row.gone")).to_have_count(1)
 
 
-def test_the_browser_keeps_it_for_this_page_alone(opened: Open) -> None:
+def test_the_browser_keeps_it_for_this_page_alone(opened: Open, tmp_path: Path) -> None:
     page = opened()
     at(page, "At Heath, Lark reaches")
     page.keyboard.press("a")
@@ -104,10 +104,21 @@ def test_the_browser_keeps_it_for_this_page_alone(opened: Open) -> None:
     assert status(page).startswith("You agree: Contradiction")
     expect(page.get_by_placeholder("your name")).to_have_value("Ada")
     digest = page.evaluate("document.body.dataset.page")
-    for planted in ('[{"key": 1, "label": "<b>", "evidence": [], "who": "", "when": ""}, null, 7]', "{}", "<"):
+    kept = json.loads(page.evaluate("key => localStorage.getItem(key)", f"aisr-corrections:{digest}"))[0]
+    spoilt: list[Row] = [
+        {"when": "never"}, {"when": "0000-01-01T00:00:00.000Z"}, {"when": "9999-01-01T00:00:00.000Z"},
+        {"who": "\u001b"}, {"who": "a" * 300}, {"evidence": ["P1"] * 500}, {"evidence": [""]}, {"dismissed": None},
+    ]  # fmt: skip
+    flagless = [k for k, one in enumerate(papers.correctable(tmp_path).verdicts) if not one.flag]
+    assert flagless
+    unflagged = [{"key": k, "who": "", "when": kept["when"], "dismissed": "so"} for k in flagless]
+    bad = json.dumps([kept | one for one in spoilt] + unflagged)
+    page.evaluate("name => localStorage.setItem('aisr-corrections:name', name)", "Ada\x1b[2J " + "a" * 300)
+    for planted in (bad, '[{"key": 1, "label": "<b>", "evidence": [], "who": "", "when": ""}, null, 7]', "{}", "<"):
         page.evaluate("([key, text]) => localStorage.setItem(key, text)", [f"aisr-corrections:{digest}", planted])
         page.reload()
         expect(page.locator("#corrections")).to_contain_text("No corrections yet")
+    expect(page.get_by_placeholder("your name")).to_have_value("Ada [2J " + "a" * 92)
 
 
 def test_where_the_browser_keeps_nothing_that_is_said(opened: Open, browser: Browser, tmp_path: Path) -> None:

@@ -169,6 +169,19 @@ def test_a_line_that_is_no_correction_is_an_error(aisr: Aisr, tmp_path: Path, te
     assert why in done.err
 
 
+def test_a_line_that_is_no_correction_costs_no_other(aisr: Aisr, tmp_path: Path) -> None:
+    bad = [dismissal(who="A\x1b[2J"), "{", line("track1", CLAIM, "Supported", record_id="x" * 1001)]
+    newer = line("track1", CLAIM, "Supported", who="A\U0001ccd6 b")  # in no table of this Python
+    done = made(aisr, tmp_path, [*bad, newer])
+    assert done.code == 0, done.err
+    said = " ".join(done.out.split())
+    assert "3 × left out, as they are no corrections" in said
+    for why in ("given.jsonl:1: who: control characters", "given.jsonl:2: not JSON", "given.jsonl:3: record_id: "):
+        assert why in said
+    (by,) = read_rows(tmp_path / "out" / "corrections-provenance.jsonl")
+    assert by["by"][0]["who"] == "A\U0001ccd6 b"
+
+
 def test_a_time_that_is_yet_to_come_has_not_the_last_word(aisr: Aisr, tmp_path: Path) -> None:
     rows = [
         line("track1", CLAIM, "Contradiction", who="Eve", when="9999-12-31T23:59:59-11:00"),
@@ -182,6 +195,8 @@ def test_a_time_that_is_yet_to_come_has_not_the_last_word(aisr: Aisr, tmp_path: 
 def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LONGEST", 1000)
     assert "given.jsonl:1: longer than" in made(aisr, tmp_path, ["{" + " " * 2000]).err
+    kept = made(aisr, tmp_path, ["{" + " " * 5000, line("track1", CLAIM, "Supported")])
+    assert (kept.code, "given.jsonl:1: longer than" in kept.out) == (0, True)
     monkeypatch.setattr(files, "MOST", 1)
     assert "given.jsonl:2: more than 1 lines" in made(aisr, tmp_path, [dismissal(), dismissal()]).err
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.programs.asking.stated import FIELD
+from aisr.report import to_label
 from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr, Finished
 from support.corpora import Row, citation, read_rows, write
@@ -122,7 +123,8 @@ def test_predictions_will_do_and_without_confidence_it_is_said(aisr: Aisr, tmp_p
 
 def test_what_a_person_says_on_the_page_becomes_labelled_records(aisr: Aisr, tmp_path: Path, show: Show) -> None:
     hostile = "Pears </script><img src=x onerror=alert(1)> are ripe."
-    records = [citation(None, id="a"), citation(None, id="b", text=hostile)]
+    paper = {"b": "Of apples.", "P2": "Of pears.", "10": "Of plums.", "2": "Of figs.", "1": "Of nuts."}
+    records = [citation(None, id="a", cited_paper_full_text=[paper]), citation(None, id="b", text=hostile)]
     data = write(tmp_path / "records.jsonl", records)
     lines = [
         {"id": key, "label": "Supported", "evidence_para_ids": ["P2"], "confidence": sure}
@@ -151,6 +153,28 @@ def test_what_a_person_says_on_the_page_becomes_labelled_records(aisr: Aisr, tmp
         row["id"]: (row["label"], row["evidence_para_ids"]) for row in read_rows(tmp_path / "out" / "corrections.jsonl")
     }
     assert labels == {"a": ("Supported", ["P2"]), "b": ("Topical Match", [])}  # nothing was ticked
+    by_id = {row["id"]: row for row in read_rows(tmp_path / "out" / "corrections.jsonl")}
+    assert list(by_id["a"]["cited_paper_full_text"][0]) == list(paper)
+
+
+def test_what_no_line_of_corrections_can_hold_is_not_asked_about(
+    aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(to_label, "LONGEST_RECORD", 300_000)
+    records = [
+        citation(None, id="i" * 1001),
+        citation(None, id="paragraph", cited_paper_full_text=[{"P" * 1001: "Of pears."}]),
+        citation(None, id="claim", text="a" * 100_005),
+        citation(None, id="whole", cited_paper_full_text=[{"P1": "a" * 300_000}]),
+        citation(None, id="good"),
+    ]
+    lines = [{"id": row["id"], "label": "Supported", "evidence_para_ids": [], "confidence": 0.5} for row in records]
+    data, predictions = write(tmp_path / "records.jsonl", records), write(tmp_path / "predictions.jsonl", lines)
+    at = ["--task", "track2", "--artifacts", tmp_path, "--out", tmp_path, "--predictions", predictions]
+    done = aisr("label", data, *at)
+    assert done.code == 0, done.err
+    assert [row["id"] for row in content(tmp_path / "label.html")["rows"]] == ["good"]
+    assert "4 records are left out: an id, a claim or all of it is too long" in " ".join(done.out.split())
 
 
 def test_a_picture_by_the_name_of_what_every_object_has_is_none(aisr: Aisr, tmp_path: Path, show: Show) -> None:

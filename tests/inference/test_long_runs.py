@@ -32,7 +32,7 @@ def test_remembered_prompts_are_those_of_dspy(task: Task, schema: bool) -> None:
     variants = [base, base.with_instructions("Be strict."), base.append("correction", dspy.InputField(), str), base]
     for signature in variants:
         for example in examples(task, program)[:2]:
-            given = dict(example.inputs()) | {"correction": "Again."}
+            given = dict(example.inputs()) | {"correction": "Again.", "shown_ids": "P1, P2"}
             inputs = {name: given[name] for name in signature.input_fields}
             assert remembered.format(signature, [], inputs) == plain.format(signature, [], inputs)
     first = remembered.format_system_message(base)
