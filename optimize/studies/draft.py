@@ -120,7 +120,10 @@ def studied(paper: Path, seeds: int, faults: int, check: Check) -> tuple[list[Ru
         places = places or Counter(one.kind for one in edits)
         wanted = chosen(edits, faults, seed)
         if not wanted:
-            note(f"{paper}: no sentence says what a table bears out; nothing can be planted")
+            note(
+                f"{paper}: nothing can be planted; no sentence says what a table bears out, or its paragraph repeats "
+                "itself too often to be found again in the source"
+            )
             break
         with tempfile.TemporaryDirectory() as folder:
             copy = planted(paper, draft, edits, wanted, Path(folder).resolve())
