@@ -51,7 +51,7 @@ def table() -> dict[int, str]:
     known = dict(_other_cases(seen)) | seen
     accented = {}
     for sign in (chr(code) for first, end in ACCENTED for code in range(first, end)):
-        base, *marks = unicodedata.normalize("NFD", sign)
+        base, *marks = list(unicodedata.normalize("NFD", sign))
         if marks and base in known:
             accented[sign] = unicodedata.normalize("NFC", known[base] + "".join(marks))
     return {ord(sign): letter for sign, letter in (known | accented).items()}
