@@ -107,6 +107,14 @@ def test_what_is_told_again_proves_nothing_and_another_number_is_said() -> None:
     assert not any("Conclusion" in text or "about 72" in text for text in shown(paper(*same), 0, 0))
 
 
+def test_of_a_sentence_that_is_told_again_all_over_three_are_told() -> None:
+    """A paper of copies of one sentence would else fill the second look, and the time that it takes."""
+    body = [("Results", f"Day {k} was dry. Gulls {k} were seen. Nobody heard them") for k in range(30)]
+    again = [("Results", f"Wren reaches an F1 of {k}.2 on the heath at night") for k in range(80, 86)]
+    found = shown(paper(BODY[0], *body, *again), 0, 0)
+    assert sum("Told again" in text for text in found) == 3
+
+
 def test_no_sentence_is_evidence_for_itself_or_for_those_that_are_asked_about_with_it() -> None:
     twice = paper(("Results", "Wren reaches 61.0 at the bog"), ("Results", "At the bog Wren reaches 61.0 in all"))
     (check,) = look(twice).checks({0: (0,), 1: (0,)})
