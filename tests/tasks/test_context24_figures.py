@@ -260,4 +260,4 @@ def test_no_id_is_a_formula_of_a_spreadsheet(planted: str, tmp_path: Path) -> No
 def test_odd_ids_come_back_from_the_table_as_they_were(tmp_path: Path) -> None:
     ids = ['say "a, b"', "two\nlines", "a\x00b", "dash - and = within", "x-1", "Ünï; cödé"]
     LabelTable().write([{"id": one, "ranking": ["FIG 1", "TAB 2"]} for one in ids], tmp_path / "out.csv")
-    assert figure_files.predictions(tmp_path / "out.csv") == dict.fromkeys(ids, ["FIG 1", "TAB 2"])
+    assert figure_files.predictions(tmp_path / "out.csv") == {key: ["FIG 1", "TAB 2"] for key in ids}
