@@ -9,7 +9,7 @@ from aisr.paper.references import floats_named
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
 from aisr.tasks.paper_checks import checks
-from aisr.tasks.second_look import AT_ONCE, HIDDEN, LEFT_OUT, MOST_TOKENS, NOTHING_TOLD, SecondLook
+from aisr.tasks.second_look import AT_ONCE, FRONT, HIDDEN, LEFT_OUT, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))
@@ -69,6 +69,17 @@ def test_what_sums_up_goes_straight_to_it_where_it_states_a_result(heading: str,
     assert found.second.straight == ({0: (0,)} if wanted else {})
     assert found.skipped == ({} if wanted else {NOTHING_TOLD: 1})
     assert [one.paragraph for one in found.claims] == [1]
+
+
+def test_how_to_cite_a_paper_is_no_abstract_of_it() -> None:
+    said = ("", "Please cite as: A. Obi. Wren reaches 61.0. Birds 12 (3), 2022"), ("Abstract", "Wren reaches 61.0")
+    front, abstract, results = paper(*said, ("Results", "It rains")).paragraphs
+    front = front._replace(headings=())
+    found = checks(Draft(Path(), "", (front, abstract, results), {}, {}), {})
+    assert found.second is not None
+    assert found.second.straight == {1: (0,)}
+    assert found.skipped[FRONT] == 1
+    assert look(Draft(Path(), "", (front, results), {}, {})).straight == {0: (2, 3)}
 
 
 def test_sections_that_report_results_get_a_first_look() -> None:
