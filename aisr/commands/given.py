@@ -5,15 +5,13 @@ from typing import Any
 import typer
 
 from aisr.programs.errors import UserError
-
-# The names of `aisr.tasks.all.TASKS`, which loads DSPy.
-TASK_NAMES = ("track1", "track2", "averitec", "context24-figures", "context24-text", "draft")
+from aisr.tasks import names
 
 
 def known_task(name: str | None) -> str | None:
     """What --task says. Raises UserError for the name of no task."""
-    if name is not None and name not in TASK_NAMES:
-        raise UserError(f"--task {name!r}; one of: {', '.join(TASK_NAMES)}")
+    if name is not None and name not in names.TASK_NAMES:
+        raise UserError(f"--task {name!r}; one of: {', '.join(names.TASK_NAMES)}")
     return name
 
 

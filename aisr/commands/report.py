@@ -36,7 +36,7 @@ def report(
     logged = is_run_id(run) and not Path(run).exists()
     if not logged and not Path(run).is_dir():
         raise UserError(
-            f"{run}: no such folder; expected that of a compiled program, such as artifacts/track1/first, the one that "
+            f"{run}: no such folder; expected that of a compiled program, such as artifacts/TASK/NAME, the one that "
             "`aisr evaluate --output` wrote, or the id of an MLflow run"
         )
     prepare(artifacts)

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.commands.given import TASK_NAMES, known_task, there
+from aisr.commands.given import known_task, there
 from aisr.programs.errors import UserError
+from aisr.tasks.names import TASK_NAMES
 
 TaskName = Annotated[
     str,

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aisr.commands.given import TASK_NAMES
 from aisr.tasks.all import TASKS
+from aisr.tasks.names import TASK_NAMES
 from aisr.tracking.registry import model_name
 from support.commands import Aisr
 from support.compiled import Compiled
