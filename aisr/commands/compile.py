@@ -145,7 +145,7 @@ def compile_(
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for
+    from aisr.inference.chances import chances_for, questions_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.question_adapter import writer_of
@@ -231,6 +231,7 @@ def compile_(
         "order": order,
         "samples": samples,
         "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
+        **({} if members else questions_for(opened, chosen.option_types)),
     }
     options = {key: value for key, value in given.items() if value is not None}
     if members and options:
