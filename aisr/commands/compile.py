@@ -99,7 +99,7 @@ def compile_(
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for
+    from aisr.inference.chances import chances_for, questions_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
@@ -155,7 +155,8 @@ def compile_(
     if learnt:
         display.note(str(learnt))
     likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members)
-    given = built.said() | {"samples": samples, "chances": likely}
+    asked = {} if members else questions_for(opened, chosen.option_types)
+    given = built.said() | {"samples": samples, "chances": likely} | asked
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
