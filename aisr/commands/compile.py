@@ -94,7 +94,7 @@ def compile_(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
-    _check_folder(data)
+    _check_folder(task, data)
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
@@ -211,7 +211,7 @@ def compile_(
     raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
 
-def _check_folder(data: Path | None) -> None:
+def _check_folder(task: str, data: Path | None) -> None:
     """Raises UserError where the records cannot be there, before anything is made."""
     if data is None and not SAMPLE.is_dir():
         raise UserError(
@@ -220,3 +220,6 @@ def _check_folder(data: Path | None) -> None:
         )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (file := (data or SAMPLE / task) / name).is_file():
+            raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")
