@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from aisr.arithmetic.facts import MEANINGS
+from aisr.arithmetic.facts import MEANINGS, Fact
 from aisr.arithmetic.recompute import recomputed
 from aisr.paper.captions import with_captions
 from aisr.paper.draft import Draft, Float
 from aisr.paper.quotes import misquotes
-from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Piece, Review, Verdict, hidden, in_order
+from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
 
 NO_LM = "none"  # what stands for a language model where none is asked
 EXACTLY = (
-    "Arithmetic and quotes were checked without a language model: what is called wrong there was recomputed from the "
-    "paper's own numbers, or looked up in the cited file. Whether the sentence means those cells a program can "
-    "mistake: look at them."
+    "Arithmetic and quotes were checked without a language model, by the paper's own numbers and the cited files. "
+    "A program can mistake which cells a sentence means: look at them."
 )
 
 
@@ -46,7 +45,8 @@ def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
         draft=draft,
         verdicts=in_order([*verdicts, *review.verdicts]),
         labels={**review.labels, **LABELS},
-        worth=(*review.worth, EXACTLY),
+        worth=review.worth or (EXACTLY,),
+        more=(EXACTLY, *review.more) if review.worth else (),
     )
 
 
@@ -69,6 +69,7 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
             one.fact.said,
             one.fact.label,
             evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
+            marks=_marks(one.fact),
             why=one.fact.computed,
         )
         for one in wrong
@@ -83,8 +84,15 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
     return shown, verdicts
 
 
+def _marks(fact: Fact) -> tuple[Mark, ...]:
+    """The rows that a fact was recomputed from, and the cells in them; above the rows of a piece stands its caption."""
+    rows: dict[int, list[int]] = {}
+    for row, column in fact.cells:
+        rows.setdefault(row, []).append(column)
+    return tuple(Mark(0, row + 1, columns=tuple(columns)) for row, columns in sorted(rows.items()))
+
+
 def _piece(one: Float) -> Piece:
     caption = f"{one.name}: {one.caption}" if one.caption else one.name
-    return Piece(
-        one.name, (caption, *(row.replace("\t", " | ") for row in one.rows.split("\n")), *filter(None, [one.notes]))
-    )
+    rows = (" | ".join(cell.replace(" |", " ¦") for cell in row.split("\t")) for row in one.rows.split("\n"))
+    return Piece(one.name, (caption, *rows, *filter(None, [one.notes])))
