@@ -105,7 +105,10 @@ class _Questions:
     def _asked(self, signature: Any, row: dspy.Example, more: float, samples: int) -> Cost:
         read, written = tokens(_rendered(self.lm, signature, row)), tokens(_answer(signature, row))
         if self.lm.decides and is_closed(signature):
-            read, written = read + tokens(_questions(signature, row)), 0
+            # Its answers can be used or fail: none is asked for again, nor drawn for want of log-probabilities.
+            asked = _asked_closed(signature, row)
+            requests = ceil(len(asked) / MOST_QUESTIONS)
+            return Cost(1, (read + more) * requests + tokens("\n".join(asked)), 0) * samples
         once = Cost(1, read + more, written)
         repair = once + Cost(0, CORRECTION_TOKENS, 0) if self.most else Cost()
         return (once + repair) * samples
