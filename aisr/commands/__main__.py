@@ -21,6 +21,7 @@ from aisr.commands import registry as registry_commands
 from aisr.commands import report as report_commands
 from aisr.commands import retrieval as retrieval_commands
 from aisr.commands import serve as serve_commands
+from aisr.commands.grouped import spread
 from aisr.commands.help import Command, Compiling, Group, takes_files
 from aisr.commands.options import REFUSED
 from aisr.programs.errors import UserError
@@ -58,7 +59,7 @@ for _command in (
     doctor_commands.doctor,
 ):
     _class = Compiling if _command is compile_commands.compile_ else Command
-    app.command(_command.__name__.strip("_").replace("_", "-"), cls=_class)(takes_files(_command))
+    app.command(_command.__name__.strip("_").replace("_", "-"), cls=_class)(takes_files(spread(_command)))
 
 
 def _version(wanted: bool) -> None:

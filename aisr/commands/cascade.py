@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aisr.artifact.program_file import Loaded
+    from aisr.commands.lm_options import Reach
     from aisr.inference.cascade import Stage
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
@@ -43,7 +44,7 @@ SecondPrice = Annotated[
 
 
 class Asked(NamedTuple):
-    """The second LM as the options say it. schema, logprobs, threads, timeout: those of the first."""
+    """The second LM as the options say it."""
 
     spec: str
     below: float
@@ -79,10 +80,7 @@ def opened(
     first: "Loaded",
     first_lm: "OpenLM",
     ledger: "Ledger",
-    api_base: str | None,
-    schema: bool,
-    logprobs: bool,
-    threads: int | None,
+    reach: "Reach",
     timeout: float | None,
     artifacts: Path,
     keyed: bool = True,
@@ -92,7 +90,7 @@ def opened(
     from aisr.inference.cascade import Stage
 
     _ = task.labelled  # who has no labels is never unsure of one
-    lm = opened_lm_behind(wanted, first_lm, ledger, api_base, schema, logprobs, threads, timeout, keyed)
+    lm = opened_lm_behind(wanted, first_lm, ledger, reach, timeout, keyed)
     digest = first.digest
     if wanted.program:
         loaded = load(task, wanted.program, artifacts)
@@ -111,27 +109,12 @@ def opened_lm_behind(
     wanted: Asked,
     first: "OpenLM",
     ledger: "Ledger",
-    api_base: str | None,
-    schema: bool,
-    logprobs: bool,
-    threads: int | None,
+    reach: "Reach",
     timeout: float | None = None,
     keyed: bool = True,
 ) -> "OpenLM":
     """The second LM alone. One server embeds the papers, once for both."""
-    lm = opened_beside(
-        "second",
-        wanted.spec,
-        wanted.address,
-        api_base,
-        schema,
-        logprobs,
-        threads,
-        ledger,
-        wanted.price,
-        timeout,
-        keyed,
-    )
+    lm = opened_beside("second", wanted.spec, wanted.address, reach, ledger, wanted.price, timeout, keyed)
     return replace(lm, embeddings=first.embeddings)
 
 

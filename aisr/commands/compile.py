@@ -5,21 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
+from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     TRACES,
-    ApiBase,
-    EmbeddingPrice,
     LMSpec,
-    Logprobs,
-    MaxCalls,
-    MaxMinutes,
-    MaxUsd,
-    PriceOption,
     Root,
-    Schema,
-    Threads,
     Traces,
     chosen_task,
 )
@@ -39,29 +31,13 @@ from aisr.commands.search_options import (
 )
 from aisr.commands.session import command_line, ensemble_members, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
+    AUTO,
     AugmentDensity,
-    Checks,
     EmbeddingApiBase,
-    Evidence,
     EvidenceShare,
-    Fill,
     ImageRoot,
-    Neighbours,
-    Order,
-    Pairs,
-    Questions,
-    Quotes,
-    Rephrase,
-    Rerank,
-    Retriever,
-    Sentences,
-    Several,
-    ShownTokens,
-    Strategy,
+    ProgramOptions,
     TaskName,
-    Unit,
-    WithExpressions,
-    shown_tokens,
 )
 from aisr.programs.errors import UserError
 
@@ -69,6 +45,7 @@ SAMPLE = Path("data/sample")
 
 
 def compile_(
+    *,
     task: TaskName,
     data: Annotated[
         Path | None,
@@ -80,10 +57,7 @@ def compile_(
     ensemble: EnsembleOf = None,
     name: ArtifactName = None,
     lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     teacher_lm: TeacherLM = None,
     teacher_api_base: TeacherApiBase = None,
     teacher_price: TeacherPrice = None,
@@ -105,34 +79,14 @@ def compile_(
             "`samples`, or one `vote`; `auto`: logprobs where the LM gives them, else stated."
         ),
     ] = "auto",
-    unit: Unit = None,
-    evidence: Evidence = None,
-    checks: Checks = False,
+    built: ProgramOptions,
     image_root: ImageRoot = None,
-    context_tokens: ShownTokens = "auto",
     evidence_share: EvidenceShare = None,
-    retriever: Retriever = None,
     embedding_api_base: EmbeddingApiBase = None,
-    embedding_price: EmbeddingPrice = None,
-    rerank: Rerank = None,
-    quotes: Quotes = False,
-    questions: Questions = None,
-    pairs: Pairs = None,
-    fill: Fill = None,
-    strategy: Strategy = None,
-    sentences: Sentences = None,
-    neighbours: Neighbours = None,
-    expressions: WithExpressions = False,
-    several: Several = False,
-    rephrase: Rephrase = False,
-    order: Order = None,
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
-    max_usd: MaxUsd = None,
-    max_calls: MaxCalls = None,
-    max_minutes: MaxMinutes = None,
-    price: PriceOption = None,
+    spending: Spending,
     max_usd_per_1000: PriceOfAThousand = None,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
@@ -147,7 +101,6 @@ def compile_(
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
-    from aisr.lm.budget import Ledger, Limits
     from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.evidence.budget_fit import HOLD
@@ -176,23 +129,13 @@ def compile_(
         raise UserError("--max-usd-per-1000 bounds what is raced, and --ensemble races nothing; leave one of them out")
     if demos == 0 and not set(chain) <= {"mipro", "gepa"}:
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    ledger = spending.ledger()
     opened = opened_lm(
-        lm, api_base, schema, logprobs, threads, ledger, price,
-        embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
-    )  # fmt: skip
+        lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
+    )
     if teacher_lm:
         teacher = opened_beside(
-            "teacher",
-            teacher_lm,
-            teacher_api_base,
-            api_base,
-            schema,
-            logprobs,
-            threads,
-            ledger,
-            teacher_price,
-            keyed=not estimate,
+            "teacher", teacher_lm, teacher_api_base, reach, ledger, teacher_price, keyed=not estimate
         )
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
@@ -211,28 +154,11 @@ def compile_(
     learnt = corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
-    given = {
-        "unit": unit,
-        "evidence": form_of_evidence(evidence, opened) if evidence else None,
-        "checks": checks or None,
-        "context_tokens": shown_tokens(context_tokens),
-        "retriever": retriever,
-        "rerank": rerank,
-        "quotes": quotes or None,
-        "questions": questions,
-        "pairs": pairs,
-        "fill": fill,
-        "strategy": strategy,
-        "sentences": sentences,
-        "neighbours": neighbours,
-        "expressions": expressions or None,
-        "several": several or None,
-        "rephrase": rephrase or None,
-        "order": order,
-        "samples": samples,
-        "chances": chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members),
-    }
+    likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members)
+    given = built.said() | {"samples": samples, "chances": likely}
     options = {key: value for key, value in given.items() if value is not None}
+    if built.evidence:
+        options["evidence"] = form_of_evidence(built.evidence, opened)
     if members and options:
         raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
     plan = Plan(
@@ -245,7 +171,7 @@ def compile_(
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
         planted=augment,
         density=augment_density,
-        hold=(evidence_share or HOLD) if context_tokens == "auto" else None,
+        hold=(evidence_share or HOLD) if built.context_tokens == AUTO else None,
         priced=evidence_share is None,
         decide=decide,
         members=members,

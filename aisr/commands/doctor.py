@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aisr.base.files import cache_folder
+from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Root
 from aisr.commands.session import opened_lm, prepare
 from aisr.programs.errors import UserError
@@ -31,7 +32,7 @@ def doctor(lm: LMSpec = "embedded", api_base: ApiBase = None, artifacts: Root = 
     note(f"python {sys.version.split()[0]}, " + ", ".join(f"{name} {_version(name)}" for name in NEEDED))
     note("optional: " + ", ".join(f"{name} {_version(name)} ({use})" for name, use in OPTIONAL.items()))
     try:
-        opened = opened_lm(lm, api_base, True, True, None)
+        opened = opened_lm(lm, Reach(api_base=api_base))
         note(f"LM: {opened.spec}, {'at --api-base, ' if api_base else ''}{_asked_for(opened)}")
     except UserError as error:
         healthy = False

@@ -6,20 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
-    ApiBase,
-    EmbeddingPrice,
     LMSpec,
-    Logprobs,
-    MaxCalls,
-    MaxMinutes,
-    MaxUsd,
-    PriceOption,
     Root,
-    Schema,
-    Threads,
     chosen_task,
 )
 from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
@@ -38,6 +30,7 @@ Answered = Mapping[str, tuple[Any, float | None]]  # by record id: the answer, N
 
 
 def label(
+    *,
     data: Annotated[Path, typer.Argument(help="JSONL file of records; those with labels are left out.")],
     out: Annotated[Path, typer.Option(help="Folder to write label.html into.", show_default=False)],
     program: Annotated[
@@ -49,17 +42,10 @@ def label(
     task: Annotated[str | None, typer.Option(help="Of which task they are. Default: the program's.")] = None,
     first: Annotated[int, typer.Option(min=1, max=1000, help="How many records to ask about.")] = 20,
     lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     image_root: ImageRoot = None,
-    max_usd: MaxUsd = None,
-    max_calls: MaxCalls = None,
-    max_minutes: MaxMinutes = None,
-    price: PriceOption = None,
-    embedding_price: EmbeddingPrice = None,
+    spending: Spending,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
     ] = False,
@@ -71,7 +57,6 @@ def label(
     from aisr.commands.display import note
     from aisr.inference.answered import answers
     from aisr.inference.images import attach_gallery, find_gallery
-    from aisr.lm.budget import Ledger, Limits
     from aisr.report.to_label import By, correctable
 
     if (program is None) == (predictions is None):
@@ -86,10 +71,8 @@ def label(
     judge = attach_gallery(loaded.program if loaded else chosen.build({}), gallery)
     by, stopped = By(None, None), None
     if loaded and program:
-        opened = opened_lm(
-            lm, api_base, schema, logprobs, threads, Ledger(Limits(max_usd, max_calls, max_minutes)), price,
-            embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
-        )  # fmt: skip
+        ledger, prices = spending.ledger(), spending.prices()
+        opened = opened_lm(lm, reach, ledger, **prices, embedding_api_base=embedding_api_base, keyed=not estimate)
         if estimate:
             from aisr.commands.cascade import foretold
             from aisr.commands.display import say_foretold

@@ -5,17 +5,14 @@ from typing import Annotated
 
 import typer
 
+from aisr.commands.lm_options import Reach
 from aisr.commands.options import (
     ARTIFACTS,
-    ApiBase,
     LMSpec,
-    Logprobs,
     MaxMinutes,
     MaxUsd,
     PriceOption,
     Root,
-    Schema,
-    Threads,
 )
 from aisr.commands.session import opened_lm, prepare
 from aisr.commands.task_options import UncompiledEvidence
@@ -23,6 +20,7 @@ from aisr.programs.errors import UserError
 
 
 def mcp(
+    *,
     folder: Annotated[
         list[Path] | None,
         typer.Option(help="A folder that agents may name files in; repeatable. Nothing else is read."),
@@ -34,10 +32,7 @@ def mcp(
     ] = None,
     evidence: UncompiledEvidence = None,
     lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     price: PriceOption = None,
     max_usd: MaxUsd = None,
     max_calls: Annotated[int, typer.Option(min=1, help="Most LM calls of the whole session.")] = 500,
@@ -57,6 +52,6 @@ def mcp(
     from aisr.lm.budget import Ledger, Limits
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
-    asked = opened_lm(lm, api_base, schema, logprobs, threads, ledger, price)
+    asked = opened_lm(lm, reach, ledger, price=price)
     settings = Settings(opened(folder or []), artifacts, program, cite_program, draft_program, evidence)
     server(Session(settings, asked)).run("stdio")

@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.commands import cascade as second_option
+from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     FOUND,
     RECORDS_FAILED,
-    ApiBase,
-    EmbeddingPrice,
-    Logprobs,
-    MaxCalls,
-    MaxMinutes,
-    MaxUsd,
-    PriceOption,
     Root,
-    Schema,
-    Threads,
 )
 from aisr.commands.session import opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase, UncompiledEvidence
@@ -46,6 +38,7 @@ PaperLM = Annotated[
 
 
 def check_paper(
+    *,
     paper: Annotated[
         Path, typer.Argument(help="The paper: its main .tex file or the folder of that, a .md file or a PDF.")
     ],
@@ -71,10 +64,7 @@ def check_paper(
     ] = None,
     evidence: UncompiledEvidence = None,
     lm: PaperLM = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     fail_on: Annotated[
         list[str] | None, typer.Option(help="Exit with 3 where a sentence has this label; repeatable.")
@@ -87,15 +77,11 @@ def check_paper(
         bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
     ] = False,
     estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
-    max_usd: MaxUsd = None,
-    max_calls: MaxCalls = None,
-    max_minutes: MaxMinutes = None,
-    price: PriceOption = None,
+    spending: Spending,
     second_lm: second_option.SecondLM = None,
     below: second_option.Below = None,
     second_api_base: second_option.SecondApiBase = None,
     second_price: second_option.SecondPrice = None,
-    embedding_price: EmbeddingPrice = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Check a whole paper: its sentences against its tables and figures, its citations against the cited papers. Exits
@@ -116,7 +102,7 @@ def check_paper(
     from aisr.commands.review import say_review
     from aisr.inference.cascade import FIRST, SECOND
     from aisr.inference.images import open_gallery
-    from aisr.lm.budget import Account, Ledger, Limits
+    from aisr.lm.budget import Account
     from aisr.lm.open import EMBEDDED
     from aisr.review import dismissals, gate, recomputed
     from aisr.review.judging import reviewed
@@ -125,15 +111,17 @@ def check_paper(
     from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
 
     labels = gate.chosen(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    ledger = spending.ledger()
     accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if wanted else {}
     opened = opened_lm(
-        lm, api_base, schema, logprobs, threads, accounts.get(FIRST, ledger), price,
-        embedding_api_base=embedding_api_base, embedding_price=embedding_price, keyed=not estimate,
-    )  # fmt: skip
-    behind = wanted and second_option.opened_lm_behind(
-        wanted, opened, accounts[SECOND], api_base, schema, logprobs, threads, keyed=not estimate
+        lm,
+        reach,
+        accounts.get(FIRST, ledger),
+        **spending.prices(),
+        embedding_api_base=embedding_api_base,
+        keyed=not estimate,
     )
+    behind = wanted and second_option.opened_lm_behind(wanted, opened, accounts[SECOND], reach, keyed=not estimate)
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     gone = _dismissed(paper)
     found = checks(draft, cited)

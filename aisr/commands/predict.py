@@ -1,30 +1,23 @@
 """The commands that predict files of records: predict, and merge for the shards of one."""
 
 from collections.abc import Set
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aisr.commands.cascade import Below, SecondApiBase, SecondLM, SecondPrice, SecondProgram
+from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
-    ApiBase,
     Batch,
     BatchAnswers,
-    EmbeddingPrice,
     Jsonl,
     LMSpec,
-    Logprobs,
-    MaxCalls,
-    MaxMinutes,
-    MaxUsd,
-    PriceOption,
     ProgramName,
     Root,
-    Schema,
-    Threads,
     chosen_task,
 )
 from aisr.commands.session import embedding_address, load, opened_lm, prepare, warn_of_another_lm
@@ -38,6 +31,7 @@ if TYPE_CHECKING:
 
 
 def predict(
+    *,
     task: TaskName,
     program: ProgramName,
     data: Jsonl,
@@ -45,10 +39,7 @@ def predict(
         Path, typer.Option(help="Predictions file; a run that was stopped goes on in it.", show_default=False)
     ],
     lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     batch: Batch = None,
     answers: BatchAnswers = None,
@@ -77,11 +68,7 @@ def predict(
     second_program: SecondProgram = None,
     second_api_base: SecondApiBase = None,
     second_price: SecondPrice = None,
-    max_usd: MaxUsd = None,
-    max_calls: MaxCalls = None,
-    max_minutes: MaxMinutes = None,
-    price: PriceOption = None,
-    embedding_price: EmbeddingPrice = None,
+    spending: Spending,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
     ] = False,
@@ -99,7 +86,7 @@ def predict(
     from aisr.inference.predict import here
     from aisr.inference.predict import predict as run
     from aisr.inference.shards import Shard
-    from aisr.lm.budget import Account, Ledger, Limits
+    from aisr.lm.budget import Account
     from aisr.lm.embeddings import Embeddings
 
     if engine not in ("threads", "ray"):
@@ -115,37 +102,21 @@ def predict(
     loaded = load(chosen, program, artifacts)
     settings: dict[str, Any] = {
         "lm": lm,
-        "api_base": api_base,
-        "schema": schema,
-        "logprobs": logprobs,
         "timeout": timeout,
         "embedding_api_base": embedding_api_base,
-        "embedding_price": embedding_price,
+        **spending.prices(),
     }
-    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    ledger = spending.ledger()
     accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if second_asked else {}
     if batch or answers:
-        address = embedding_address(embedding_api_base, api_base)
-        embeddings = Embeddings(ledger, address, embedding_price, timeout=timeout)
-        opened = batching.opened(batch, answers, lm, api_base, schema, logprobs, embeddings)
+        address = embedding_address(embedding_api_base, reach.api_base)
+        embeddings = Embeddings(ledger, address, spending.embedding_price, timeout=timeout)
+        opened = batching.opened(batch, answers, lm, reach.api_base, reach.schema, reach.logprobs, embeddings)
     else:
-        opened = opened_lm(
-            **settings, threads=threads, ledger=accounts.get(FIRST, ledger), price=price, keyed=not estimate
-        )
+        opened = opened_lm(**settings, reach=reach, ledger=accounts.get(FIRST, ledger), keyed=not estimate)
     warn_of_another_lm(loaded.program, opened)
     second = second_asked and second_option.opened(
-        second_asked,
-        chosen,
-        loaded,
-        opened,
-        accounts[SECOND],
-        api_base,
-        schema,
-        logprobs,
-        threads,
-        timeout,
-        artifacts,
-        not estimate,
+        second_asked, chosen, loaded, opened, accounts[SECOND], reach, timeout, artifacts, not estimate
     )
     if estimate:
         from aisr.programs.reading.lines import read
@@ -174,9 +145,8 @@ def predict(
     if engine == "ray":
         from aisr.inference.ray_engine import on_ray
 
-        judging = on_ray(
-            chosen, loaded.program, opened, settings | {"price": price}, workers, ray_address, gallery, artifacts
-        )
+        settings |= asdict(reach)
+        judging = on_ray(chosen, loaded.program, opened, settings, workers, ray_address, gallery, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
     identity |= second.identity if second else {}
     ledger = ledger if second else opened.ledger

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.commands.lm_options import Reach
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     TRACES,
-    ApiBase,
     Jsonl,
     LMSpec,
-    Logprobs,
     ProgramName,
     Root,
     Schema,
-    Threads,
     Traces,
     chosen_task,
 )
@@ -34,14 +32,12 @@ if TYPE_CHECKING:
 
 
 def evaluate(
+    *,
     task: TaskName,
     program: ProgramName,
     data: Jsonl,
     lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
     ablate: Annotated[
@@ -69,7 +65,7 @@ def evaluate(
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    opened = opened_lm(lm, api_base, schema, logprobs, threads, embedding_api_base=embedding_api_base)
+    opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
     check_sees(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)

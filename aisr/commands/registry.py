@@ -4,16 +4,13 @@ from typing import Annotated
 
 import typer
 
+from aisr.commands.lm_options import Reach
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
-    ApiBase,
     Jsonl,
     LMSpec,
-    Logprobs,
     Root,
-    Schema,
-    Threads,
     chosen_task,
 )
 from aisr.commands.session import load, opened_lm, prepare, warn_of_another_lm
@@ -22,15 +19,13 @@ from aisr.programs.errors import UserError
 
 
 def compare(
+    *,
     task: TaskName,
     first: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
     second: Annotated[str, typer.Argument(help="The program to compare with it.")],
     data: Jsonl,
     lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
-    logprobs: Logprobs = True,
-    threads: Threads = None,
+    reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
     image_root: ImageRoot = None,
@@ -46,7 +41,7 @@ def compare(
 
     chosen = chosen_task(task)
     programs = [(name, load(chosen, name, artifacts)) for name in (first, second)]
-    opened = opened_lm(lm, api_base, schema, logprobs, threads, embedding_api_base=embedding_api_base)
+    opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
     gallery = find_gallery(image_root, data, artifacts)
     found = []
     for name, loaded in programs:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Logprobs, Root, Schema, chosen_task
 from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
@@ -112,7 +113,11 @@ def check_text(
     if task.draft is None:
         raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
     record = task.draft(text, Sources(evidence or [], paper))
-    opened = opened_lm(lm, api_base, schema, logprobs, 1, embedding_api_base=embedding_api_base)
+    opened = opened_lm(
+        lm,
+        Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1),
+        embedding_api_base=embedding_api_base,
+    )
     warn_of_another_lm(loaded.program, opened)
     example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
     outcome = judge(task, loaded.program, example, opened)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chosen_task
 from aisr.commands.session import embedding_address, load, opened_lm, prepare
 from aisr.commands.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
@@ -60,7 +61,7 @@ def retrieval(
     }
     if program or rerank:
         compiled = attach_embeddings(load(chosen, program, artifacts).program, embeddings) if program else None
-        opened = opened_lm(lm, api_base, schema, True, 1, embeddings.ledger)
+        opened = opened_lm(lm, Reach(api_base=api_base, schema=schema, threads=1), embeddings.ledger)
         if rerank:
             rankers[f"bm25, {rerank} reranked"] = _of_program(chosen.build({"rerank": rerank}), opened)
         if program:

@@ -3,11 +3,13 @@
 import os
 import shlex
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.environment import trim_keys
 from aisr.base.files import cache_folder
+from aisr.commands.lm_options import Reach
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,13 +43,13 @@ def command_line() -> str:
     return shlex.join(hidden).replace("'…'", "…")
 
 
-def opened_lm(lm: str, api_base: str | None, *given: Any, **more: Any) -> "OpenLM":
+def opened_lm(lm: str, reach: Reach, ledger: "Ledger | None" = None, **more: Any) -> "OpenLM":
     """`aisr.lm.open.opened_lm`, whose import is too slow for `--help`."""
     from aisr.lm import open as lms
 
-    if api_base and more.get("embedding_api_base") == lms.PROVIDER:
+    if reach.api_base and more.get("embedding_api_base") == lms.PROVIDER:
         say_one_key("embeddings")
-    return lms.opened_lm(lm, api_base, *given, **more)
+    return lms.opened_lm(lm, **asdict(reach), ledger=ledger, **more)
 
 
 def say_one_key(whose: str) -> None:
@@ -66,41 +68,28 @@ def opened_beside(
     role: str,
     spec: str,
     own_base: str | None,
-    api_base: str | None,
-    schema: bool,
-    logprobs: bool,
-    threads: int | None,
+    reach: Reach,
     ledger: "Ledger",
     price: str | None,
     timeout: float | None = None,
     keyed: bool = True,
 ) -> "OpenLM":
-    """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; api_base: where --lm is.
+    """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; reach: how --lm is.
 
     Raises UserError where that is at a server of the user's own and nobody says where this one is: records would leave
     for a provider unasked.
     """
-    if api_base and own_base is None and spec != "embedded" and not spec.startswith("gguf:"):
+    if reach.api_base and own_base is None and spec != "embedded" and not spec.startswith("gguf:"):
         raise UserError(
             f"--{role}-lm {spec}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
             f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "
             f"{spec.partition('/')[0]}"
         )
     address = None if own_base == "provider" else own_base
-    if api_base and address is None and spec.startswith("openai/"):
+    if reach.api_base and address is None and spec.startswith("openai/"):
         say_one_key(f"the {role} LM")
-    return opened_lm(
-        spec,
-        address,
-        schema or not address,
-        logprobs,
-        threads,
-        ledger,
-        price,
-        timeout=timeout,
-        role=f"{role}-",
-        keyed=keyed,
-    )
+    own = replace(reach, api_base=address, schema=reach.schema or not address)
+    return opened_lm(spec, own, ledger, price=price, timeout=timeout, role=f"{role}-", keyed=keyed)
 
 
 def embedding_address(own_base: str | None, api_base: str | None) -> str | None:

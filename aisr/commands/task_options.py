@@ -2,8 +2,9 @@
 here. Nothing else in the commands knows a task by its name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,16 +19,9 @@ TaskName = Annotated[
     ),
 ]
 SEARCHING = "track2"
+AUTO = "auto"
 SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.")]
 Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
-Evidence = Annotated[
-    str | None,
-    typer.Option(
-        help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels "
-        "(`image`) or, for track1, what the LM wrote of it (`transcript`); `auto` is image where the LM takes them, "
-        "else ocr. Default: caption."
-    ),
-]
 UncompiledEvidence = Annotated[
     str | None,
     typer.Option(
@@ -37,23 +31,12 @@ UncompiledEvidence = Annotated[
         "caption.",
     ),
 ]
-Checks = Annotated[
-    bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
-]
 ImageRoot = Annotated[
     Path | None,
     typer.Option(
         envvar="AISR_IMAGE_ROOT",
         help="track1, draft: the folder that img_path starts from. Default: that of the data, or one above, with "
         "`images/`.",
-    ),
-]
-ShownTokens = Annotated[
-    str,
-    typer.Option(
-        "--context-tokens",
-        help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
-        "most of train's claims (--evidence-share), as far as the model's context reaches.",
     ),
 ]
 EvidenceShare = Annotated[
@@ -69,87 +52,12 @@ ContextTokens = Annotated[
     int | None,
     typer.Option(min=1, help="track2: tokens of the paper to show. Default: 2/5 of it, 600 to 3,000."),
 ]
-
-
-def shown_tokens(text: str) -> int | None:
-    """The tokens of --context-tokens; None where they are to be chosen. Raises UserError for what is none of these."""
-    from aisr.programs.retrieval.passages import WHOLE
-
-    if text == "auto":
-        return None
-    if text == "whole":
-        return WHOLE
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= WHOLE):
-        raise UserError(f"--context-tokens {text!r}: expected a number of tokens above 0, `auto` or `whole`")
-    return int(text)
-
-
 Retriever = Annotated[
     str | None,
     typer.Option(
         help="track2, averitec, context24-figures: bm25 (default), hierarchical, neighbours, variants, dense, hybrid "
         "or round-robin; the last three with an embedding model behind a colon, or the built-in one."
     ),
-]
-Strategy = Annotated[
-    str | None,
-    typer.Option(
-        help="context24-figures: how figures are ranked, in words between strokes, such as chunk/512/mentions; "
-        "docs/context24-figures.md lists them. Default: element/100/read/parts. context24-text: `method` (default: "
-        "the LM chooses among sentences that tell of method), `select` (among the best by BM25), `whole` (it quotes "
-        "from the whole paper), or without LM "
-        "`sentences` or `paragraph`."
-    ),
-]
-Rephrase = Annotated[
-    bool, typer.Option("--rephrase", help="context24-figures: let the LM describe each figure first, a call each.")
-]
-Order = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=20,
-        help="context24-figures: how many of the best figures the LM puts in order; 0: no LM. Default: 10.",
-    ),
-]
-Rerank = Annotated[
-    int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
-]
-Quotes = Annotated[
-    bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
-]
-Questions = Annotated[
-    int | None,
-    typer.Option(min=0, max=5, help="averitec: most questions to ask before evidence is looked for. Default: 5."),
-]
-Pairs = Annotated[
-    int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
-]
-Fill = Annotated[
-    bool | None,
-    typer.Option(
-        "--fill/--no-fill",
-        help="averitec: fill the evidence up to ten pairs with the passages that come next. Default: it is filled.",
-        show_default=False,
-    ),
-]
-Sentences = Annotated[
-    int | None, typer.Option(min=1, max=30, help="context24-text: most sentences to take. Default: 5.")
-]
-Neighbours = Annotated[
-    int | None,
-    typer.Option(min=0, max=3, help="context24-text: sentences that come along on either side of each. Default: 0."),
-]
-WithExpressions = Annotated[
-    bool,
-    typer.Option(
-        "--expressions",
-        help="context24-text: take only sentences with an expression that gold passages of train share; for an LM to "
-        "choose among, put them first.",
-    ),
-]
-Several = Annotated[
-    bool, typer.Option("--several", help="context24-text: snippets as they stand apart, not joined into one.")
 ]
 AugmentDensity = Annotated[int, typer.Option(min=1, help="track1, draft: most planted edits in one paragraph.")]
 ShapeLike = Annotated[
@@ -169,6 +77,114 @@ EmbeddingApiBase = Annotated[
         "string names. Default: that of --api-base.",
     ),
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions:
+    """What `aisr compile` builds a program with: each option of a judge by the name that it has there."""
+
+    unit: Unit = None
+    evidence: Annotated[
+        str | None,
+        typer.Option(
+            help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels "
+            "(`image`) or, for track1, what the LM wrote of it (`transcript`); `auto` is image where the LM takes "
+            "them, else ocr. Default: caption."
+        ),
+    ] = None
+    checks: Annotated[
+        bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
+    ] = False
+    context_tokens: Annotated[
+        str,
+        typer.Option(
+            "--context-tokens",
+            help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
+            "most of train's claims (--evidence-share), as far as the model's context reaches.",
+        ),
+    ] = AUTO
+    retriever: Retriever = None
+    rerank: Annotated[
+        int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
+    ] = None
+    quotes: Annotated[
+        bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
+    ] = False
+    questions: Annotated[
+        int | None,
+        typer.Option(min=0, max=5, help="averitec: most questions to ask before evidence is looked for. Default: 5."),
+    ] = None
+    pairs: Annotated[
+        int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
+    ] = None
+    fill: Annotated[
+        bool | None,
+        typer.Option(
+            "--fill/--no-fill",
+            help="averitec: fill the evidence up to ten pairs with the passages that come next. Default: it is filled.",
+            show_default=False,
+        ),
+    ] = None
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="context24-figures: how figures are ranked, in words between strokes, such as chunk/512/mentions; "
+            "docs/context24-figures.md lists them. Default: element/100/read/parts. context24-text: `method` (default: "
+            "the LM chooses among sentences that tell of method), `select` (among the best by BM25), `whole` (it "
+            "quotes from the whole paper), or without LM `sentences` or `paragraph`."
+        ),
+    ] = None
+    sentences: Annotated[
+        int | None, typer.Option(min=1, max=30, help="context24-text: most sentences to take. Default: 5.")
+    ] = None
+    neighbours: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=3, help="context24-text: sentences that come along on either side of each. Default: 0."
+        ),
+    ] = None
+    expressions: Annotated[
+        bool,
+        typer.Option(
+            "--expressions",
+            help="context24-text: take only sentences with an expression that gold passages of train share; for an LM "
+            "to choose among, put them first.",
+        ),
+    ] = False
+    several: Annotated[
+        bool, typer.Option("--several", help="context24-text: snippets as they stand apart, not joined into one.")
+    ] = False
+    rephrase: Annotated[
+        bool, typer.Option("--rephrase", help="context24-figures: let the LM describe each figure first, a call each.")
+    ] = False
+    order: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=20,
+            help="context24-figures: how many of the best figures the LM puts in order; 0: no LM. Default: 10.",
+        ),
+    ] = None
+
+    def said(self) -> dict[str, Any]:
+        """Those that were said, as programs take them; for the rest a program has defaults. Raises UserError for what
+        is no number of tokens."""
+        said = {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
+        if self.context_tokens != AUTO:
+            said["context_tokens"] = shown_tokens(self.context_tokens)
+        return said
+
+
+def shown_tokens(text: str) -> int:
+    """The tokens of --context-tokens. Raises UserError for what is no number, nor `whole`."""
+    from aisr.programs.retrieval.passages import WHOLE
+
+    if text == "whole":
+        return WHOLE
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= WHOLE):
+        raise UserError(f"--context-tokens {text!r}: expected a number of tokens above 0, `auto` or `whole`")
+    return int(text)
+
 
 # Options of some tasks, by the names of the parameters, and whose they are: `--task T --help` shows those of T alone.
 OF_TASKS: Mapping[str, Sequence[str]] = {

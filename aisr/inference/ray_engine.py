@@ -111,7 +111,7 @@ class _Worker:
         self.task, self.program, _ = parse(program, "the program of this run")
         self.gallery = open_gallery(images, artifacts) if images else None
         attach_gallery(self.program, self.gallery)
-        self.lm = opened_lm(**settings, threads=threads, ledger=_SharedLedger(office, limits))
+        self.lm = opened_lm(**{**settings, "threads": threads}, ledger=_SharedLedger(office, limits))
         self.lm.lm.pace = _SharedPace(office, self.lm.lm.pace)
         attach_embeddings(self.program, self.lm.embeddings)
 

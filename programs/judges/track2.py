@@ -18,6 +18,7 @@ from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
 from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.content import able_to_decide
 from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete, log_odds
 from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
@@ -76,11 +77,11 @@ class Track2Judge(LabelJudge, Ranking):
         self.given = replace(self.given, context_tokens=tokens)
 
     def prepare(self, record: Track2Record) -> dspy.Example:
-        """The record as an example: inputs `passages`, `claim`, `shown`, `ranking` (paragraph ids), `odds` (of the
-        first of these by the fitted ranker: see `evidence_list.complete`), and `paper`, all its paragraphs by id, if
-        they are to be reranked; where it is labelled, also `label`, `evidence_ids` (the gold
-        ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none),
-        `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
+        """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
+        `ranking` (paragraph ids), `odds` (of the first of these by the fitted ranker: see `evidence_list.complete`),
+        and `paper`, all its paragraphs by id, if they are to be reranked; where it is labelled, also `label`,
+        `evidence_ids` (the gold ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1
+        (None: there is none), `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -98,6 +99,7 @@ class Track2Judge(LabelJudge, Ranking):
             "passages": plain(found.text),
             "claim": item(record.claim_text, paper.__contains__),
             "shown": found.shown,
+            "nameable": able_to_decide(found.shown, paper),
             "ranking": found.ranking if self.given.rerank else found.ranking[:DEPTH],
             "odds": self._odds(found),
         }
@@ -116,7 +118,12 @@ class Track2Judge(LabelJudge, Ranking):
         """What stands beside the inputs of a labelled record."""
         visible = [key for key in gold.evidence_para_ids if key in found.shown][: self.given.ids]
         ids, beside, text = lesson(claim, paper, gold.evidence_para_ids, found.ranking)
-        taught: dict[str, Any] = {"passages": plain(text), "evidence_ids": ids, "shown": beside}
+        taught: dict[str, Any] = {
+            "passages": plain(text),
+            "evidence_ids": ids,
+            "shown": beside,
+            "nameable": able_to_decide(beside, paper),
+        }
         if self.given.listed:
             taught["shown_ids"] = _listed(beside)
         right = {
@@ -181,6 +188,7 @@ class Track2Judge(LabelJudge, Ranking):
         ranking: list[str],
         paper: dict[str, str] | None = None,
         odds: Sequence[float] = (),
+        nameable: Sequence[str] = (),
     ) -> Steps[dspy.Prediction]:
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id) and the `quotable`
         paragraphs, all that were shown; `judgements`, of the one claim (see
@@ -191,13 +199,14 @@ class Track2Judge(LabelJudge, Ranking):
             most = self.context_tokens or paper_passages.budget(paper)
             found = paper_passages.chosen(paper, ranking, most, self.given.sifted)
             seen, shown = plain(found.text), found.shown
+            nameable = able_to_decide(shown, paper)
         (judged,), answers = yield from self.labelled(
             self.judge,
             claim,
             "label",
             lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
             {
-                "evidence_ids": {"items": {"enum": shown}, "maxItems": self.given.ids},
+                "evidence_ids": {"items": {"enum": list(nameable or shown)}, "maxItems": self.given.ids},
                 "evidence_quotes": {"maxItems": EVIDENCE_K},
             },
             passages=seen,

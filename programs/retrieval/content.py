@@ -2,7 +2,7 @@
 short, hardly can: legends of panels, notes, one line of a method, where data are to be had."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 HEADING = re.compile(r"(?:[A-Z]|\d+(?:\.\d+)*\.?\s)[^.!?:;]{0,78}[^.!?:;,]")
@@ -58,6 +58,13 @@ def without_content(paragraphs: Mapping[str, str]) -> set[str]:
     """The ids of paragraphs that cannot decide a claim."""
     idle = idle_places(tuple(paragraphs.values()))
     return {key for place, key in enumerate(paragraphs) if place in idle}
+
+
+def able_to_decide(shown: Sequence[str], paragraphs: Mapping[str, str]) -> list[str]:
+    """Those of the shown ids whose paragraphs can decide a claim; all of them where none can. A heading is shown for
+    what stands below it: to ask about it, too, would cost as much as a question about a paragraph."""
+    idle = without_content(paragraphs)
+    return [key for key in shown if key not in idle] or list(shown)
 
 
 def bare(paragraphs: Mapping[str, str]) -> set[str]:

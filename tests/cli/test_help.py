@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import typer
 
 from aisr.commands.__main__ import app
 from aisr.commands.panels import COMMANDS, OPTIONS
-from aisr.commands.task_options import OF_TASKS
+from aisr.commands.task_options import OF_TASKS, ProgramOptions
 from aisr.tasks.all import TASKS
 from support.commands import Aisr
 from support.paths import SAMPLE
@@ -42,6 +43,7 @@ def test_panels_name_options_that_there_are() -> None:
 
 
 def test_an_option_of_some_tasks_is_of_those_whose_programs_have_it() -> None:
+    assert {option.name for option in fields(ProgramOptions)} <= set(OF_TASKS)
     for option, tasks in OF_TASKS.items():
         having = {task for name, task in PROGRAM_OPTIONS if name == option}
         assert not having or having == set(tasks), option

@@ -29,6 +29,7 @@ from aisr.programs.asking.stated import stated
 from aisr.programs.questions.closed import Each
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.content import heading
 from aisr.programs.vision.images import Gallery
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -105,8 +106,11 @@ def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: 
     assert found.judgements[0].source == "options"
     (asked,) = loopback.asked
     questions = asked.body["questions"]
-    first = questions[1]["name"] if isinstance(questions, list) else list(questions)[1]
-    assert found.answer.evidence_para_ids[0] == first.removeprefix("evidence_ids ")  # of these the rule says 0.9
+    names = [one["name"] for one in questions] if isinstance(questions, list) else list(questions)
+    assert found.answer.evidence_para_ids[0] == names[1].removeprefix("evidence_ids ")  # to which the rule says yes
+    headings = {key for key, text in CITED.paragraphs.items() if heading(text)}
+    assert headings
+    assert headings.isdisjoint(name.removeprefix("evidence_ids ") for name in names)
     assert "shown_ids" not in (asked.body.get("input") or asked.body["state"])  # its questions name them
 
 

@@ -3,6 +3,7 @@ by rule, and what such a server can do wrong. LiteLLM's own types check what com
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -65,7 +66,7 @@ def true(text: str, instructions: str) -> float:
     key = re.search(r"\[([^\]]+)\]", instructions)
     shown = re.findall(r"^\[([^\]]+)\] ", text.rpartition("To be judged:")[2], re.MULTILINE)
     place = shown.index(key[1]) if key and key[1] in shown else len(shown)
-    return round(0.9 / (place + 1), 4)
+    return round(0.9 / math.sqrt(place + 1), 4)
 
 
 def shares(best: str, options: list[str]) -> dict[str, float]:
