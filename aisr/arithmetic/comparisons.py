@@ -195,7 +195,7 @@ def _signs(
     cells = consistent(table.cells, named(here), level)
     pairs = [
         (first, second) if first.at[level] == subject else (second, first)
-        for first, second in differing(table, level, cells)
+        for first, second in differing(level, cells)
         if {first.at[level], second.at[level]} == {subject, other}
     ]
     amounts = [one for one in claims(text[within[0] : within[1]]) if not one.hedge and one.unit in ("points", "plain")]

@@ -1,7 +1,7 @@
 """How many are said to win, of how many, and how many rows a table is said to have."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aisr.arithmetic.claims import DOUBT, clause
 from aisr.arithmetic.facts import Fact, Label
@@ -158,7 +158,15 @@ def parted(table: Grid, cells: list[Cell], wanted: dict[int, set[str]]) -> Itera
     yield cells
     for level, labels in enumerate(table.levels):
         if level not in wanted and len(labels) > 1:
-            yield from ([cell for cell in cells if cell.at[level] == label] for label in labels)
+            yield from named_alike(cells, level)
+
+
+def named_alike(cells: Sequence[Cell], level: int) -> Iterable[list[Cell]]:
+    """The cells of each name on a level."""
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(cell.at[level], []).append(cell)
+    return found.values()
 
 
 def _number(word: str) -> int | None:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from aisr.arithmetic.numbers import Number, in_cell
@@ -33,7 +34,7 @@ class Cell(NamedTuple):
     bold: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # known by itself: a hash of all its cells would cost more than what is kept by it
 class Grid:
     """A table. key, name, caption, notes: those of the float; cells: its numbers; levels: for each level of names the
     names, in the table's order: first those beside the numbers, the outermost being the section that rows stand in,
@@ -67,6 +68,7 @@ class Grid:
         return ", ".join(dict.fromkeys(name for name in cell.at if name))
 
 
+@lru_cache(maxsize=8192)  # names recur, cell by cell
 def plain(text: str) -> str:
     """A name as it is compared: small, without marks and with one kind of dash."""
     bare = MARKS.sub(" ", DASHES.sub("-", unicodedata.normalize("NFKC", text)))

@@ -1,7 +1,7 @@
 """Pairs of cells that a sentence may compare, and whether they give what it says."""
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from aisr.arithmetic.claims import Claim, clause
@@ -32,9 +32,8 @@ def named_pairs(text: str, place: int, table: Grid, found: Sequence[Mention]) ->
         if len(labels) < 2:
             continue
         anchors = close.get(level) or labels
-        for first, second in differing(table, level, consistent(table.cells, wanted, level)):
-            names = {first.at[level], second.at[level]}
-            if names <= labels and names & anchors:
+        for first, second in differing(level, consistent(table.cells, wanted)):
+            if anchors & {first.at[level], second.at[level]}:
                 yield Pair(first, second, table)
 
 
@@ -48,29 +47,44 @@ def is_pinned(pair: Pair, found: Sequence[Mention]) -> bool:
 
 
 def any_pairs(table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
-    """All pairs of cells that differ in one name and of which one stands for a name in the sentence."""
+    """All pairs of cells that differ in one name and of which the first stands for a name in the sentence."""
     wanted = named(found)
+    if not wanted:
+        return
+    meant = {
+        (cell.row, cell.column)
+        for cell in table.cells
+        if any(cell.at[level] in labels for level, labels in wanted.items())
+    }
     for level in range(len(table.levels)):
         if sum(is_measure(label) for label in table.levels[level]) > 1:
             continue  # nobody takes precision from recall, or minutes from memory
-        for first, second in differing(table, level, table.cells):
-            if any(one.at[other] in labels for one in (first, second) for other, labels in wanted.items()):
+        pairs = (
+            (first, second)
+            for group in _alike(level, table.cells)
+            for first in group
+            if (first.row, first.column) in meant
+            for second in group
+        )
+        for first, second in islice(pairs, MOST_PAIRS):
+            if first.at[level] != second.at[level]:
                 yield Pair(first, second, table)
 
 
-def differing(table: Grid, level: int, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+def differing(level: int, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
     """Pairs of cells that differ in their name on one level alone."""
-    alike: dict[tuple[str, ...], list[Cell]] = {}
+    pairs = (pair for group in _alike(level, cells) for pair in combinations(group, 2))
+    for first, second in islice(pairs, MOST_PAIRS):
+        if first.at[level] != second.at[level]:
+            yield first, second
+
+
+def _alike(level: int, cells: Sequence[Cell]) -> Iterable[list[Cell]]:
+    """Groups of cells of the same names on all other levels."""
+    groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
-        alike.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
-    made = 0
-    for group in alike.values():
-        for first, second in combinations(group, 2):
-            made += 1
-            if made > MOST_PAIRS:
-                return
-            if first.at[level] != second.at[level]:
-                yield first, second
+        groups.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
+    return groups.values()
 
 
 def readings(claim: Claim, first: Interval, second: Interval) -> Iterator[Interval]:

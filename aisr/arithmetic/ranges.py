@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from aisr.arithmetic.claims import DOUBT, clause
-from aisr.arithmetic.counts import parted, wins
+from aisr.arithmetic.counts import named_alike, parted, wins
 from aisr.arithmetic.facts import Fact, Label
 from aisr.arithmetic.grid import Cell, Grid, is_mean, is_total, plain
 from aisr.arithmetic.names import consistent, mentions, named
 from aisr.arithmetic.numbers import DIGITS, Number, in_text
+from aisr.paper.captions import MOST_TABLES
 
 PAIR = re.compile(
     rf"\b(?:from|between|of|ranges?|ranging|varies|vary|varying)\s(?P<low>{DIGITS})\s?%?\s?(?:to|and|–|-)\s?"
@@ -82,11 +84,15 @@ def _groups(text: str, table: Grid, loosely: bool = False) -> Iterator[list[Cell
     if wanted:
         yield from parted(table, [one for one in consistent(table.cells, wanted) if not _summed(one)], wanted)
     if loosely:
-        yield [one for one in table.cells if not _summed(one)]
-        yield from table.rows().values()
-        yield from table.columns().values()
-        for level, labels in enumerate(table.levels):
-            yield from ([one for one in table.cells if one.at[level] == label] for label in labels)
+        yield from _lines(table)
+
+
+@lru_cache(maxsize=MOST_TABLES)
+def _lines(table: Grid) -> list[list[Cell]]:
+    """Its cells that sum up no others, its rows, its columns, and the cells of each name."""
+    by_name = [cells for level in range(len(table.levels)) for cells in named_alike(table.cells, level)]
+    whole = [one for one in table.cells if not _summed(one)]
+    return [whole, *table.rows().values(), *table.columns().values(), *by_name]
 
 
 def _summed(cell: Cell) -> bool:

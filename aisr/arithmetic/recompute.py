@@ -49,10 +49,11 @@ def recomputed(draft: Draft) -> list[Recomputed]:
         if paragraph.of is not None:
             continue  # captions are told of with their tables
         around = " ".join(one.text for one in paragraph.sentences)
+        nearby = refers(paragraph)
         for place, sentence in enumerate(paragraph.sentences):
             if sentence.hidden or len(sentence.text) > LONGEST:
                 continue
-            near, referred = about(sentence, paragraph, draft, known)
+            near, referred = about(sentence, nearby, draft, known)
             text = bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
             if not sentence.cites:  # numbers of others are not in this paper's tables
@@ -91,14 +92,19 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
     yield from (Recomputed(fact, None, 0, table.key) for fact in tables.inner(table))
 
 
-def about(sentence: Sentence, paragraph: Paragraph, draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
+def about(sentence: Sentence, nearby: Sequence[str], draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
     """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
-    no table; where nothing is said, all tables come into question."""
-    for refers in (sentence.refers, [key for one in paragraph.sentences for key in one.refers]):
-        floats = [key for key in refers if key in draft.floats]
+    no table; where nothing is said, all tables come into question. nearby: what its paragraph refers to."""
+    for keys in (sentence.refers, nearby):
+        floats = [key for key in keys if key in draft.floats]
         if floats:
             return [table for table in known if table.key in floats], True
     return list(known), False
+
+
+def refers(paragraph: Paragraph) -> tuple[str, ...]:
+    """The keys of all floats that a paragraph refers to."""
+    return tuple(dict.fromkeys(key for one in paragraph.sentences for key in one.refers))
 
 
 def bare(text: str) -> str:

@@ -7,6 +7,7 @@ numerous anomalies in the reporting of results in psychology", Social Psychologi
 import math
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from aisr.arithmetic.facts import Fact, Label
 from aisr.arithmetic.numbers import said
@@ -83,7 +84,7 @@ def means(text: str, around: str) -> Iterator[Fact]:
     """Means of whole numbers that a sample cannot have. around: the paragraph, which must say that the numbers are
     whole, such as ratings on a scale of 1 to 5."""
     told = list(MEAN.finditer(text))
-    if not told or not WHOLE.search(around):  # the paragraph is read last: it may be long
+    if not told or not _says_whole(around):
         return
     for found in told:
         whole, places = _whole(found["whole"]), _places(found["mean"])
@@ -92,6 +93,11 @@ def means(text: str, around: str) -> Iterator[Fact]:
             holds = f"{float(found['mean']):.{places}f}" in near
             computed = f"means of {whole} whole numbers near it: {' and '.join(near)}"
             yield Fact(Label.IMPOSSIBLE, found[0], computed, holds)
+
+
+@lru_cache(maxsize=1)  # a paragraph may be long, and is asked about for each of its sentences
+def _says_whole(around: str) -> bool:
+    return WHOLE.search(around) is not None
 
 
 def _of_samples(text: str, told: list[tuple[int, int]]) -> Iterator[Fact]:

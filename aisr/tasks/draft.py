@@ -1,6 +1,6 @@
 """A draft held against itself: sentences of a paragraph, against what the rest of the paper says of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from aisr.metrics.draft import tally_draft
@@ -8,26 +8,19 @@ from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
 from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
 from aisr.programs.text.alike import alike
-from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import of_bundle, uncounted
-from aisr.tasks.judgements import Judgements, wrong_labels, wrong_number
+from aisr.tasks.correctable import Said
+from aisr.tasks.exhibit import of_bundle
+from aisr.tasks.judgements import wrong_labels, wrong_number
 from aisr.tasks.planted_edits import plant_drafts
-from aisr.tasks.shared_evidence import evidence_keys, picture_keys
+from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.tasks.submission import FlatZip
 from aisr.tasks.task import Task
-
-Gold = Sequence[Sequence[str]]
 
 
 def _shares(record: DraftRecord) -> set[str]:
     """The paper, the pictures and the tables; passages of one paper are its own."""
-    captions = [caption for item in record.evidence_bundle for caption in (*item.table_caption, *item.image_caption)]
     title = {f"title:{''.join(alike(record.title).split())}"} if record.title else set()
-    return title | picture_keys(record.img_paths) | evidence_keys(_texts(record), captions)
-
-
-def _texts(record: DraftRecord) -> list[str]:
-    return [item.text for item in record.evidence_bundle if item.text]
+    return title | shared_keys(record)
 
 
 def _bare(record: DraftRecord) -> DraftRecord:
@@ -36,30 +29,22 @@ def _bare(record: DraftRecord) -> DraftRecord:
 
 
 def _labelled(record: DraftRecord, said: Mapping[int, Said]) -> DraftRecord:
-    """The sentences with a label; where others are left out, so is what counts them."""
-    old = record.sentences
-    labels = {k: said[k].label if k in said else one.label for k, one in enumerate(old)}
-    sentences = [{"sentence": old[k].sentence, "label": label} for k, label in labels.items() if label]
-    evidence = record.evidence_bundle if len(sentences) == len(old) else uncounted(record.evidence_bundle)
-    dump = {**record.model_dump(), "evidence_bundle": [one.model_dump() for one in evidence]}
-    return DraftRecord.model_validate({**dump, "sentences": sentences})
+    """The sentences with a label."""
+    labels = {k: said[k].label if k in said else one.label for k, one in enumerate(record.sentences)}
+    found = [{"sentence": record.sentences[k].sentence, "label": label} for k, label in labels.items() if label]
+    return with_sentences(record, "sentences", found)
 
 
-CORRECTABLE = Correctable(
-    statements=lambda record: [one.sentence for one in record.sentences],
-    evidence=lambda record: [one.model_dump_json() for one in uncounted(record.evidence_bundle)],
-    said=lambda answer: answer,
-    bare=_bare,
+CORRECTABLE = correctable(
+    sentences=lambda record: [one.sentence for one in record.sentences],
     around=lambda record: record.paragraph,
+    bare=_bare,
     labelled=_labelled,
 )
-JUDGEMENTS = Judgements(
+JUDGEMENTS = judgements(
     labels=labels.DRAFT_LABELS,
     neutral=str(labels.DraftLabel.SUPPORTED),
     definitions=labels.DRAFT_DEFINITIONS,
-    allowed=lambda gold: gold,
-    statements=lambda example: list(example.sentences),
-    grounds=lambda example: str(example.evidence),
     plant=plant_drafts,
 )
 DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
@@ -81,7 +66,7 @@ DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     stratum=JUDGEMENTS.fault,
     submission=FlatZip("draft_pred.jsonl"),  # no server takes it; a zip like any other
     judgements=JUDGEMENTS,
-    rests_on=_texts,
+    rests_on=texts,
     sentences=lambda record: len(record.sentences),
     correctable=CORRECTABLE,
 )

@@ -17,7 +17,7 @@ from aisr.tasks.task import Task
 
 RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "
-    "all but for what is not seen and compatibility forms"
+    "all but for what is not seen, compatibility forms and look-alikes"
 )
 LONG = 40  # words; shorter evidence may be alike by chance, and is held against other evidence as a whole
 OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from aisr.arithmetic.grid import Grid, grids, is_mean, is_total
 from aisr.arithmetic.names import Mention, mentions
 from aisr.arithmetic.numbers import Number, in_text
-from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed
+from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed, refers
 from aisr.optimize.datasets.borne_out import Order, Told, cells_of, differences, gives, holds_number, orders, told
 from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft
@@ -102,10 +102,11 @@ def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
     known = grids(list(draft.floats.values()))[:MOST_TABLES]
     wrong = {(one.paragraph, one.sentence) for one in recomputed(draft) if not one.fact.holds}
     for number, paragraph in enumerate(draft.paragraphs):
+        nearby = refers(paragraph)
         for place, sentence in enumerate(paragraph.sentences):
             if sentence.hidden or sentence.cites or len(sentence.text) > LONGEST or (number, place) in wrong:
                 continue
-            near, referred = about(sentence, paragraph, draft, known)
+            near, referred = about(sentence, nearby, draft, known)
             text, itself = bare(sentence.text), referred and bool(sentence.refers)
             apart = list(differences(text, near, known, referred))
             spot = Spot(

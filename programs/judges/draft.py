@@ -1,18 +1,14 @@
 """A draft held against itself: one label for each of some sentences of a paragraph."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import dspy
 
-from aisr.programs.asking import stated
-from aisr.programs.asking.ask import as_text_in_trace, wrong_count
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
-from aisr.programs.errors import UserError
-from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions
+from aisr.programs.judges.sentences import SentenceJudge
 from aisr.programs.labels import DRAFT_LABELS
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.signatures.draft import signature_of
@@ -21,29 +17,21 @@ from aisr.programs.text.sanitize import item
 from aisr.programs.vision import evidence_bundle as bundle
 from aisr.programs.vision.images import Exhibits, Picture
 
-FORMS = ("caption", "ocr", "image")
-
 
 @dataclass(frozen=True, kw_only=True)
 class DraftOptions(LabelOptions):
     """evidence: what of a picture the model gets, its `caption`, or besides the text read from it (`ocr`) or the pixels
     (`image`)."""
 
-    evidence: bundle.Form = "caption"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.evidence not in FORMS:
-            raise UserError(f"evidence is {self.evidence!r}; one of: {', '.join(FORMS)}")
+    evidence: Literal["caption", "ocr", "image"] = "caption"
 
 
-class DraftJudge(LabelJudge):
+class DraftJudge(SentenceJudge):
     """Labels sentences of one paragraph in one call: what they are held against is shown once."""
 
     Given: ClassVar[type[DraftOptions]] = DraftOptions
     given: DraftOptions
     labels = DRAFT_LABELS
-    statement = "sentences"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -69,29 +57,8 @@ class DraftJudge(LabelJudge):
     ) -> Steps[dspy.Prediction]:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each."""
         shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.given.evidence == "image" else evidence
-        count = len(sentences)
-        slots = {"minItems": count, "maxItems": count}
-        said = yield from self.labelled(
-            self.judge,
-            " ".join(sentences),
-            "sentence_labels",
-            lambda prediction: wrong_count(prediction.sentence_labels, count, "labels"),
-            {"sentence_labels": slots, stated.FIELD: slots},
-            evidence=shown,
-            passage=passage,
-            sentences=sentences,
-        )
-        as_text_in_trace(said.answers[0], "evidence")
-        judged = {LM: dspy.Prediction(judgements=said.judgements)}
-        return self.conclude(self.decision, judged, evidence=evidence, sentences=sentences)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, evidence: str, sentences: list[str], **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` of one model or several, by their names."""
-        judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
-        return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
+        judged = yield from self.together(self.judge, sentences, evidence=shown, passage=passage)
+        return self.concluded(judged, evidence, sentences)
 
 
 def _passage(record: DraftRecord) -> str:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 from aisr.programs.asking.ask import check_samples
 from aisr.programs.asking.label_probabilities import STATING, Chances, check_chances
+from aisr.programs.errors import UserError
 from aisr.programs.retrieval.knn_demos import By, Nearness
 from aisr.programs.retrieval.retrievers import DEFAULT, embedding_model
 
@@ -22,6 +23,10 @@ class Options:
     seats: bool = False
 
     def __post_init__(self) -> None:
+        for option in fields(self):
+            words, said = get_args(option.type), getattr(self, option.name)
+            if get_origin(option.type) is Literal and said not in words:
+                raise UserError(f"{option.name} is {said!r}; one of: {', '.join(words)}")
         self.near()
 
     def near(self) -> Nearness:

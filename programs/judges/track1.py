@@ -1,20 +1,17 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import dspy
 
 from aisr.programs.asking import stated
-from aisr.programs.asking.ask import as_text_in_trace, wrong_count
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
 from aisr.programs.decision.sentence_checks import SHORT, by_rule
-from aisr.programs.errors import UserError
-from aisr.programs.judges.mould import LabelJudge, Said
 from aisr.programs.judges.options import LabelOptions
+from aisr.programs.judges.sentences import SentenceJudge, without_pictures
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.signatures.track1 import Unit, signature_of
@@ -37,14 +34,8 @@ class Track1Options(LabelOptions):
     checks: bool = False
     repeats: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, allowed in (("unit", Unit), ("evidence", bundle.Form)):
-            if getattr(self, name) not in get_args(allowed):
-                raise UserError(f"{name} is {getattr(self, name)!r}; one of: {', '.join(get_args(allowed))}")
 
-
-class Track1Judge(LabelJudge):
+class Track1Judge(SentenceJudge):
     """Labels the sentences of a paragraph.
 
     One call sees the whole paragraph and costs one prompt a record; a call a sentence suits small models and shares
@@ -58,7 +49,8 @@ class Track1Judge(LabelJudge):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.whole = self.given.unit == "paragraph"
-        self.statement = "sentences" if self.whole else "sentence"
+        if not self.whole:
+            self.statement = "sentence"
         if self.given.evidence == "transcript":
             self.transcriber = Transcriber()
         self.label = dspy.Predict(
@@ -124,38 +116,13 @@ class Track1Judge(LabelJudge):
             shown = Exhibits(text=evidence, pictures=tuple(pictures))
         judgements: list[Judgement] = []
         if self.whole:
-            judgements += yield from self._paragraph(shown, sentences)
+            items = {"sentence_checks": SHORT} if self.given.checks else {}
+            judgements += yield from self.together(self.label, sentences, items, evidence=shown)
         else:
             paragraph = " ".join(sentences)
             for sentence in sentences:
                 judgements += yield from self._sentence(shown, paragraph, sentence)
-        said = {LM: dspy.Prediction(judgements=judgements)}
-        return self.conclude(self.decision, said, evidence=evidence, sentences=sentences)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, evidence: str, sentences: list[str], **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` of one model or several, by their names."""
-        judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
-        return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
-
-    def _paragraph(self, evidence: str | Exhibits, sentences: list[str]) -> Steps[list[Judgement]]:
-        count = len(sentences)
-        slots = {"minItems": count, "maxItems": count}
-        said = yield from self.labelled(
-            self.label,
-            " ".join(sentences),
-            "sentence_labels",
-            lambda prediction: (
-                wrong_count(prediction.sentence_labels, count, "labels")
-                or (wrong_count(prediction.sentence_checks, count, "checks") if self.given.checks else None)
-            ),
-            {"sentence_labels": slots, "sentence_checks": {**slots, "items": SHORT}, stated.FIELD: slots},
-            evidence=evidence,
-            sentences=sentences,
-        )
-        return _without_pictures(said)
+        return self.concluded(judgements, evidence, sentences)
 
     def _sentence(self, evidence: str | Exhibits, paragraph: str, sentence: str) -> Steps[list[Judgement]]:
         said = yield from self.labelled(
@@ -168,10 +135,4 @@ class Track1Judge(LabelJudge):
             paragraph=paragraph,
             sentence=sentence,
         )
-        return _without_pictures(said)
-
-
-def _without_pictures(said: Said) -> list[Judgement]:
-    """The judgements; what stays of the call in DSPy's trace, where demos are taken from, holds no picture."""
-    as_text_in_trace(said.answers[0], "evidence")
-    return said.judgements
+        return without_pictures(said)

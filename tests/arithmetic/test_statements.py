@@ -5,6 +5,7 @@ import pytest
 from aisr.arithmetic.facts import Label
 from aisr.arithmetic.recompute import recomputed
 from aisr.paper.draft import Float
+from support import growth
 from support.drafts import COSTS, PARTS, SITES, draft, table
 
 TABLES = (table(SITES, "F1 and recall."), table(COSTS, "Cost of a night.", 2), table(PARTS, "F1 without a part.", 3))
@@ -151,3 +152,10 @@ def test_a_sentence_about_a_figure_or_of_others_is_not_held_against_tables() -> 
     figure = Float("fig:1", "Figure 1", "figure", "Rain.", TABLES[0].place)
     shown = draft("At Bog, Wren is 3.5 points better than Lark (Figure 1).", tables=(*TABLES, figure))
     assert recomputed(shown) == []
+
+
+def test_a_paragraph_of_means_takes_as_long_as_it_is() -> None:
+    def sized(count: int) -> object:
+        return recomputed(draft(*[f"Item {k} had a mean rating of 3.24 (n = 25)." for k in range(count)]))
+
+    assert growth.grows(sized, 80) < growth.TOO_MUCH

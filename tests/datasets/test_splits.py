@@ -1,6 +1,7 @@
 """Splits: nothing that records share stands on two sides, and labels keep their proportions."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -195,6 +196,17 @@ def test_a_split_that_is_there_is_not_overwritten(name: str, tmp_path: Path) -> 
         split_file(TRACK1, file, tmp_path, ANY, seed=0)
     assert there.read_text() == "mine\n"
     assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", f"{name}.jsonl"}
+
+
+def test_a_split_opens_no_picture(aisr: Callable[..., Any], tmp_path: Path) -> None:
+    """However many there are, and how large: a pipe would hold it up for good."""
+    (tmp_path / "images").mkdir()
+    rows = [record.model_dump(mode="json") for record in claims(10)]
+    for k in range(10):
+        os.mkfifo(tmp_path / "images" / f"{k}.jpg")
+    file = write(tmp_path / "all.jsonl", rows)
+    done = aisr("split", file, "--task", "track1", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
 
 
 def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
