@@ -13,6 +13,7 @@ from aisr.programs.reading.strict_json import RepeatedKey, loads
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 Heard = Callable[[bytes], object]
+MOST_FAULTS = 4  # of one line that are listed
 
 
 class BadLine(UserError):
@@ -98,21 +99,33 @@ def _line(
 
 
 def explain(error: ValidationError) -> str:
-    """The first problem of a validation error, in one line: `field: what is wrong; what was expected`."""
-    first = error.errors(include_url=False)[0]
+    """The first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
+    faults = error.errors(include_url=False)
+    said: list[str] = []
+    for fault in faults[:MOST_FAULTS]:
+        field, (wrong, expected) = _field(fault["loc"]), _wrong(fault)
+        again = any(one.endswith(expected) for one in said)  # the list of labels is long
+        said.append((f"{field}: {wrong}" if field else wrong) + ("" if again else expected))
+    more = len(faults) - len(said)
+    return "; ".join(said) + (f"; and {more} more in this line" if more else "")
+
+
+def _field(location: tuple[int | str, ...]) -> str:
     field = ""
-    for part in first["loc"]:
+    for part in location:
         if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
             continue  # pydantic's own words for a step inside a field
         name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
         field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
-    if first["type"] == "enum":
-        expected = first.get("ctx", {}).get("expected", "")
-        names = expected.replace("' or '", ", ").replace("', '", ", ").strip("'")
-        return f"{field}: unknown label {str(first['input'])[:80]!r}; one of: {names}"
-    message = first["msg"].removeprefix("Value error, ")
-    more = f" ({error.error_count() - 1} more in this line)" if error.error_count() > 1 else ""
-    return (f"{field}: {message}" if field else message) + more
+    return field
+
+
+def _wrong(fault: Any) -> tuple[str, str]:
+    """What is wrong, and what was expected where that is a list."""
+    if fault["type"] != "enum":
+        return fault["msg"].removeprefix("Value error, "), ""
+    names = fault.get("ctx", {}).get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
+    return f"unknown label {str(fault['input'])[:80]!r}", f"; one of: {names}"
 
 
 def _first_line(error: Exception) -> str:

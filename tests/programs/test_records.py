@@ -115,7 +115,14 @@ BAD_CLAIMS = {
     "a key twice, differently written": ('{"a": [{"b": "{\\"", "\\u0062": 1}]}', "key 'b' stands twice"),
     "half a sign": ('{"claim_text": "\\ud800"}', "not JSON"),
     "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
-    "no sentences": (claim(), "claim_text: String should have at least 1 character (1 more in this line)"),
+    "no sentences": (
+        claim(),
+        "claim_text: String should have at least 1 character; sentence_label: List should have at least 1 item",
+    ),
+    "two unknown labels": (
+        claim([S], ["Wrong"], ["Worse"]),
+        f"{UNKNOWN_LABEL.replace('Unsuported Entity', 'Wrong', 1)}; sentence_label[2].types[0]: unknown label 'Worse'",
+    ),
     "field missing": ({"claim_text": "a", "evidence_bundle": []}, "sentence_label: Field required"),
     "types no list": (
         claim([S]) | {"sentence_label": [{"sentence": "A.", "types": "Supported"}]},
@@ -158,6 +165,13 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
     [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
     assert problem.startswith(f"1: {words}")
+
+
+def test_the_faults_of_a_line_are_listed_and_beyond_some_counted(tmp_path: Path) -> None:
+    row = {"claim_text": 1, "evidence_bundle": [], "sentence_label": [{"sentence": number} for number in range(5)]}
+    [problem] = problems(write(tmp_path / "train.jsonl", [row]))
+    assert problem.count("Input should be a valid string") == 4
+    assert problem.endswith("; and 2 more in this line"), problem
 
 
 def test_a_repeated_id_names_both_lines(tmp_path: Path) -> None:
