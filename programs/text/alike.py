@@ -13,7 +13,7 @@ from aisr.programs.text.sanitize import INVISIBLE, folded
 UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # what a page shows nothing of; all but blanks
 OTHER = re.compile("[^\x00-\x7f]+")
 PIECE = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
-WORD = re.compile(r"\w+")
+WORD, NO_WORD = re.compile(r"\w+"), re.compile(r"\W+")
 
 
 def alike(text: str) -> str:
@@ -30,6 +30,11 @@ def alike(text: str) -> str:
 def words(text: str) -> list[str]:
     """The words of a text in that form."""
     return WORD.findall(alike(text))
+
+
+def spaced(text: str) -> str:
+    """The same with a blank between words: of a text of megabytes no list is made."""
+    return NO_WORD.sub(" ", alike(text)).strip()
 
 
 def _in_english(text: str) -> str:

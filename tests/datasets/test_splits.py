@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisr.optimize.datasets import split as splits
-from aisr.optimize.datasets.leakage import groups, leak
+from aisr.optimize.datasets.leakage import Common, all_keys, groups, leak
 from aisr.optimize.datasets.near_duplicates import near_duplicates
 from aisr.optimize.datasets.resample import Shape, bin_of, resample, shape_of
 from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
@@ -232,6 +233,19 @@ def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -
     group = near_duplicates(claims)
     assert (group[0] == group[1], len(set(group))) == (True, 3)
     assert len(set(near_duplicates(["", "…"]))) == 2
+
+
+def test_a_claim_of_megabytes_is_compared_by_its_beginning() -> None:
+    long = " ".join(f"{k:x}" for k in range(20_000))
+    rows = [Common(frozenset(), text) for text in (long, f"{long} and more", "Magpies sing.")]
+    near_duplicates(["a b"])  # what it imports
+    tracemalloc.start()
+    keys = all_keys(rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert keys[0] & keys[1]
+    assert not keys[2]
+    assert peak < 4 * 2**20
 
 
 def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from aisr.programs import labels
+from aisr.programs.reading import lines
 from aisr.programs.reading.lines import BadLine, read, scan
 from aisr.programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
@@ -87,6 +88,22 @@ def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -
         (4, "track1-000002"),
         (6, None),
     ]
+
+
+def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONGEST", 4096)
+    long = json.dumps(claim([S], text="w " * 3000))
+    file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
+    heard: list[bytes] = []
+    found = list(scan(file, Track1Record, "track1", heard.append))
+    assert [line.problem and line.problem.partition(": ")[2] for line in found] == [
+        None, *["longer than 0 MiB; expected one record"] * 2, None
+    ]  # fmt: skip
+    assert [line.number for line in found] == [1, 2, 4, 5]
+    assert found[-1].record is not None
+    assert found[-1].record.id == "track1-000004"
+    assert b"".join(heard) == file.read_bytes()
+    assert max(map(len, heard)) <= 4097
 
 
 def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
