@@ -21,6 +21,7 @@ from aisr.tasks.paper_checks import Checks
 from aisr.tasks.paper_tasks import as_if_faultless
 from aisr.tasks.task import Task
 from aisr.tracking import registry
+from aisr.tracking.model_uri import MODEL_SCHEME
 
 DOUBTED = 3  # one sentence in so many is usually doubted: 100 of 281, of a paper that was looked at
 MOST_ESTIMATED = 5_000  # sentences whose second look is rendered
@@ -57,7 +58,7 @@ def known(name: str, artifacts: Path) -> Record:
     from mlflow.exceptions import MlflowException
 
     try:
-        if name.startswith(registry.MODEL_SCHEME):
+        if name.startswith(MODEL_SCHEME):
             return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
         return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
     except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known

@@ -94,12 +94,12 @@ def compile_(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
-    _check_folder(data)
+    _check_folder(task, data)
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for
+    from aisr.inference.chances import chances_for, questions_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
@@ -155,7 +155,8 @@ def compile_(
     if learnt:
         display.note(str(learnt))
     likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members)
-    given = built.said() | {"samples": samples, "chances": likely}
+    asked = {} if members else questions_for(opened, chosen.option_types)
+    given = built.said() | {"samples": samples, "chances": likely} | asked
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
@@ -210,7 +211,7 @@ def compile_(
     raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
 
-def _check_folder(data: Path | None) -> None:
+def _check_folder(task: str, data: Path | None) -> None:
     """Raises UserError where the records cannot be there, before anything is made."""
     if data is None and not SAMPLE.is_dir():
         raise UserError(
@@ -219,3 +220,6 @@ def _check_folder(data: Path | None) -> None:
         )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (file := (data or SAMPLE / task) / name).is_file():
+            raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")

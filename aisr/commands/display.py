@@ -20,6 +20,7 @@ from aisr.base.text import percent
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
+MOST_NAME = 200  # characters of an id or path that are shown of one that may be anything
 SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
 
@@ -191,7 +192,7 @@ def say_failures(failures: dict[str, str], count: int | None = None) -> None:
 def say_pictures(problems: dict[tuple[str, str], str]) -> None:
     """The pictures that could not be shown, the first ten with their reasons."""
     for (record, path), reason in list(problems.items())[:10]:
-        note(f"  no picture: {record}: {path}: {reason}")
+        note(f"  no picture: {record[:MOST_NAME]}: {path[:MOST_NAME]}: {reason}")
     if problems:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 

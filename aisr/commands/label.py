@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.commands.given import known_task, there
 from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
@@ -31,15 +32,19 @@ Answered = Mapping[str, tuple[Any, float | None]]  # by record id: the answer, N
 
 def label(
     *,
-    data: Annotated[Path, typer.Argument(help="JSONL file of records; those with labels are left out.")],
+    data: Annotated[
+        Path, typer.Argument(help="JSONL file of records; those with labels are left out.", callback=there)
+    ],
     out: Annotated[Path, typer.Option(help="Folder to write label.html into.", show_default=False)],
     program: Annotated[
         str | None, typer.Option(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion: it judges the records.")
     ] = None,
     predictions: Annotated[
-        Path | None, typer.Option(help="Instead: what `aisr predict --confidence` wrote of them.")
+        Path | None, typer.Option(help="Instead: what `aisr predict --confidence` wrote of them.", callback=there)
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Of which task they are. Default: the program's.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="Of which task they are. Default: the program's.", callback=known_task)
+    ] = None,
     first: Annotated[int, typer.Option(min=1, max=1000, help="How many records to ask about.")] = 20,
     lm: LMSpec = "embedded",
     reach: Reach,
@@ -53,7 +58,7 @@ def label(
 ) -> None:
     """Write a page for a person to label records on: those first that a program is least sure of, spread over labels
     and papers. What the page downloads, `aisr corrections` takes."""
-    prepare(artifacts)
+    prepare(artifacts, program)
     from aisr.commands.display import note
     from aisr.inference.answered import answers
     from aisr.inference.images import attach_gallery, find_gallery

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.programs.errors import UserError
+from aisr.commands.given import known_task, there
 
 if TYPE_CHECKING:
     from aisr.tasks.task import Task
@@ -34,7 +34,7 @@ Threads = Annotated[
     ),
 ]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")]
-MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")]
+MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send nothing more once so many LM calls were sent.")]
 MaxMinutes = Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")]
 PriceOption = Annotated[
     str | None,
@@ -56,8 +56,10 @@ Batch = Annotated[
         help="`export` writes the requests for a provider's batch API to --out; `import` predicts from its --answers."
     ),
 ]
-BatchAnswers = Annotated[Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.")]
-Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False)]
+BatchAnswers = Annotated[
+    Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.", callback=there)
+]
+Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=there)]
 Traces = Annotated[
     int, typer.Option(min=0, help="Show so many records, failed, wrong and right ones, as traces in MLflow.")
 ]
@@ -71,8 +73,7 @@ FOUND = 3  # exit code: what the user asked to be told of by it is there
 
 def chosen_task(name: str) -> "Task":
     """The task of --task. Raises UserError for any other name."""
+    known_task(name)
     from aisr.tasks.all import TASKS
 
-    if name not in TASKS:
-        raise UserError(f"--task {name!r}; one of: {', '.join(TASKS)}")
     return TASKS[name]

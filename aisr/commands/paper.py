@@ -89,12 +89,16 @@ def check_paper(
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
+    from aisr.paper.open import check_folder, check_there
+
+    check_there(paper)
+    check_folder(papers)
     if lm == "none":
         _without_lm(
             paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, second_lm, evidence]
         )
         return
-    prepare(artifacts)
+    prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
     from aisr.checker.judges import estimated, judge_by
     from aisr.checker.reading import read_paper

@@ -171,7 +171,7 @@ def _answer(signature: Any, row: dspy.Example) -> str:
 def _questions(signature: Any, row: dspy.Example) -> str:
     """The questions that stand beside the text, with the ids and the labels that the row has."""
     inputs = {name: row[name] for name in signature.input_fields}
-    counts = {name: len(row[name]) for name in signature.output_fields if isinstance(row[name], list)}
+    counts = {name: len(row[name]) for name in signature.output_fields if isinstance(row.get(name), list)}
     ids = dict.fromkeys(signature.output_fields, row.get("nameable") or shown_ids(inputs))
     return "\n".join(str(one.options or "") + one.instructions for one in questions_of(signature, counts, ids))
 
