@@ -12,6 +12,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
 from aisr.programs.errors import UserError
+from aisr.programs.questions.closed import describe_options
 from aisr.programs.vision.images import Gallery
 from aisr.review.judging import Judge
 from aisr.review.verdicts import Kind
@@ -48,6 +49,8 @@ def judge_by(
         shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": shown}
         judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+        if lm.decides:
+            describe_options(judging)
     check_sees(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
     return Judge(kind, task, ready, known(name, artifacts) if name else None)

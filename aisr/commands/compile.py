@@ -28,6 +28,8 @@ from aisr.commands.search_options import (
     TeacherApiBase,
     TeacherLM,
     TeacherPrice,
+    chain_of,
+    within_reach,
 )
 from aisr.commands.session import command_line, ensemble_members, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
@@ -53,7 +55,7 @@ def compile_(
             help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
         ),
     ] = None,
-    optimizer: Optimizer = "random-search,gepa",
+    optimizer: Optimizer = None,
     ensemble: EnsembleOf = None,
     name: ArtifactName = None,
     lm: LMSpec = "embedded",
@@ -108,17 +110,12 @@ def compile_(
     from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
     from aisr.optimize.search.budgets import BUDGETS, settings
-    from aisr.optimize.search.optimizers import OPTIMIZERS
-    from aisr.optimize.search.proposals import PROPOSALS
     from aisr.report import write as write_report
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     members = ensemble_members(chosen, ensemble, artifacts) if ensemble else {}
-    chain = [] if members else [step.strip() for step in optimizer.split(",")]
-    for step in chain:
-        if step not in OPTIMIZERS:
-            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    chain = [] if members else chain_of(optimizer)
     sizes: dict[str, Any] = {
         "demos": demos,
         "demo_tokens": demo_tokens,
@@ -141,11 +138,7 @@ def compile_(
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
         teacher = writer_of(opened) or opened
-        if teacher.decides and (writing := [step for step in chain if step in PROPOSALS]):
-            raise UserError(
-                f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give "
-                f"--teacher-lm, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
-            )
+    chain = within_reach(chain, optimizer, lm, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -183,11 +176,11 @@ def compile_(
     if estimate:
         offered = [plan.settings, *(settings(name, seed, **sizes) for name in BUDGETS)] if chain else [plan.settings]
         found, *others = estimates(plan, opened, teacher, offered)
-        display.say_estimate(found)
+        display.say_estimate(found, decides=opened.decides, writes=not teacher.decides)
         compile_told.say_budgets(dict(zip(BUDGETS, zip(offered[1:], others, strict=True), strict=False)))
         return
     display.note(
-        f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
+        f"compiling {chosen.name} on {folder} with {ensemble or ','.join(chain)} and {lm} "
         f"into {artifacts / chosen.name / plan.name}/"
     )
     if track:

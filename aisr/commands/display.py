@@ -128,12 +128,16 @@ def complain(text: str) -> None:
     print(f"error: {redact.secrets(text)}", file=sys.stderr)
 
 
-def say_estimate(found: Any) -> None:
-    """What a compile would come to."""
+def say_estimate(found: Any, decides: bool = False, writes: bool = True) -> None:
+    """What a compile, or judging a paper, would come to. decides: whether a decision model judges, which is asked for
+    nothing twice; writes: whether another model writes for it."""
+    repeats = "if the cache keeps none" if decides else "if each has to be asked for twice and the cache keeps none"
+    if decides and writes:
+        repeats += ", and what is written has to be asked for twice"
+    lengths = " (an answer as long as a labelled one; a model that reasons first writes more)"
     note(
-        f"about {_spending(found.usual)}, where every answer can be used; at most {_spending(found.most)}, if each has "
-        "to be asked for twice and the cache keeps none (an answer as long as a labelled one; a model that reasons "
-        "first writes more). Nothing was sent"
+        f"about {_spending(found.usual)}, where every answer can be used; at most {_spending(found.most)}, {repeats}"
+        f"{'' if decides and not writes else lengths}. Nothing was sent"
     )
 
 

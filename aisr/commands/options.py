@@ -15,13 +15,16 @@ LMSpec = Annotated[
     typer.Option(
         "--lm",
         envvar="AISR_LM",
-        help="`embedded`, gguf:PATH of a model file (gguf:PATH,mmproj=PATH: one that sees), or PROVIDER/MODEL such as "
-        "openai/gpt-4o-mini.",
+        help="`embedded`, gguf:PATH of a model file (gguf:PATH,mmproj=PATH: one that sees), PROVIDER/MODEL such as "
+        "openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision model.",
     ),
 ]
 ApiBase = Annotated[
     str | None,
-    typer.Option(envvar="AISR_API_BASE", help="Address of an OpenAI-compatible server for --lm openai/MODEL."),
+    typer.Option(
+        envvar="AISR_API_BASE",
+        help="Address of the server of --lm openai/MODEL (its API is OpenAI's) or decide:…/MODEL.",
+    ),
 ]
 Schema = Annotated[bool, typer.Option(help="Whether a server of your own takes a JSON schema.")]
 Logprobs = Annotated[

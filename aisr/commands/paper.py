@@ -141,10 +141,10 @@ def check_paper(
     if estimate:
         if not found.claims and not found.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
-        display.say_estimate(estimated(judges, found, opened, again))
+        display.say_estimate(estimated(judges, found, opened, again), opened.decides, writes=False)
         if behind:
             display.note(f"and if {behind.spec} were asked about everything, beside that:")
-            display.say_estimate(estimated(judges, found, behind, again))
+            display.say_estimate(estimated(judges, found, behind, again), behind.decides, writes=False)
         return
     if wanted and behind:
         *judges, again = [_with_second(one, behind, wanted.below) for one in (*judges, again)]
