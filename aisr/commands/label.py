@@ -149,6 +149,9 @@ def _write(
     ids, shared, unsavable = [], [], 0
     for record in _unlabelled(task, data):
         if record.id in known and to_label.savable(task, record):
+            answer, _ = known[record.id]
+            if answer is not None and (why := task.problem(record, answer)):
+                raise UserError(f"{record.id[:80]}: {why}; expected predictions of the records of {data}")
             ids.append(record.id)
             shared.append(common(task, record))
         elif record.id in known:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from aisr.arithmetic.facts import MEANINGS
+from aisr.arithmetic.facts import MEANINGS, Fact
 from aisr.arithmetic.recompute import Recomputed, recomputed
 from aisr.paper.captions import with_captions
 from aisr.paper.draft import Draft, Float
 from aisr.paper.quotes import misquotes
-from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Piece, Review, Verdict, hidden, in_order
+from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
 
 NO_LM = "none"  # what stands for a language model where none is asked
 EXACTLY = (
@@ -41,12 +41,15 @@ def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
     """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
     facts = recomputed(review.draft)
     draft, verdicts = _checked(review.draft, facts, cited)
+    reach, exactly = _reach(review.draft, facts), (EXACTLY,) if verdicts else ()
+    judged = bool(review.worth)  # by a model: what that is worth comes first
     return replace(
         review,
         draft=draft,
         verdicts=in_order([*verdicts, *review.verdicts]),
         labels={**review.labels, **LABELS},
-        worth=(*review.worth, " ".join([_reach(review.draft, facts), *([EXACTLY] if verdicts else [])])),
+        worth=(*review.worth, reach, *(() if judged else exactly)),
+        more=(*(exactly if judged else ()), *review.more),
     )
 
 
@@ -85,6 +88,7 @@ def _checked(
             one.fact.said,
             one.fact.label,
             evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
+            marks=_marks(one.fact),
             why=one.fact.computed,
         )
         for one in wrong
@@ -99,8 +103,15 @@ def _checked(
     return shown, verdicts
 
 
+def _marks(fact: Fact) -> tuple[Mark, ...]:
+    """The rows that a fact was recomputed from, and the cells in them; above the rows of a piece stands its caption."""
+    rows: dict[int, list[int]] = {}
+    for row, column in fact.cells:
+        rows.setdefault(row, []).append(column)
+    return tuple(Mark(0, row + 1, columns=tuple(columns)) for row, columns in sorted(rows.items()))
+
+
 def _piece(one: Float) -> Piece:
     caption = f"{one.name}: {one.caption}" if one.caption else one.name
-    return Piece(
-        one.name, (caption, *(row.replace("\t", " | ") for row in one.rows.split("\n")), *filter(None, [one.notes]))
-    )
+    rows = (" | ".join(cell.replace(" |", " ¦") for cell in row.split("\t")) for row in one.rows.split("\n"))
+    return Piece(one.name, (caption, *rows, *filter(None, [one.notes])))

@@ -36,11 +36,13 @@ class Piece(NamedTuple):
 
 class Mark(NamedTuple):
     """A line of evidence that stands out: piece and line count from 0; place: of a piece that the program named, its
-    place among these, from 1; 0 for a line that is nearest to the sentence in its words."""
+    place among these, from 1; 0 for a line that is nearest to the sentence in its words; columns: of a row of a table
+    the cells that something was recomputed from, from 0."""
 
     piece: int
     line: int
     place: int = 0
+    columns: tuple[int, ...] = ()
 
 
 class Subject(NamedTuple):

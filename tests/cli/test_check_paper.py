@@ -239,7 +239,7 @@ def test_works_without_a_file_are_listed(aisr: Aisr, keyed: Loopback) -> None:
     assert "0 citations against cited papers" in finished.out
     assert "cited works without a file: 5" in finished.out
     assert "  marlow2021callnet (" in finished.out
-    assert "No error rate of it is known" in finished.out
+    assert "no error rate of them is known" in finished.out
 
 
 def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, quick: Path) -> None:

@@ -15,7 +15,7 @@ from aisr.review import gate
 from aisr.review.lines import as_jsonl, line
 from aisr.review.sarif import SCHEMA, as_sarif
 from aisr.review.verdicts import Review, Verdict
-from aisr.review.worth import AID, BUILT_IN, Record, about, worth
+from aisr.review.worth import AID, BUILT_IN, UNMEASURED, Record, about, of_all, worth
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"
@@ -272,8 +272,17 @@ def test_where_no_rate_is_known_it_is_said(tmp_path: Path) -> None:
     assert "was not recorded" in worth("claim", record(tmp_path, unsure), "openai/one").more[0]
 
 
+def test_that_nothing_is_known_of_any_program_is_said_once(tmp_path: Path) -> None:
+    assert of_all({"claim": None, "citation": None, "again": None}, "x") == ([UNMEASURED], [])
+    one = of_all({"claim": record(tmp_path, REPORT, "x"), "citation": None}, "x")
+    assert [said.partition(":")[0] for said in one.first] == [
+        "Sentences against tables and figures",
+        "Citations against cited papers",
+    ]
+
+
 def test_the_built_in_model_is_said_to_be_worth_nothing() -> None:
-    assert about("embedded") == [AID, BUILT_IN]
+    assert about("embedded") == [BUILT_IN]
     assert about("openai/one") == [AID]
 
 
