@@ -189,6 +189,16 @@ def test_sarif_of_a_hostile_paper_is_sarif(tmp_path: Path) -> None:
         if one["ruleId"] == "claim-contradiction"
     }
     assert uri == "a%20b/%252e%20%3Cx%3E.tex"
+    assert "\\ud800" not in as_sarif(hostile(tmp_path))
+
+
+def test_a_file_name_that_is_no_text_is_written_byte_by_byte(tmp_path: Path) -> None:
+    review = papers.reviewed(tmp_path)
+    first = review.draft.paragraphs[1]
+    odd = [one._replace(place=one.place._replace(file="\udcff:a.tex")) for one in first.sentences]
+    paragraphs = (review.draft.paragraphs[0], first._replace(sentences=tuple(odd)), review.draft.paragraphs[2])
+    run = check_sarif(as_sarif(replace(review, draft=replace(review.draft, paragraphs=paragraphs))))
+    assert run["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "%FF%3Aa.tex"
 
 
 @pytest.mark.parametrize(
