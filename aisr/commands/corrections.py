@@ -114,6 +114,7 @@ def _in_time(found: "Sequence[Found]") -> "list[Found]":
 
 
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
+    from aisr.base.text import counted
     from aisr.commands.display import note
     from aisr.corrections import dismissed
 
@@ -121,7 +122,7 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
         note("no flag is dismissed in there; nothing was written")
         return
     file, count = dismissed.remember(draft, found)
-    note(f"{count} flags are dismissed from now on; {file} has them, and a line taken out of it brings one back")
+    note(f"{counted(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
 def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:

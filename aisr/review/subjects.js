@@ -1,4 +1,6 @@
 // What can be said of the verdicts on a paper, as the panel for corrections takes it; a verdict is known by its number.
+const NO_LM = ["arithmetic", "quote", "hidden"];  // no model had a say in these
+
 function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
   const keys = (verdict) => (bundles[verdict.evidence] || []).map((piece) => pieces[piece].key);
   return (number) => {
@@ -9,7 +11,7 @@ function subjects({ tasks, verdicts, bundles, pieces, records, values, lm }) {
     const paper = subject && records[subject.record].cited_paper_full_text;
     return {
       task: subject && subject.task, record_id: subject && subject.record_id, statement: subject ? subject.statement : 0,
-      sentence: subject ? subject.sentence : verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm },
+      sentence: subject ? subject.sentence : verdict.statement, verdict: { label: verdict.label, program: subject && subject.program, lm: NO_LM.includes(verdict.kind) ? "none" : lm },
       labels: subject && shown.length ? known.meanings : {}, // nobody can say what is right who is shown no evidence
       digest: subject ? subject.digest : verdict.flag,
       flag: verdict.dismissed ? "" : verdict.flag, most: subject ? known.most : 0, shown, named,
