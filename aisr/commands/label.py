@@ -11,6 +11,7 @@ from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
+    EstimateByDev,
     LMSpec,
     Root,
     chosen_task,
@@ -51,9 +52,7 @@ def label(
     embedding_api_base: EmbeddingApiBase = None,
     image_root: ImageRoot = None,
     spending: Spending,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
-    ] = False,
+    estimate: EstimateByDev = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write a page for a person to label records on: those first that a program is least sure of, spread over labels

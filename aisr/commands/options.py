@@ -47,6 +47,10 @@ EmbeddingPrice = Annotated[
     float | None,
     typer.Option(min=0, help="USD a million tokens of a retriever's embedding model, where LiteLLM's list lacks it."),
 ]
+Estimate = Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")]
+EstimateByDev = Annotated[
+    bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
+]
 Root = Annotated[
     Path, typer.Option("--artifacts", envvar="AISR_ARTIFACTS", help="Where artifacts, cache and MLflow store are.")
 ]
@@ -63,6 +67,7 @@ BatchAnswers = Annotated[
     Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.", callback=there)
 ]
 Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=there)]
+Limit = Annotated[int | None, typer.Option(min=1, help="Take only the first records.")]
 Traces = Annotated[
     int, typer.Option(min=0, help="Show so many records, failed, wrong and right ones, as traces in MLflow.")
 ]

@@ -12,6 +12,7 @@ from aisr.commands.options import (
     ARTIFACTS,
     FOUND,
     RECORDS_FAILED,
+    Estimate,
     Root,
 )
 from aisr.commands.session import opened_lm, prepare, warn_of_another_lm
@@ -76,7 +77,7 @@ def check_paper(
     notes: Annotated[
         bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
     ] = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
+    estimate: Estimate = False,
     spending: Spending,
     second_lm: second_option.SecondLM = None,
     below: second_option.Below = None,

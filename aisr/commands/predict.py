@@ -15,6 +15,7 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     Batch,
     BatchAnswers,
+    EstimateByDev,
     Jsonl,
     LMSpec,
     ProgramName,
@@ -70,9 +71,7 @@ def predict(
     second_api_base: SecondApiBase = None,
     second_price: SecondPrice = None,
     spending: Spending,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
-    ] = False,
+    estimate: EstimateByDev = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those

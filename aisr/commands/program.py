@@ -14,6 +14,7 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     TRACES,
     Jsonl,
+    Limit,
     LMSpec,
     ProgramName,
     Root,
@@ -39,7 +40,7 @@ def evaluate(
     lm: LMSpec = "embedded",
     reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    limit: Limit = None,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
     ] = False,

@@ -9,6 +9,7 @@ from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     Jsonl,
+    Limit,
     LMSpec,
     Root,
     chosen_task,
@@ -32,7 +33,7 @@ def compare(
     lm: LMSpec = "embedded",
     reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    limit: Limit = None,
     image_root: ImageRoot = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
