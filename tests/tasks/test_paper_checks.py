@@ -186,8 +186,9 @@ def test_what_all_checks_show_together_is_bounded() -> None:
 def test_of_a_very_long_table_the_rows_are_shown_that_a_sentence_names() -> None:
     rows = "\n".join(["Bird\tF1", *(f"Finch {k}\t{k}.25" for k in range(9_000))])
     long = floats(table(1)._replace(rows=rows, caption="Each F1 is lower than 9,001."))
-    found = with_captions(draft(paragraph(said("Finch 8123 reaches 8123.25.", "t1")), shown=long))
-    of_text, of_caption = (str(one.record.evidence_bundle[0].text) for one in checks(found, {}).claims)
+    results = paragraph(said("Finch 8123 reaches 8123.25.", "t1"), under=("Results",))
+    found = checks(with_captions(draft(results, shown=long)), {})
+    of_text, of_caption = (str(claim(found, number).evidence_bundle[0].text) for number in range(2))
     assert of_text.startswith("Bird")
     assert "Finch 8123" in of_text
     for shown in (of_text, of_caption):
