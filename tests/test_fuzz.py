@@ -1,6 +1,7 @@
 """Whatever bytes a file holds: a clear error in one line, or a record that can be used; never a traceback.
 
-Ten thousand cases for each of records, predictions and artifacts in the slow tests, half of them a track.
+Ten thousand cases for each of records and predictions in the slow tests, half of them a track: of five thousand, the
+3,935th was the last to reach a line of ours that none had reached before. Of artifacts, the 2,348th was: half as many.
 """
 
 import json
@@ -29,9 +30,10 @@ from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, scripted, written
 from support.scripted import said as labels_of
 
-QUICK, MANY, FEWER = 150, 5_000, 1_000
+QUICK, MANY, HALF, FEWER = 150, 5_000, 2_500, 1_000
 SLOW = [pytest.mark.slow, pytest.mark.timeout(1200)]
 TESTS = [pytest.param(QUICK, id="quick"), pytest.param(MANY, id="many", marks=SLOW)]
+ARTIFACTS = [pytest.param(QUICK, id="quick"), pytest.param(HALF, id="many", marks=SLOW)]
 OTHERS = [pytest.param(QUICK, id="quick"), pytest.param(FEWER, id="many", marks=SLOW)]
 
 # Names that the formats know, so that what is drawn gets past the first check; and values of every kind.
@@ -167,7 +169,7 @@ def program_content(task: Task) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.parametrize("many", TESTS)
+@pytest.mark.parametrize("many", ARTIFACTS)
 @pytest.mark.parametrize("task", TRACKS)
 def test_any_artifact(task: Task, many: int, tmp_path: Path) -> None:
     file = tmp_path / "program.json"

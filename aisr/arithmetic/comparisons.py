@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from aisr.arithmetic.claims import Claim, Order, claims, clause, orders
 from aisr.arithmetic.facts import Fact, Label, around
-from aisr.arithmetic.grid import Grid
+from aisr.arithmetic.grid import Cell, Grid, places
 from aisr.arithmetic.names import Mention, consistent, mentions, named, unnamed
 from aisr.arithmetic.numbers import Interval, said
 from aisr.arithmetic.pairs import Pair, any_pairs, differing, distance, fits, is_pinned, named_pairs, readings, roughly
@@ -72,11 +72,16 @@ def _of_claim(
         return None
     if asked and not claim.hedge:
         closest = min(asked, key=lambda pair: distance(claim, pair))
-        return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
+        return _denied(label, words, closest, claim)
     if asked and claim.hedge == "near" and not any(roughly(claim, pair) for pair in asked):
         closest = min(asked, key=lambda pair: distance(claim, pair))
-        return Fact(label, words, _told(closest, claim), False, (closest.table.key,))
+        return _denied(label, words, closest, claim)
     return None
+
+
+def _denied(label: Label, words: str, closest: Pair, claim: Claim) -> Fact:
+    cells = places(closest.first, closest.second)
+    return Fact(label, words, _told(closest, claim), False, (closest.table.key,), cells)
 
 
 CHANGE = re.compile(r"\b(?:change|delta|diff(?:erence)?|gain|drop)\b|Δ|∆", re.IGNORECASE)
@@ -96,7 +101,7 @@ def _change(claim: Claim, words: str, near: Sequence[Grid], found: dict[int, lis
             if cell.number.places == claim.number.places:
                 shown = f"{table.where(cell)}: {cell.number.text} ({table.name})"
                 holds = cell.number.interval.size().meets(claim.number.interval.size())
-                return Fact(Label.DIFFERENCE, words, shown, holds, (table.key,))
+                return Fact(Label.DIFFERENCE, words, shown, holds, (table.key,), places(cell))
     return None
 
 
@@ -150,8 +155,8 @@ def _told(pair: Pair, claim: Claim) -> str:
         else:
             come = f"{large.number.text} / {small.number.text} = {said(ratio, max(claim.number.places, 1))}"
     else:
-        places = max(first.places, second.places)
-        come = f"{first.text} − {second.text} = {said(first.value - second.value, places)}"
+        digits = max(first.places, second.places)
+        come = f"{first.text} − {second.text} = {said(first.value - second.value, digits)}"
         if claim.unit == "percent" and second.value > 0:
             come += f", which is {said(100 * (first.value - second.value) / second.value, 1)} %"
     return f"{come} in {pair.table.name} ({pair.table.where(pair.first)} against {pair.table.where(pair.second)})"
@@ -174,8 +179,9 @@ def _of_order(
             clear = _signs(text, order, table, here, level, subject, behind[0].label, (begin, end), referred)
             if clear is None:
                 continue
-            holds, shown = clear
-            return Fact(Label.ORDER, text[order.start : behind[0].end], shown, holds, (table.key,))
+            holds, cells = clear
+            shown = "; ".join(f"{table.where(one)}: {one.number.text}" for one in cells) + f" ({table.name})"
+            return Fact(Label.ORDER, text[order.start : behind[0].end], shown, holds, (table.key,), places(*cells))
     return None
 
 
@@ -189,9 +195,9 @@ def _signs(
     other: str,
     within: tuple[int, int],
     referred: bool,
-) -> tuple[bool, str] | None:
-    """Whether the order holds, and the cells; None where they do not decide it: they disagree, or it is not known
-    whether larger is better."""
+) -> tuple[bool, tuple[Cell, Cell]] | None:
+    """Whether the order holds, and two cells that show it; None where the cells do not decide it: they disagree, or it
+    is not known whether larger is better."""
     cells = consistent(table.cells, named(here), level)
     pairs = [
         (first, second) if first.at[level] == subject else (second, first)
@@ -219,6 +225,4 @@ def _signs(
         signs.add(sign if order.sense in ("more", "better") else -sign)
     if len(signs) != 1 or 0 in signs:
         return None
-    first, second = pairs[0]
-    shown = f"{table.where(first)}: {first.number.text}; {table.where(second)}: {second.number.text} ({table.name})"
-    return signs == {1}, shown
+    return signs == {1}, pairs[0]

@@ -44,13 +44,15 @@ MEANINGS: Mapping[Label, str] = {
 
 class Fact(NamedTuple):
     """One recomputation. label: its kind, named by what would be wrong; said: the words that were recomputed;
-    computed: what they come to, and from what; holds: whether both agree; tables: keys of the floats it rests on."""
+    computed: what they come to, and from what; holds: whether both agree; tables: keys of the floats it rests on;
+    cells: rows and columns of the first of them that show a fault, from 0."""
 
     label: Label
     said: str
     computed: str
     holds: bool
     tables: tuple[str, ...] = ()
+    cells: tuple[tuple[int, int], ...] = ()
 
 
 def around(text: str, start: int, end: int, reach: int = 40) -> str:

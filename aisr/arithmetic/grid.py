@@ -34,6 +34,11 @@ class Cell(NamedTuple):
     bold: bool = False
 
 
+def places(*cells: Cell) -> tuple[tuple[int, int], ...]:
+    """The rows and columns of cells."""
+    return tuple((one.row, one.column) for one in cells)
+
+
 @dataclass(frozen=True, eq=False)  # known by itself: a hash of all its cells would cost more than what is kept by it
 class Grid:
     """A table. key, name, caption, notes: those of the float; cells: its numbers; levels: for each level of names the

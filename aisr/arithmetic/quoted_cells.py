@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from aisr.arithmetic.claims import HEDGE, claims, clause
 from aisr.arithmetic.facts import Fact, Label, around
-from aisr.arithmetic.grid import Cell, Grid
+from aisr.arithmetic.grid import Cell, Grid, places
 from aisr.arithmetic.names import consistent, mentions, named, unnamed
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.arithmetic.polarity import foreign
@@ -68,7 +68,7 @@ def _held(
         small, large = sorted((abs(cell.number.value), abs(number.value)))
         if small * FAR >= large:
             shown = f"{table.name} has {cell.number.text} there ({table.where(cell)})"
-            return Fact(Label.CELL, around(text, number.start, number.end), shown, False, (table.key,))
+            return Fact(Label.CELL, around(text, number.start, number.end), shown, False, (table.key,), places(cell))
     return None
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from aisr.arithmetic.claims import DOUBT, clause
 from aisr.arithmetic.counts import named_alike, parted, wins
 from aisr.arithmetic.facts import Fact, Label
-from aisr.arithmetic.grid import Cell, Grid, is_mean, is_total, plain
+from aisr.arithmetic.grid import Cell, Grid, is_mean, is_total, places, plain
 from aisr.arithmetic.names import consistent, mentions, named
 from aisr.arithmetic.numbers import DIGITS, Number, in_text
 from aisr.paper.captions import MOST_TABLES
@@ -73,7 +73,8 @@ def _ranges(text: str, near: Sequence[Grid], everywhere: Sequence[Grid]) -> Iter
                 wrong = [one for one in wrong if one.number.places == low.places]
                 values = sorted(wrong, key=lambda cell: cell.number.value)
                 shown = f"{values[0].number.text} to {values[-1].number.text} in {table.name}"
-                yield Fact(Label.RANGE, found[0], f"{shown} ({_alike(table, wrong)})", False, (table.key,))
+                alike = f"{shown} ({_alike(table, wrong)})"
+                yield Fact(Label.RANGE, found[0], alike, False, (table.key,), places(values[0], values[-1]))
                 break
 
 
@@ -162,6 +163,6 @@ def _keep(found: re.Match[str], cells: Sequence[Cell], table: Grid) -> Iterator[
     if beyond:
         worst = (min if over else max)(beyond, key=lambda cell: cell.number.value)
         shown = f"{table.where(worst)}: {worst.number.text} ({table.name})"
-        yield Fact(Label.BOUND, found[0], shown, False, (table.key,))
+        yield Fact(Label.BOUND, found[0], shown, False, (table.key,), places(worst))
     else:
         yield Fact(Label.BOUND, found[0], f"all {len(cells)} cells of {table.name} keep to it", True, (table.key,))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from aisr.arithmetic.facts import Fact, Label
-from aisr.arithmetic.grid import Cell, Grid, is_mean, is_total
+from aisr.arithmetic.grid import Cell, Grid, is_mean, is_total, places
 from aisr.arithmetic.numbers import said
 from aisr.arithmetic.polarity import larger_is_better
 
@@ -104,12 +104,13 @@ def _no_choice(parts: Sequence[Cell], whole: Cell) -> bool:
 
 
 def _fact(label: Label, parts: Sequence[Cell], whole: Cell, come: float, holds: bool, table: Grid) -> Fact:
-    places = max(cell.number.places for cell in (*parts, whole))
+    digits = max(cell.number.places for cell in (*parts, whole))
     what = "sum" if label is Label.SUM else "mean"
-    computed = f"the {what} of the {len(parts)} cells before is {said(come, places)}, not {whole.number.text}"
+    computed = f"the {what} of the {len(parts)} cells before is {said(come, digits)}, not {whole.number.text}"
     if holds:
         computed = f"the {what} of the {len(parts)} cells before is {whole.number.text}"
-    return Fact(label, f"{table.where(whole)}: {whole.number.text}", computed, holds, (table.key,))
+    cells = places(*parts, whole)
+    return Fact(label, f"{table.where(whole)}: {whole.number.text}", computed, holds, (table.key,), cells)
 
 
 def _best(table: Grid) -> Iterator[Fact]:
@@ -130,4 +131,5 @@ def _best(table: Grid) -> Iterator[Fact]:
             f"largest {said(max(values), best.number.places)}, smallest {said(min(values), best.number.places)}"
         )
         said_ = f"{table.where(best)}: {best.number.text} in bold"
-        yield Fact(Label.BEST, said_, f"{best_there} of {len(values)} in {table.name}", holds, (table.key,))
+        shown = f"{best_there} of {len(values)} in {table.name}"
+        yield Fact(Label.BEST, said_, shown, holds, (table.key,), places(best))

@@ -5,14 +5,14 @@ from pathlib import Path
 from aisr.artifact.manifest import FILE
 from aisr.artifact.manifest import parse as parse_manifest
 from aisr.artifact.program_file import MAX_BYTES, Loaded, parse
+from aisr.artifact.there import PROGRAM, check_there
 from aisr.base.files import BadArtifact, read_json, write_whole
 
 
 def load(folder: Path) -> Loaded:
     """The program of an artifact folder. Raises `BadArtifact` where it is not there, not ours or was changed since."""
-    file = folder / "program.json"
-    if not file.is_file():
-        raise BadArtifact(f"{folder}: no program.json in there; expected a folder that `aisr compile` wrote")
+    check_there(folder)
+    file = folder / PROGRAM
     if file.stat().st_size > MAX_BYTES:
         raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
     loaded = parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
@@ -30,7 +30,7 @@ def load(folder: Path) -> Loaded:
 def save(folder: Path, files: dict[str, str]) -> None:
     """Write the files of an artifact, each whole or not at all, program.json last."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in sorted(files, key=lambda name: name == "program.json"):
+    for name in sorted(files, key=lambda name: name == PROGRAM):
         write_whole(folder / name, files[name])
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
-from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
+from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.ensemble import Ensemble, by_name, named_by, single
 from aisr.programs.judges.learnt import learnt_by
-from aisr.programs.questions.closed import SECTION, preamble, questions_of
+from aisr.programs.questions.closed import describe_options, describes_options, preamble, questions_of
 from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences
@@ -47,8 +47,15 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
 def seed(task: Task, program: Program) -> Program:
     """The program as it was before any optimizer saw it."""
     if isinstance(program, Ensemble):
-        return Ensemble({name: task.build(member.options) for name, member in program.members.items()})
-    return task.build(program.options)
+        return Ensemble({name: _seed(task, member) for name, member in program.members.items()})
+    return _seed(task, single(program))
+
+
+def _seed(task: Task, program: JudgeProgram) -> JudgeProgram:
+    built = task.build(program.options)
+    if any(describes_options(predictor.signature) for predictor in program.predictors()):
+        describe_options(built)  # it was compiled with a decision model, for which that is the seed
+    return built
 
 
 def lines_of(instruction: str) -> list[str]:
@@ -104,22 +111,26 @@ def _fields(signature: Any) -> list[str]:
     ]
 
 
-def _questions(signature: Any) -> list[str]:
-    """The closed questions that a decision model is asked, with the descriptions of their options as they are sent;
-    nothing for a program whose instruction describes none, which was made for a model that writes."""
-    if f"\n{SECTION}\n" not in signature.instructions:
+def questions(signature: Any) -> list[tuple[str, str]]:
+    """The closed questions that a decision model is asked, of a list one for each item or id, with what stands before
+    what is judged: what each is, and its words as they are sent. None for a program whose instruction describes no
+    options, which was made for a model that writes."""
+    if not describes_options(signature):
         return []
     each = dict.fromkeys(signature.output_fields, 1)
     ids = dict.fromkeys(signature.output_fields, ("ID",))
-    parts = ["### Questions\n\nWhat a decision model is asked: one for each item of a list, or each id that is shown."]
-    if before := preamble(signature):
-        parts.append(f"Before what is judged\n\n{fenced(before)}")
+    found = [("Before what is judged", before)] if (before := preamble(signature)) else []
     for question in questions_of(signature, each, ids):
-        title = f"`{question.field}`: " + ("yes or no" if question.options is None else "a choice")
+        kind = "yes or no" if question.options is None else "a choice"
         options = [f"- {name}: {text}" if text else f"- {name}" for name, text in (question.options or {}).items()]
-        said = [question.instructions, *options]
-        parts.append(f"{title}\n\n{fenced(chr(10).join(said))}")
-    return parts
+        found.append((f"`{question.field}`: {kind}", "\n".join([question.instructions, *options])))
+    return found
+
+
+def _questions(signature: Any) -> list[str]:
+    asked = [f"{title}\n\n{fenced(words)}" for title, words in questions(signature)]
+    about = "What a decision model is asked: one for each item of a list, or each id that is shown."
+    return [f"### Questions\n\n{about}", *asked] if asked else []
 
 
 def _nearest(options: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
 from aisr.programs.errors import UserError
+from aisr.programs.questions.closed import describe_options
 from aisr.programs.vision.images import Gallery
 from aisr.review.judging import Judge
 from aisr.review.verdicts import Kind
@@ -21,6 +22,7 @@ from aisr.tasks.paper_checks import Checks
 from aisr.tasks.paper_tasks import as_if_faultless
 from aisr.tasks.task import Task
 from aisr.tracking import registry
+from aisr.tracking.model_uri import MODEL_SCHEME
 
 DOUBTED = 3  # one sentence in so many is usually doubted: 100 of 281, of a paper that was looked at
 MOST_ESTIMATED = 5_000  # sentences whose second look is rendered
@@ -47,6 +49,8 @@ def judge_by(
         shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": shown}
         judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+        if lm.decides:
+            describe_options(judging)
     check_sees(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
     return Judge(kind, task, ready, known(name, artifacts) if name else None)
@@ -57,7 +61,7 @@ def known(name: str, artifacts: Path) -> Record:
     from mlflow.exceptions import MlflowException
 
     try:
-        if name.startswith(registry.MODEL_SCHEME):
+        if name.startswith(MODEL_SCHEME):
             return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
         return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
     except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known

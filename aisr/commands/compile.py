@@ -10,6 +10,7 @@ from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     TRACES,
+    Estimate,
     LMSpec,
     Root,
     Traces,
@@ -28,6 +29,8 @@ from aisr.commands.search_options import (
     TeacherApiBase,
     TeacherLM,
     TeacherPrice,
+    chain_of,
+    within_reach,
 )
 from aisr.commands.session import command_line, ensemble_members, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
@@ -53,7 +56,7 @@ def compile_(
             help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
         ),
     ] = None,
-    optimizer: Optimizer = "random-search,gepa",
+    optimizer: Optimizer = None,
     ensemble: EnsembleOf = None,
     name: ArtifactName = None,
     lm: LMSpec = "embedded",
@@ -88,18 +91,18 @@ def compile_(
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
     spending: Spending,
     max_usd_per_1000: PriceOfAThousand = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
+    estimate: Estimate = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
     traces: Traces = TRACES,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Compile a program against the ranking score; save the champion and register it."""
-    _check_folder(data)
+    _check_folder(task, data)
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for
+    from aisr.inference.chances import chances_for, questions_for
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
@@ -108,17 +111,12 @@ def compile_(
     from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
     from aisr.optimize.search.budgets import BUDGETS, settings
-    from aisr.optimize.search.optimizers import OPTIMIZERS
-    from aisr.optimize.search.proposals import PROPOSALS
     from aisr.report import write as write_report
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     members = ensemble_members(chosen, ensemble, artifacts) if ensemble else {}
-    chain = [] if members else [step.strip() for step in optimizer.split(",")]
-    for step in chain:
-        if step not in OPTIMIZERS:
-            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    chain = [] if members else chain_of(optimizer)
     sizes: dict[str, Any] = {
         "demos": demos,
         "demo_tokens": demo_tokens,
@@ -141,11 +139,7 @@ def compile_(
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
         teacher = writer_of(opened) or opened
-        if teacher.decides and (writing := [step for step in chain if step in PROPOSALS]):
-            raise UserError(
-                f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give "
-                f"--teacher-lm, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
-            )
+    chain = within_reach(chain, optimizer, lm, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -155,7 +149,8 @@ def compile_(
     if learnt:
         display.note(str(learnt))
     likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members)
-    given = built.said() | {"samples": samples, "chances": likely}
+    asked = {} if members else questions_for(opened, chosen.option_types)
+    given = built.said() | {"samples": samples, "chances": likely} | asked
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
@@ -182,11 +177,11 @@ def compile_(
     if estimate:
         offered = [plan.settings, *(settings(name, seed, **sizes) for name in BUDGETS)] if chain else [plan.settings]
         found, *others = estimates(plan, opened, teacher, offered)
-        display.say_estimate(found)
+        display.say_estimate(found, decides=opened.decides, writes=not teacher.decides)
         compile_told.say_budgets(dict(zip(BUDGETS, zip(offered[1:], others, strict=True), strict=False)))
         return
     display.note(
-        f"compiling {chosen.name} on {folder} with {ensemble or optimizer} and {lm} "
+        f"compiling {chosen.name} on {folder} with {ensemble or ','.join(chain)} and {lm} "
         f"into {artifacts / chosen.name / plan.name}/"
     )
     if track:
@@ -210,7 +205,7 @@ def compile_(
     raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
 
-def _check_folder(data: Path | None) -> None:
+def _check_folder(task: str, data: Path | None) -> None:
     """Raises UserError where the records cannot be there, before anything is made."""
     if data is None and not SAMPLE.is_dir():
         raise UserError(
@@ -219,3 +214,6 @@ def _check_folder(data: Path | None) -> None:
         )
     if data is not None and not data.is_dir():
         raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (file := (data or SAMPLE / task) / name).is_file():
+            raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")

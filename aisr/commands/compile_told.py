@@ -63,11 +63,15 @@ def say_champion(made: Any) -> None:
         if made.test.champion.floor:
             note(f"  without any LM, on test: {made.test.champion.floor.interval}")
         say_failures(made.test.champion.failures)
-        if made.test.gain:
+        if made.test.gain is None:
+            note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
+        else:
             better = "better" if made.test.gain.low > 0 else "no better"
             note(f"  difference from {baseline} on test: {made.test.gain}: {better} than {baseline}")
             for remark in made.test.baseline.score.remarks:
                 note(f"    {baseline}: {remark}")
+    elif "test" in made.manifest.data:
+        note("  on the held-out test split: not scored, the budget was spent before")
 
 
 def say_decision(report: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.commands.given import known_task, there
 from aisr.commands.options import ARTIFACTS, Root, chosen_task
 from aisr.programs.errors import UserError
 
@@ -28,7 +29,9 @@ def corrections(
             help="What pages downloaded as corrections, or runs:/RUN: what people said in MLflow of its traces.",
         ),
     ],
-    task: Annotated[str | None, typer.Option(help="Of which task to make labelled records.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="Of which task to make labelled records.", callback=known_task)
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder to write them to: the --data of `aisr compile`, where they count as train."),
@@ -36,7 +39,8 @@ def corrections(
     data: Annotated[
         list[Path] | None,
         typer.Option(
-            help="The record file that a corrected report is about, where its corrections look up their records."
+            help="The record file that a corrected report is about, where its corrections look up their records.",
+            callback=there,
         ),
     ] = None,
     draft: Annotated[
@@ -75,15 +79,12 @@ def corrections(
 
 def _expect_paper(draft: Path) -> None:
     """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
-    from aisr.paper.files import main_file
-    from aisr.paper.open import READERS
+    from aisr.paper.open import check_there
 
     try:
-        found = main_file(draft)
+        check_there(draft)
     except UserError as error:
         raise UserError(f"--draft {error}") from error
-    if found.suffix.lower() not in READERS:
-        raise UserError(f"--draft {draft}: not the paper that was checked; its name should end in {', '.join(READERS)}")
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
@@ -113,6 +114,7 @@ def _in_time(found: "Sequence[Found]") -> "list[Found]":
 
 
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
+    from aisr.base.text import counted
     from aisr.commands.display import note
     from aisr.corrections import dismissed
 
@@ -120,7 +122,7 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
         note("no flag is dismissed in there; nothing was written")
         return
     file, count = dismissed.remember(draft, found)
-    note(f"{count} flags are dismissed from now on; {file} has them, and a line taken out of it brings one back")
+    note(f"{counted(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
 def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.commands.given import there
 from aisr.commands.options import ARTIFACTS, REFUSED, chosen_task
 from aisr.commands.task_options import ImageRoot, ShapeLike, TaskName
 from aisr.programs.errors import UserError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.")],
+    file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=there)],
     task: TaskName,
     limit: Annotated[int, typer.Option(min=1, help="How many bad lines to list.")] = 20,
     image_root: ImageRoot = None,
@@ -34,6 +35,10 @@ def check(
     from aisr.tasks.all import TASKS
 
     chosen = chosen_task(task)
+    other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
+    if other is not None and other != chosen.name:
+        note(f"{file}: its first line is a record of {other}, not of {chosen.name}; check it with --task {other}")
+        raise typer.Exit(REFUSED)
     gallery = find_gallery(image_root, file, ARTIFACTS)
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
@@ -64,10 +69,6 @@ def check(
         _say_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
-    other = nearest_task(file, TASKS)
-    if other is not None and other != chosen.name:
-        note(f"the first line is a record of {other}; check it with --task {other}")
-        raise typer.Exit(REFUSED)
     if bad and chosen.converter:
         note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
     say_pictures(gallery.problems if gallery else {})
@@ -76,7 +77,7 @@ def check(
 
 
 def split(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.")],
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=there)],
     task: TaskName,
     out: Annotated[Path, typer.Option(help="Folder for train.jsonl, dev.jsonl and test.jsonl.", show_default=False)],
     parts: Annotated[str, typer.Option(help="train:dev:test, in whole parts.")] = "3:1:1",
@@ -184,19 +185,23 @@ def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
 
 def submit(
     task: TaskName,
-    data: Annotated[Path, typer.Option(help="The test inputs that were predicted.", show_default=False)],
-    predictions: Annotated[Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False)],
+    data: Annotated[
+        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=there)
+    ],
+    predictions: Annotated[
+        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=there)
+    ],
     out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
     on_failure: Annotated[str, typer.Option(help="`refuse`, or `fallback`: fill failed records in.")] = "refuse",
     limit: Annotated[int, typer.Option(min=1, help="How many problems to list.")] = 20,
 ) -> None:
     """Validate predictions against the test inputs and pack the zip that the server takes."""
+    if on_failure not in ("refuse", "fallback"):
+        raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.commands.display import note
     from aisr.inference import submission
 
     chosen = chosen_task(task)
-    if on_failure not in ("refuse", "fallback"):
-        raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     note(f"checking {predictions} against {data}")
     found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in found.problems[:limit]:
@@ -210,8 +215,8 @@ def submit(
 
 
 def score(
-    gold: Annotated[Path, typer.Argument(help="Survey records, JSONL.")],
-    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.")],
+    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=there)],
+    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=there)],
     task: TaskName,
     output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
 ) -> None:

@@ -20,6 +20,7 @@ from aisr.base.text import percent
 console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
+MOST_NAME = 200  # characters of an id or path that are shown of one that may be anything
 SILENCE = 15.0  # seconds, at most, where no terminal shows that a command is at work
 
 
@@ -127,12 +128,16 @@ def complain(text: str) -> None:
     print(f"error: {redact.secrets(text)}", file=sys.stderr)
 
 
-def say_estimate(found: Any) -> None:
-    """What a compile would come to."""
+def say_estimate(found: Any, decides: bool = False, writes: bool = True) -> None:
+    """What a compile, or judging a paper, would come to. decides: whether a decision model judges, which is asked for
+    nothing twice; writes: whether another model writes for it."""
+    repeats = "if the cache keeps none" if decides else "if each has to be asked for twice and the cache keeps none"
+    if decides and writes:
+        repeats += ", and what is written has to be asked for twice"
+    lengths = " (an answer as long as a labelled one; a model that reasons first writes more)"
     note(
-        f"about {_spending(found.usual)}, where every answer can be used; at most {_spending(found.most)}, if each has "
-        "to be asked for twice and the cache keeps none (an answer as long as a labelled one; a model that reasons "
-        "first writes more). Nothing was sent"
+        f"about {_spending(found.usual)}, where every answer can be used; at most {_spending(found.most)}, {repeats}"
+        f"{'' if decides and not writes else lengths}. Nothing was sent"
     )
 
 
@@ -191,7 +196,7 @@ def say_failures(failures: dict[str, str], count: int | None = None) -> None:
 def say_pictures(problems: dict[tuple[str, str], str]) -> None:
     """The pictures that could not be shown, the first ten with their reasons."""
     for (record, path), reason in list(problems.items())[:10]:
-        note(f"  no picture: {record}: {path}: {reason}")
+        note(f"  no picture: {record[:MOST_NAME]}: {path[:MOST_NAME]}: {reason}")
     if problems:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 

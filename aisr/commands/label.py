@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aisr.commands.given import known_task, there
 from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
+    EstimateByDev,
     LMSpec,
     Root,
     chosen_task,
@@ -31,29 +33,31 @@ Answered = Mapping[str, tuple[Any, float | None]]  # by record id: the answer, N
 
 def label(
     *,
-    data: Annotated[Path, typer.Argument(help="JSONL file of records; those with labels are left out.")],
+    data: Annotated[
+        Path, typer.Argument(help="JSONL file of records; those with labels are left out.", callback=there)
+    ],
     out: Annotated[Path, typer.Option(help="Folder to write label.html into.", show_default=False)],
     program: Annotated[
         str | None, typer.Option(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion: it judges the records.")
     ] = None,
     predictions: Annotated[
-        Path | None, typer.Option(help="Instead: what `aisr predict --confidence` wrote of them.")
+        Path | None, typer.Option(help="Instead: what `aisr predict --confidence` wrote of them.", callback=there)
     ] = None,
-    task: Annotated[str | None, typer.Option(help="Of which task they are. Default: the program's.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="Of which task they are. Default: the program's.", callback=known_task)
+    ] = None,
     first: Annotated[int, typer.Option(min=1, max=1000, help="How many records to ask about.")] = 20,
     lm: LMSpec = "embedded",
     reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     image_root: ImageRoot = None,
     spending: Spending,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
-    ] = False,
+    estimate: EstimateByDev = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write a page for a person to label records on: those first that a program is least sure of, spread over labels
     and papers. What the page downloads, `aisr corrections` takes."""
-    prepare(artifacts)
+    prepare(artifacts, program)
     from aisr.commands.display import note
     from aisr.inference.answered import answers
     from aisr.inference.images import attach_gallery, find_gallery
@@ -144,6 +148,9 @@ def _write(
     ids, shared, unsavable = [], [], 0
     for record in _unlabelled(task, data):
         if record.id in known and to_label.savable(task, record):
+            answer, _ = known[record.id]
+            if answer is not None and (why := task.problem(record, answer)):
+                raise UserError(f"{record.id[:80]}: {why}; expected predictions of the records of {data}")
             ids.append(record.id)
             shared.append(common(task, record))
         elif record.id in known:

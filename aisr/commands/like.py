@@ -24,10 +24,9 @@ def words(program: str, artifacts: Path, options: Set[str], said: Set[str]) -> l
     prepare(artifacts)
     from aisr.artifact.manifest import manifest
     from aisr.tracking import registry
+    from aisr.tracking.model_uri import MODEL_SCHEME
 
-    made = (
-        registry.manifest(artifacts, program) if program.startswith(registry.MODEL_SCHEME) else manifest(Path(program))
-    )
+    made = registry.manifest(artifacts, program) if program.startswith(MODEL_SCHEME) else manifest(Path(program))
     try:
         command = shlex.split(made.command or "")
     except ValueError:

@@ -41,17 +41,19 @@ def mcp(
 ) -> None:
     """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
     and no agent can raise them."""
-    prepare(artifacts)
+    from aisr.checker.folders import opened
+
+    folders = opened(folder or [])
+    prepare(artifacts, program, cite_program, draft_program)
     try:
         import mcp as _installed  # noqa: F401
     except ImportError as error:
         raise UserError("`aisr mcp` needs the extra: pip install 'aisr[mcp,paper]'") from error
-    from aisr.checker.folders import opened
     from aisr.checker.server import server
     from aisr.checker.session import Session, Settings
     from aisr.lm.budget import Ledger, Limits
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     asked = opened_lm(lm, reach, ledger, price=price)
-    settings = Settings(opened(folder or []), artifacts, program, cite_program, draft_program, evidence)
+    settings = Settings(folders, artifacts, program, cite_program, draft_program, evidence)
     server(Session(settings, asked)).run("stdio")

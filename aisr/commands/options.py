@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.programs.errors import UserError
+from aisr.commands.given import known_task, there
 
 if TYPE_CHECKING:
     from aisr.tasks.task import Task
@@ -15,13 +15,16 @@ LMSpec = Annotated[
     typer.Option(
         "--lm",
         envvar="AISR_LM",
-        help="`embedded`, gguf:PATH of a model file (gguf:PATH,mmproj=PATH: one that sees), or PROVIDER/MODEL such as "
-        "openai/gpt-4o-mini.",
+        help="`embedded`, gguf:PATH of a model file (gguf:PATH,mmproj=PATH: one that sees), PROVIDER/MODEL such as "
+        "openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision model.",
     ),
 ]
 ApiBase = Annotated[
     str | None,
-    typer.Option(envvar="AISR_API_BASE", help="Address of an OpenAI-compatible server for --lm openai/MODEL."),
+    typer.Option(
+        envvar="AISR_API_BASE",
+        help="Address of the server of --lm openai/MODEL (its API is OpenAI's) or decide:…/MODEL.",
+    ),
 ]
 Schema = Annotated[bool, typer.Option(help="Whether a server of your own takes a JSON schema.")]
 Logprobs = Annotated[
@@ -34,7 +37,7 @@ Threads = Annotated[
     ),
 ]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")]
-MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send no more LM calls than this.")]
+MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send nothing more once so many LM calls were sent.")]
 MaxMinutes = Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")]
 PriceOption = Annotated[
     str | None,
@@ -43,6 +46,10 @@ PriceOption = Annotated[
 EmbeddingPrice = Annotated[
     float | None,
     typer.Option(min=0, help="USD a million tokens of a retriever's embedding model, where LiteLLM's list lacks it."),
+]
+Estimate = Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")]
+EstimateByDev = Annotated[
+    bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
 ]
 Root = Annotated[
     Path, typer.Option("--artifacts", envvar="AISR_ARTIFACTS", help="Where artifacts, cache and MLflow store are.")
@@ -56,8 +63,11 @@ Batch = Annotated[
         help="`export` writes the requests for a provider's batch API to --out; `import` predicts from its --answers."
     ),
 ]
-BatchAnswers = Annotated[Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.")]
-Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False)]
+BatchAnswers = Annotated[
+    Path | None, typer.Option("--answers", help="What a batch API gave back, for --batch import.", callback=there)
+]
+Jsonl = Annotated[Path, typer.Option("--data", help="JSONL file of records.", show_default=False, callback=there)]
+Limit = Annotated[int | None, typer.Option(min=1, help="Take only the first records.")]
 Traces = Annotated[
     int, typer.Option(min=0, help="Show so many records, failed, wrong and right ones, as traces in MLflow.")
 ]
@@ -71,8 +81,7 @@ FOUND = 3  # exit code: what the user asked to be told of by it is there
 
 def chosen_task(name: str) -> "Task":
     """The task of --task. Raises UserError for any other name."""
+    known_task(name)
     from aisr.tasks.all import TASKS
 
-    if name not in TASKS:
-        raise UserError(f"--task {name!r}; one of: {', '.join(TASKS)}")
     return TASKS[name]

@@ -12,6 +12,7 @@ from aisr.commands.options import (
     ARTIFACTS,
     FOUND,
     RECORDS_FAILED,
+    Estimate,
     Root,
 )
 from aisr.commands.session import opened_lm, prepare, warn_of_another_lm
@@ -76,7 +77,7 @@ def check_paper(
     notes: Annotated[
         bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
     ] = False,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")] = False,
+    estimate: Estimate = False,
     spending: Spending,
     second_lm: second_option.SecondLM = None,
     below: second_option.Below = None,
@@ -89,12 +90,16 @@ def check_paper(
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
     wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
+    from aisr.paper.open import check_folder, check_there
+
+    check_there(paper)
+    check_folder(papers)
     if lm == "none":
         _without_lm(
             paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, second_lm, evidence]
         )
         return
-    prepare(artifacts)
+    prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
     from aisr.checker.judges import estimated, judge_by
     from aisr.checker.reading import read_paper
@@ -137,10 +142,10 @@ def check_paper(
     if estimate:
         if not found.claims and not found.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
-        display.say_estimate(estimated(judges, found, opened, again))
+        display.say_estimate(estimated(judges, found, opened, again), opened.decides, writes=False)
         if behind:
             display.note(f"and if {behind.spec} were asked about everything, beside that:")
-            display.say_estimate(estimated(judges, found, behind, again))
+            display.say_estimate(estimated(judges, found, behind, again), behind.decides, writes=False)
         return
     if wanted and behind:
         *judges, again = [_with_second(one, behind, wanted.below) for one in (*judges, again)]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aisr.commands.cascade import Below, SecondApiBase, SecondLM, SecondPrice, SecondProgram
+from aisr.commands.given import there
 from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     Batch,
     BatchAnswers,
+    EstimateByDev,
     Jsonl,
     LMSpec,
     ProgramName,
@@ -69,14 +71,12 @@ def predict(
     second_api_base: SecondApiBase = None,
     second_price: SecondPrice = None,
     spending: Spending,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
-    ] = False,
+    estimate: EstimateByDev = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
     again."""
-    prepare(artifacts)
+    prepare(artifacts, program, second_program)
     from aisr.commands import cascade as second_option
     from aisr.commands import display
     from aisr.inference import batch_api as batching
@@ -172,7 +172,9 @@ def predict(
 
 def merge(
     out: Annotated[Path, typer.Argument(help="Where to write the predictions of all records.", show_default=False)],
-    shards: Annotated[list[Path], typer.Argument(help="The predictions of all shards.", show_default=False)],
+    shards: Annotated[
+        list[Path], typer.Argument(help="The predictions of all shards.", show_default=False, callback=there)
+    ],
     data: Jsonl,
 ) -> None:
     """Join the shards of a prediction. Refuses shards of different runs, and missing, repeated or unknown records."""

@@ -14,6 +14,7 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     TRACES,
     Jsonl,
+    Limit,
     LMSpec,
     ProgramName,
     Root,
@@ -39,7 +40,7 @@ def evaluate(
     lm: LMSpec = "embedded",
     reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    limit: Limit = None,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
     ] = False,
@@ -52,7 +53,7 @@ def evaluate(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score a compiled program on labelled records, with a 95 % interval."""
-    prepare(artifacts)
+    prepare(artifacts, program)
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import result
@@ -154,7 +155,9 @@ def export(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write labelled records as chat-format training examples, for a provider that tunes models."""
-    prepare(artifacts)
+    if out.exists():
+        raise UserError(f"{out} is there already; choose another --out or remove it")
+    prepare(artifacts, program)
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.images import attach_gallery, find_gallery
@@ -172,8 +175,6 @@ def export(
         attach_gallery(student, find_gallery(image_root, data, artifacts)),
         Embeddings(address=embedding_address(embedding_api_base, None)),
     )
-    if out.exists():
-        raise UserError(f"{out} is there already; choose another --out or remove it")
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
     count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

@@ -9,11 +9,12 @@ from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     Jsonl,
+    Limit,
     LMSpec,
     Root,
     chosen_task,
 )
-from aisr.commands.session import load, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.session import compiled_of, load_two, opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase, ImageRoot, TaskName
 from aisr.programs.errors import UserError
 
@@ -21,18 +22,24 @@ from aisr.programs.errors import UserError
 def compare(
     *,
     task: TaskName,
-    first: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    first: Annotated[
+        str,
+        typer.Argument(
+            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other as it was before."
+        ),
+    ],
     second: Annotated[str, typer.Argument(help="The program to compare with it.")],
     data: Jsonl,
     lm: LMSpec = "embedded",
     reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first records.")] = None,
+    limit: Limit = None,
     image_root: ImageRoot = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score two compiled programs on the same labelled records, with the paired difference and its 95 % interval."""
-    prepare(artifacts)
+    names = (first, second)
+    prepare(artifacts, *compiled_of(names))
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import measure
@@ -40,7 +47,7 @@ def compare(
     from aisr.optimize.datasets.examples import examples, labelled
 
     chosen = chosen_task(task)
-    programs = [(name, load(chosen, name, artifacts)) for name in (first, second)]
+    programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
     opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
     gallery = find_gallery(image_root, data, artifacts)
     found = []
@@ -70,15 +77,16 @@ def promote(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Make a registered version the champion. Refuses one that is no better on the same test split."""
-    prepare(artifacts)
+    from aisr.tracking.model_uri import MODEL_SCHEME
+
+    name, slash, number = version.removeprefix(MODEL_SCHEME).partition("/")
+    if not version.startswith(MODEL_SCHEME) or not slash or not number.isdigit():
+        raise UserError(f"{version}: expected models:/aisr-TASK/VERSION, as `aisr compile` prints it")
+    prepare(artifacts, version)
     from aisr.commands.display import note
     from aisr.tracking import registry
-    from aisr.tracking.store import check_exists, open_store
+    from aisr.tracking.store import open_store
 
-    name, slash, number = version.removeprefix(registry.MODEL_SCHEME).partition("/")
-    if not version.startswith(registry.MODEL_SCHEME) or not slash or not number.isdigit():
-        raise UserError(f"{version}: expected models:/aisr-TASK/VERSION, as `aisr compile` prints it")
-    check_exists(artifacts)
     try:
         before = registry.promote(open_store(artifacts), name, number, anyway)
     except registry.NotPromoted as error:

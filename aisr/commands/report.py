@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from aisr.commands.given import there
 from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Logprobs, Root, Schema, chosen_task
 from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
@@ -30,13 +31,20 @@ def report(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write the error browser: one HTML file with every judged record, its evidence, verdicts, prompt and answer."""
+    from aisr.tracking.store import is_run_id
+
+    logged = is_run_id(run) and not Path(run).exists()
+    if not logged and not Path(run).is_dir():
+        raise UserError(
+            f"{run}: no such folder; expected that of a compiled program, such as artifacts/TASK/NAME, the one that "
+            "`aisr evaluate --output` wrote, or the id of an MLflow run"
+        )
     prepare(artifacts)
     from aisr.base.files import write_whole
     from aisr.commands.display import note
     from aisr.report import page, records
     from aisr.tracking import runs
 
-    logged = runs.is_run_id(run) and not Path(run).exists()
     with tempfile.TemporaryDirectory() as place:
         folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
         found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
@@ -55,22 +63,24 @@ def techreport(
     program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
     task: TaskName,
     evaluation: Annotated[
-        Path | None, typer.Option(help="What `aisr evaluate --ablate --output` wrote, for the ablations on test.")
+        Path | None,
+        typer.Option(help="What `aisr evaluate --ablate --output` wrote, for the ablations on test.", callback=there),
     ] = None,
     out: Annotated[Path, typer.Option(help="Where to write, without suffix: OUT.md and OUT.tex.")] = Path("techreport"),
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
-    prepare(artifacts)
+    prepare(artifacts, program)
     from aisr.artifact.manifest import evaluated, manifest
     from aisr.base.files import write_whole
     from aisr.commands.display import note
     from aisr.report import documents
     from aisr.report import techreport as content
     from aisr.tracking import registry
+    from aisr.tracking.model_uri import MODEL_SCHEME
 
     loaded = load(chosen_task(task), program, artifacts)
-    registered = program.startswith(registry.MODEL_SCHEME)
+    registered = program.startswith(MODEL_SCHEME)
     made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
     scored = evaluated(evaluation) if evaluation else None
     again = content.scoring_again(loaded.program, made, program, str(artifacts))
@@ -79,8 +89,11 @@ def techreport(
     text = documents.as_markdown(title, sections)
     write_whole(out.with_name(f"{out.name}.md"), text)
     write_whole(out.with_name(f"{out.name}.tex"), documents.as_latex(title, sections))
-    missing = text.count(documents.MISSING)
-    note(f"wrote {out}.md and {out}.tex: {missing} things are {documents.MISSING.strip('()')}; fill them in by hand")
+    note(f"wrote {out.resolve()}.md and {out.name}.tex beside it")
+    if missing := documents.missing(text):
+        note(f"{len(missing)} things are {documents.MISSING.strip('()')}; fill them in by hand:")
+        for one in missing:
+            note(f"  {one}")
 
 
 def check_text(
@@ -96,9 +109,14 @@ def check_text(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
+    if str(draft) != "-" and not draft.is_file():
+        raise UserError(
+            f"{str(draft)[:80]}: no such file; expected one with the paragraph or claim. A text of the moment comes by "
+            "standard input: echo 'The sentences.' | aisr check-text - …"
+        )
     if bool(evidence) == (paper is not None):
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
-    prepare(artifacts)
+    prepare(artifacts, program)
     from aisr.commands import display
     from aisr.commands.verdicts import say_verdicts
     from aisr.inference.embeddings import attach_embeddings

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from aisr.commands.given import there
 from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chosen_task
 from aisr.commands.session import embedding_address, load, opened_lm, prepare
@@ -17,7 +18,7 @@ WEIGHTS = 5  # of a fitted ranker that are shown, the heaviest
 
 
 def retrieval(
-    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.")],
+    file: Annotated[Path, typer.Argument(help="JSONL file of labelled records.", callback=there)],
     task: SearchingTask = SEARCHING,
     retrievers: Annotated[
         str, typer.Option(help="Which to score, joined by commas; those that embed may take a model, hybrid:MODEL.")
@@ -28,7 +29,8 @@ def retrieval(
     fit: Annotated[
         Path | None,
         typer.Option(
-            help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated."
+            help="Fit an evidence ranker on this labelled file, and score it; on FILE itself cross-validated.",
+            callback=there,
         ),
     ] = None,
     rerank: Annotated[
@@ -45,7 +47,7 @@ def retrieval(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Score how well paragraphs are ranked for claims, against the gold evidence of labelled records."""
-    prepare(artifacts)
+    prepare(artifacts, program)
     from aisr.base import text
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from aisr.base.text import counted
 from aisr.commands.display import note, table
 from aisr.review.lines import line
 from aisr.review.page import left_out
-from aisr.review.verdicts import NOT_JUDGED, Review, Verdict
+from aisr.review.verdicts import EXACT, NOT_JUDGED, Review, Verdict
 
 MOST = 10  # things of a kind that are named
 
@@ -17,7 +18,8 @@ def say_review(review: Review, failing: Sequence[Verdict], notes: bool = False) 
     what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
     for place in review.by_doubt():
         one = review.verdicts[place]
-        if (one.doubtful or (notes and one.folded and not one.dismissed)) and one.label is not None:
+        listed = one.doubtful or (notes and one.folded and not one.dismissed)
+        if listed and (one.label or one.first):
             note(line(review, one))
     if not review.verdicts:
         note("nothing was found")
@@ -37,9 +39,10 @@ def say_review(review: Review, failing: Sequence[Verdict], notes: bool = False) 
             note(f"  … and {len(part['items']) - MOST} more; the page names them all")
     if gone := review.dismissed:
         people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
-        note(f"{len(gone)} flags are dismissed by {people}; the page shows them folded, --fail-on does not count them")
+        note(f"{counted(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
     for said in review.worth:
         note(said)
     if failing:
-        unknown = sum(one.confidence is None for one in failing)
-        note(f"--fail-on: {len(failing)} sentences{f', {unknown} of them with unknown confidence' if unknown else ''}")
+        unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
+        less = f", {unknown} of them with unknown confidence" if unknown else ""
+        note(f"--fail-on: {counted(len(failing), 'sentence')}{less}")

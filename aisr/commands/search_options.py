@@ -1,12 +1,22 @@
 """The options of `aisr compile` that steer the search: optimizer, its teacher, how thorough it is."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
+
+USUAL = "random-search,gepa"
 Optimizer = Annotated[
-    str,
-    typer.Option(help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas."),
+    str | None,
+    typer.Option(
+        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: "
+        f"{USUAL}; random-search alone with a decision model, if nobody writes for it."
+    ),
 ]
 EnsembleOf = Annotated[
     str | None,
@@ -40,3 +50,33 @@ PriceOfAThousand = Annotated[
     float | None,
     typer.Option(min=0, help="Race no program that costs more to judge a thousand records with, about."),
 ]
+
+
+def chain_of(optimizer: str | None) -> list[str]:
+    """The optimizers that --optimizer names, in turn; those of the default where it is not given. Raises UserError for
+    one that there is not."""
+    from aisr.optimize.search.optimizers import OPTIMIZERS
+
+    chain = [step.strip() for step in (optimizer or USUAL).split(",")]
+    for step in chain:
+        if step not in OPTIMIZERS:
+            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    return chain
+
+
+def within_reach(chain: Sequence[str], optimizer: str | None, lm: str, teacher: "OpenLM") -> list[str]:
+    """The optimizers that a teacher can serve. One that writes nothing serves none that has instructions written: the
+    default goes on without those, and says so. Raises UserError where such a one was asked for."""
+    from aisr.commands.display import note
+    from aisr.optimize.search.proposals import PROPOSALS
+
+    writing = [step for step in chain if step in PROPOSALS]
+    if not teacher.decides or not writing:
+        return list(chain)
+    who = f"give --teacher-lm PROVIDER/MODEL, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
+    if optimizer is not None:
+        raise UserError(f"--optimizer {writing[0]} has instructions written, and a decision model writes none: {who}")
+    note(
+        f"the default search without {', '.join(writing)}: a decision model writes no instructions; to have some, {who}"
+    )
+    return [step for step in chain if step not in writing]

@@ -28,7 +28,11 @@ def serve(
 ) -> None:
     """Serve a registered program as `mlflow models serve` does, on this machine only: POST {"inputs": [record, …]} to
     /invocations."""
-    prepare(artifacts)
+    from aisr.tracking.model_uri import MODEL_SCHEME
+
+    if not program.startswith(MODEL_SCHEME):
+        raise UserError(f"{program}: expected models:/aisr-TASK@champion or models:/aisr-TASK/VERSION")
+    prepare(artifacts, program)
     from aisr.commands.display import note
     from aisr.commands.mlflow_ui import OFFLINE, run
     from aisr.inference.images import check_sees
@@ -36,8 +40,6 @@ def serve(
     from aisr.tracking import registry
     from aisr.tracking.store import tracking_uri
 
-    if not program.startswith(registry.MODEL_SCHEME):
-        raise UserError(f"{program}: expected models:/aisr-TASK@champion or models:/aisr-TASK/VERSION")
     loaded = registry.load_registered(artifacts, program)
     compiled = registry.lm_to_serve(artifacts, program)
     spec = lm or compiled

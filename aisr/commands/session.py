@@ -19,12 +19,27 @@ if TYPE_CHECKING:
     from aisr.tasks.task import Task
 
 
-def prepare(artifacts: Path) -> None:
-    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed."""
+def prepare(artifacts: Path, *programs: str | None) -> None:
+    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed.
+
+    Raises UserError for a program that is not there: who mistyped it should not wait for that import.
+    """
+    for program in filter(None, programs):
+        _check_there(program, artifacts)
     trim_keys()
     os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
     os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+
+
+def _check_there(program: str, artifacts: Path) -> None:
+    from aisr.artifact.there import check_there
+    from aisr.tracking.model_uri import MODEL_SCHEME, check_registered
+
+    if program.startswith(MODEL_SCHEME):
+        check_registered(artifacts, program)
+    else:
+        check_there(Path(program), artifacts)
 
 
 ADDRESSES = ("--api-base", "--teacher-api-base", "--second-api-base", "--embedding-api-base")
@@ -114,6 +129,25 @@ def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
     return loaded
 
 
+def load_two(task: "Task", names: tuple[str, str], artifacts: Path) -> list["Loaded"]:
+    """Two programs to hold against each other, of which one may be `uncompiled`: the other one as it was before it was
+    compiled. Raises UserError where both are."""
+    from aisr.artifact.uncompiled import uncompiled
+
+    known = {name: load(task, name, artifacts) for name in compiled_of(names)}
+    return [known[name] if name in known else uncompiled(*known.values()) for name in names]
+
+
+def compiled_of(names: tuple[str, str]) -> list[str]:
+    """The compiled ones among two programs. Raises UserError where there is none."""
+    from aisr.artifact.there import UNCOMPILED
+
+    found = [name for name in names if name != UNCOMPILED]
+    if not found:
+        raise UserError(f"{' '.join(names)}: name a compiled program beside it; {UNCOMPILED} is what that was before")
+    return found
+
+
 def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
     """Say so where a program's decision layer was fitted on what another LM thinks."""
     from aisr.commands.display import note
@@ -126,7 +160,7 @@ def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
 def ensemble_members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
     """The programs of --ensemble by their names: a bare name is an artifact of the task."""
     from aisr.artifact.program_file import check_name
-    from aisr.tracking.registry import MODEL_SCHEME
+    from aisr.tracking.model_uri import MODEL_SCHEME
 
     _ = task.labelled  # one decision layer weighs what the members say of each label
     members = {}

@@ -8,19 +8,22 @@ from typing import Annotated, Any
 
 import typer
 
+from aisr.commands.given import known_task, there
 from aisr.programs.errors import UserError
+from aisr.tasks.names import TASK_NAMES
 
 TaskName = Annotated[
     str,
     typer.Option(
         "--task",
-        help="The task: track1, track2, averitec, context24-figures, context24-text or draft.",
+        help=f"The task: {', '.join(TASK_NAMES[:-1])} or {TASK_NAMES[-1]}.",
         show_default=False,
+        callback=known_task,
     ),
 ]
 SEARCHING = "track2"
 AUTO = "auto"
-SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.")]
+SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.", callback=known_task)]
 Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
 UncompiledEvidence = Annotated[
     str | None,
@@ -62,13 +65,17 @@ Retriever = Annotated[
 AugmentDensity = Annotated[int, typer.Option(min=1, help="track1, draft: most planted edits in one paragraph.")]
 ShapeLike = Annotated[
     Path | None,
-    typer.Option(help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file."),
+    typer.Option(
+        help="track1, draft: resample dev and test to the lengths of this (unlabelled) test file.", callback=there
+    ),
 ]
 EvidenceFiles = Annotated[
     list[Path] | None,
-    typer.Option("--evidence", help="track1: text or Markdown that the paragraph reports on; repeatable."),
+    typer.Option(
+        "--evidence", help="track1: text or Markdown that the paragraph reports on; repeatable.", callback=there
+    ),
 ]
-Paper = Annotated[Path | None, typer.Option(help="track2: the cited paper as text or Markdown.")]
+Paper = Annotated[Path | None, typer.Option(help="track2: the cited paper as text or Markdown.", callback=there)]
 EmbeddingApiBase = Annotated[
     str | None,
     typer.Option(

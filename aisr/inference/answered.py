@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain, scan
@@ -14,7 +14,7 @@ class _Line(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     id: str
-    confidence: float | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
 
 
 def answers(task: Task, path: Path) -> dict[str, tuple[Any, float | None]]:
@@ -30,5 +30,5 @@ def answers(task: Task, path: Path) -> dict[str, tuple[Any, float | None]]:
         try:
             found[line.id] = (task.prediction.model_validate(content).answer, line.confidence)
         except ValidationError as error:
-            raise UserError(f"{path}: {line.id}: no prediction of {task.name}: {explain(error)}") from error
+            raise UserError(f"{path}: {line.id[:80]}: no prediction of {task.name}: {explain(error)}") from error
     return found

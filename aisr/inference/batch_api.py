@@ -23,6 +23,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.offline import Body, offline
 from aisr.lm.open import open_lm
+from aisr.lm.open_decisions import DECIDE
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
@@ -70,6 +71,8 @@ def opened(
         raise UserError("--answers, the file that the provider gave back, goes with --batch import, and only with it")
     if batch not in (EXPORT, IMPORT):
         raise UserError(f"--batch {batch!r}: one of: {EXPORT}, {IMPORT}")
+    if spec.startswith(DECIDE):
+        raise LMUnavailable("--batch sends chats: decision models have no batch API here; predict without --batch")
     if not spec.startswith("openai/"):
         raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {spec}")
     lm = open_lm(spec, api_base=api_base, schema=schema, logprobs=logprobs, keyed=False, embeddings=embeddings)

@@ -72,7 +72,8 @@ class Ledger:
         """Which limit is reached, in words; None while there is room for a call."""
         spend, limits = self.spend, self.limits
         if limits.calls is not None and spend.calls >= limits.calls:
-            return f"{spend.calls} LM calls were sent and --max-calls is {limits.calls}"
+            sent = "1 LM call was" if spend.calls == 1 else f"{spend.calls} LM calls were"
+            return f"{sent} sent and --max-calls is {limits.calls}"
         if limits.usd is not None and (spend.usd is None or spend.usd >= limits.usd):
             return f"{spend.usd or 0:.4f} USD are spent and --max-usd is {limits.usd}"
         minutes = (self._clock() - self._opened) / 60

@@ -87,8 +87,17 @@ def open_lm(
             check_address(api_base, f"--{role}api-base")
 
         def open_writer(writing: str) -> OpenLM:
-            own = None if writing == EMBEDDED or writing.startswith(GGUF) else api_base
-            return open_lm(writing, api_base=own, schema=schema, threads=threads, ledger=ledger, keyed=keyed, role=role)
+            here = writing == EMBEDDED or writing.startswith(GGUF)
+            return open_lm(
+                writing,
+                api_base=None if here else api_base,
+                schema=schema,
+                threads=threads,
+                ledger=ledger,
+                timeout=None if here else timeout,
+                keyed=keyed,
+                role=role,
+            )
 
         said = spec.removeprefix(DECIDE)
         return open_decisions(said, api_base, threads, ledger, price, timeout, keyed, role, embeddings, open_writer)

@@ -93,7 +93,7 @@ def _refused(file: Path, folder: Path) -> str | None:
         if not found.is_relative_to(folder.resolve()):
             return "a link that leads out of the folder; put the file itself there"
         if found.is_dir():
-            return "a folder; papers are looked for beside it, not in it"
+            return f"a folder; only what lies in {folder.name or folder}/ itself is read: put its papers there"
         return None if found.is_file() else "no file but a pipe, a device or the like"
     except (OSError, RuntimeError) as error:  # a link to nothing, a circle of links
         return f"cannot be opened ({getattr(error, 'strerror', None) or 'a circle of links'})"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from aisr.paper.draft import Draft, Work
+from aisr.paper.files import main_file
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -20,27 +21,37 @@ READERS = {
 }
 
 
+def check_there(file: Path) -> None:
+    """Raises UserError for what can be no paper by its name, or is not there; reads no more than that takes."""
+    if file.is_dir():
+        main_file(file)
+    elif not file.is_file():
+        raise UserError(f"{file}: no such file; expected the paper, such as main.tex, paper.md or paper.pdf")
+    elif file.suffix.lower() not in READERS:
+        raise UserError(f"{file}: neither LaTeX, Markdown nor PDF; its name should end in {', '.join(READERS)}")
+
+
+def check_folder(papers: Path | None) -> None:
+    """Raises UserError where --papers names no folder."""
+    if papers is not None and not papers.is_dir():
+        raise UserError(f"--papers {papers}: no such folder; expected the one with the cited papers")
+
+
 def read(file: Path, root: Path | None = None) -> Draft:
     """The draft in a LaTeX main file or the folder of one, a Markdown file or a PDF. root: the folder that LaTeX and
     Markdown may put files in from; that of the paper where none is given. Raises UserError for what is none, for what
     cannot be read as a whole, and where a package is missing."""
-    if file.is_dir():
-        return cast(Draft, _imported(READERS[".tex"]).read(file, root))
-    if not file.is_file():
-        raise UserError(f"{file}: no such file; expected the paper, such as main.tex, paper.md or paper.pdf")
-    reader = READERS.get(file.suffix.lower())
-    if reader is None:
-        raise UserError(f"{file}: neither LaTeX, Markdown nor PDF; its name should end in {', '.join(READERS)}")
-    if file.suffix.lower() == ".pdf":
-        return cast(Draft, _imported(reader).read(file))
-    return cast(Draft, _imported(reader).read(file, root))
+    check_there(file)
+    reader = _imported(READERS[".tex" if file.is_dir() else file.suffix.lower()])
+    return cast(
+        Draft, reader.read(file) if file.suffix.lower() == ".pdf" and file.is_file() else reader.read(file, root)
+    )
 
 
 def read_cited(folder: Path, works: Mapping[str, Work]) -> "Cited":
     """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder, or a
     package is missing."""
-    if not folder.is_dir():
-        raise UserError(f"--papers {folder}: no such folder; expected the one with the cited papers")
+    check_folder(folder)
     found: Cited = _imported("aisr.paper.cited").read(folder, works)
     return found
 

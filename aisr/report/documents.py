@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from aisr.base.redact import printable
 
 MISSING = "(not recorded)"
+LONGEST = 80  # characters of what is named as missing
 LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -61,6 +62,19 @@ def as_markdown(title: str, sections: Sequence[Section]) -> str:
     for section in sections:
         parts += [f"## {_said(section.title)}", *map(_markdown, section.blocks)]
     return "\n\n".join(parts) + "\n"
+
+
+def missing(markdown: str) -> list[str]:
+    """What such a document says was not recorded, one by one: its heading, and the words that name it."""
+    found, heading = [], ""
+    for line in markdown.splitlines():
+        if line.startswith("## "):
+            heading = line.removeprefix("## ")
+        for before in line.split(MISSING)[:-1]:
+            cells = line.strip("| ").split(" | ") if line.startswith("|") else []
+            words = cells[0] if cells else re.split(r"[.;,] ", before.strip(" :"))[-1][-LONGEST:]
+            found.append(f"{heading}: {words}" if words else heading)
+    return found
 
 
 def as_latex(title: str, sections: Sequence[Section]) -> str:

@@ -1,23 +1,21 @@
 """Rendering the error browser: data, style and script in one HTML file that loads nothing."""
 
-import hashlib
 import json
 import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from aisr.base.digests import of_text
 from aisr.base.files import write_whole
 from aisr.corrections import panel
+from aisr.report.frame import HERE, framed
 
 if TYPE_CHECKING:
     from aisr.report.records import Records
 
 FILE = "report.html"
-HERE = Path(__file__).parent
 STYLES = (HERE / "page.css", panel.STYLE)
 SCRIPTS = (
     *(HERE / name for name in ("elements.js", "verdicts.js")),
@@ -50,27 +48,22 @@ def kept(page: Path) -> Thumbnail:
 
 
 def render(found: "Records", thumbnail: Thumbnail = no_picture) -> str:
-    """The page. Its policy admits this script, this style and inlined pictures, and no network."""
-    from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
-
-    style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (STYLES, SCRIPTS))
+    """The page."""
     content = found.model_dump(mode="json")
-    records = embedded({"about": content["about"], "records": content["records"]})
-    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
-    return page.render(
+    return framed(
+        HERE / "page.html",
+        found.about.title,
+        STYLES,
+        SCRIPTS,
+        {
+            "records": {"about": content["about"], "records": content["records"]},
+            "texts": content["texts"],
+            "pictures": _pictures(found, thumbnail),
+        },
         about=found.about,
         count=len(found.records),
         correctable=any(one.digest for record in found.records for one in record.statements),
         percent=lambda value: f"{100 * value:.1f}",
-        style=Markup(style),
-        style_hash=digest(style),
-        script=Markup(script),
-        script_hash=digest(script),
-        page=of_text(records.encode("utf-8", "replace").decode()),
-        records=Markup(records),
-        texts=Markup(embedded(content["texts"])),
-        pictures=Markup(embedded(_pictures(found, thumbnail))),
     )
 
 
@@ -91,13 +84,3 @@ def inlined(paths: Collection[str], thumbnail: Thumbnail) -> dict[str, str]:
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # Pillow works beside Python's lock
         small = zip(sorted(paths), pool.map(thumbnail, sorted(paths)), strict=True)
         return {path: f"{WEBP}{b64encode(content).decode()}" for path, content in small if content is not None}
-
-
-def embedded(content: Any) -> str:
-    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def digest(text: str) -> str:
-    """A script or style as the policy of a page admits it."""
-    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import dspy
 from pydantic import ValidationError
 
-from aisr.base.digests import LENGTH, of_text
+from aisr.base.digests import LENGTH
 from aisr.base.files import write_whole
 from aisr.corrections import panel
 from aisr.corrections.files import LONGEST
 from aisr.corrections.line import Correction
 from aisr.programs.errors import UserError
 from aisr.programs.records.base import Record
-from aisr.report.page import HERE, STYLES, Thumbnail, digest, embedded, inlined, no_picture
+from aisr.report.frame import HERE, framed
+from aisr.report.page import STYLES, Thumbnail, inlined, no_picture
 from aisr.tasks.correctable import Correctable
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.task import Answer, Task
@@ -73,36 +74,25 @@ def write(
     folder: Path, task: Task, title: str, by: By, rows: Sequence[Shown], thumbnail: Thumbnail = no_picture
 ) -> Path:
     """Write the page into a folder; its path. The records' own labels are not on it."""
-    from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
-
-    style, script = (
-        "".join(file.read_text(encoding="utf-8") for file in files)
-        for files in ((*STYLES, HERE / "to_label.css"), SCRIPTS)
-    )
     how = correctable(task)
     exhibits = [task.exhibits(how.bare(one.record), one.example, one.answer) for one in rows]
-    content = embedded({
+    content = {
         "task": task.name,
         "by": by._asdict(),
         "labels": dict(task.labelled.definitions),
         "most": how.most,
         "rows": [_row(how, one, pieces) for one, pieces in zip(rows, exhibits, strict=True)],
         **panel.packed(how.bare(one.record).model_dump(mode="json", exclude_none=True) for one in rows),
-    })  # fmt: skip
+    }  # fmt: skip
     paths = {piece.picture for pieces in exhibits for piece in pieces if piece.picture}
-    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("to_label.html")
-    text = page.render(
-        page=of_text(content.encode("utf-8", "replace").decode()),
-        title=title,
+    text = framed(
+        HERE / "to_label.html",
+        title,
+        (*STYLES, HERE / "to_label.css"),
+        SCRIPTS,
+        {"content": content, "pictures": inlined(paths, thumbnail)},
         count=len(rows),
         by=by,
-        style=Markup(style),
-        style_hash=digest(style),
-        script=Markup(script),
-        script_hash=digest(script),
-        content=Markup(content),
-        pictures=Markup(embedded(inlined(paths, thumbnail))),
     )
     write_whole(folder / FILE, text.encode("utf-8", "replace"))
     return folder / FILE

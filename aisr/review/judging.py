@@ -19,7 +19,7 @@ from aisr.programs.decision.cues import signs
 from aisr.programs.judges.contract import Program
 from aisr.review.evidence import of_record
 from aisr.review.verdicts import Kind, Labels, Review, Subject, Verdict, hidden, in_order
-from aisr.review.worth import AGAIN, Record, about, asked_second, worth
+from aisr.review.worth import AGAIN, Record, about, asked_second, of_all
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import Checks
 from aisr.tasks.paper_tasks import without_pictures
@@ -53,28 +53,27 @@ def reviewed(
     problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.vision.images.Gallery`;
     again: what takes a second look at the sentences that are doubted, or sum up or discuss."""
     verdicts, labels = hidden(draft), {}
-    first, more = about(lm.spec), list[str]()
+    known, behind = dict[str, Record | None](), list[str]()
     for by in judges:
         facet, checks = by.task.labelled, found.claims if by.kind == "claim" else found.citations
         labels[by.kind] = Labels(facet.neutral, facet.definitions)
         if checks:
-            known = worth(by.kind, by.known, lm.spec)
-            first, more = [*first, *known.first], [*more, *known.more]
-            first += [asked_second(by.kind, lm.spec, by.second.lm.spec, by.below)] if by.second else []
+            known[by.kind] = by.known
+            behind += [asked_second(by.kind, lm.spec, by.second.lm.spec, by.below)] if by.second else []
             verdicts += judged(by, checks, lm, done)
     if again is not None and found.second is not None:
         facet = again.task.labelled
         labels[again.kind] = Labels(facet.neutral, facet.definitions)
         verdicts = looked_again(verdicts, found.second, again, lm, done)
-        known = worth(AGAIN, again.known, lm.spec)
-        first, more = [*first, *known.first], [*more, *known.more]
+        known[AGAIN] = again.known
+    first, more = of_all(known, lm.spec)
     return Review(
         draft,
         lm.spec,
         in_order(verdicts),
         labels,
-        tuple(first),
-        tuple(dict.fromkeys(more)),
+        (*about(lm.spec), *first, *behind),
+        tuple(more),
         found.skipped,
         found.missing,
         lm.ledger.stopped,
@@ -145,9 +144,9 @@ def _outcomes(
 def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) -> list[Verdict]:
     task = by.task
     statements = task.labelled.statements(example)
-    if outcome.failure is not None:
-        return _unjudged(by, check, statements, outcome.failure)
     pieces, marks = of_record(task, check.record, example, outcome.answer)
+    if outcome.failure is not None:
+        return [one._replace(evidence=pieces) for one in _unjudged(by, check, statements, outcome.failure)]
     grounds = task.labelled.grounds(example)
     return [
         Verdict(

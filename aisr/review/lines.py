@@ -20,7 +20,8 @@ def line(review: Review, verdict: Verdict) -> str:
     sure = "" if verdict.confidence is None else f" {verdict.confidence:.0%}".replace("%", " %")
     work = f" [{verdict.work}]" if verdict.work else ""
     why = f" ({verdict.why})" if verdict.why else ""
-    words = f"{where}: {verdict.label or NOT_JUDGED}{sure}{work}{why}: {review.sentence(verdict).text}"
+    label = verdict.label or (f"{verdict.first} at first look, no second one" if verdict.first else NOT_JUDGED)
+    words = f"{where}: {label}{sure}{work}{why}: {review.sentence(verdict).text}"
     return printable(" ".join(words.split()))
 
 

@@ -4,42 +4,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from aisr.base.digests import of_text
 from aisr.base.files import write_whole
 from aisr.corrections import panel
-from aisr.report import page as report_page
-from aisr.report.page import Thumbnail, digest, embedded, inlined, no_picture
+from aisr.report.frame import HERE as FRAME
+from aisr.report.frame import framed
+from aisr.report.page import Thumbnail, inlined, no_picture
 from aisr.review.verdicts import HIDDEN_MEANS, Piece, Review, Subject, Verdict
 
 FILE = "paper.html"
 HERE = Path(__file__).parent
-STYLES = (report_page.HERE / "page.css", HERE / "page.css", panel.STYLE)
-SCRIPTS = (report_page.HERE / "elements.js", panel.SCRIPT, HERE / "subjects.js", HERE / "paper.js")
+STYLES = (FRAME / "page.css", HERE / "page.css", panel.STYLE)
+SCRIPTS = (FRAME / "elements.js", panel.SCRIPT, HERE / "subjects.js", HERE / "paper.js")
 
 
 def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
-    """The page. Its policy admits this script, this style and inlined pictures, and no network. thumbnail: the path of
-    a picture below the draft's folder -> a small copy."""
-    from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
-
-    style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (STYLES, SCRIPTS))
+    """The page. thumbnail: the path of a picture below the draft's folder -> a small copy."""
     paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
-    page = Environment(loader=FileSystemLoader(HERE), autoescape=True).get_template("page.html")
-    content = embedded(_content(review))
-    return page.render(
-        page=of_text(content.encode("utf-8", "replace").decode()),
-        title=review.draft.title or "A paper without a title",
+    return framed(
+        HERE / "page.html",
+        review.draft.title or "A paper without a title",
+        STYLES,
+        SCRIPTS,
+        {"review": _content(review), "pictures": inlined(paths, thumbnail)},
         lm=review.lm,
         worth=review.worth,
         more=review.more,
         left_out=left_out(review),
-        style=Markup(style),
-        style_hash=digest(style),
-        script=Markup(script),
-        script_hash=digest(script),
-        review=Markup(content),
-        pictures=Markup(embedded(inlined(paths, thumbnail))),
+        found=bool(review.verdicts),
+        flags=any(one.flag for one in review.verdicts),
+        labels=any(one.subject and one.evidence for one in review.verdicts),
     )
 
 

@@ -5,6 +5,7 @@
   const list = byId("list"), detail = byId("detail"), search = byId("search");
   const EXACT = ["arithmetic", "quote"];
   const FEW = 4; // pieces of evidence that are all shown
+  const MOST_ROWS = 200, AROUND = 10; // of a table: beyond so many, those at its top and around what is marked
   const UNJUDGED = "not judged", DOUBTFUL = "doubtful", DISMISSED = "dismissed", ALL = "all";
   const people = corrections(subjects(data("review")), [...verdicts.keys()], (number) => markRow(number, byId("row-" + number)));
 
@@ -52,12 +53,12 @@
 
   function drawSentence(sentence, id) {
     const numbers = about.get(id);
-    if (!numbers) return el("span", { class: "unchecked", id, title: sentence.place }, sentence.text);
+    if (!numbers) return el("span", { class: "unchecked", id, title: sentence.place }, el("bdi", null, sentence.text));
     const first = verdicts[numbers[0]];
     const classes = ["sentence", colourOf(first), first.doubtful && "doubtful", sentence.hidden && "hidden"];
     const tags = numbers.map((number) => drawTag(verdicts[number]));
     const span = el("span", { class: classes.filter(Boolean).join(" "), id, title: sentence.place, onclick: () => choose(numbers[0]) },
-      sentence.text, ...tags);
+      el("bdi", null, sentence.text), ...tags);
     spans.set(id, span);
     return span;
   }
@@ -165,6 +166,7 @@
     detail.replaceChildren(
       el("div", { class: "where" }, sentenceOf(verdict).place),
       ...[found[at], ...others].flatMap((number) => drawVerdict(verdicts[number])));
+    for (const cell of detail.querySelectorAll("td.cell")) reveal(cell);
     try { history.replaceState(null, "", "#" + id); } catch { /* a sandboxed frame */ }
   }
 
@@ -211,16 +213,39 @@
     const first = whole.startsWith(piece.key + ": ") ? whole.slice(piece.key.length + 2) : whole;
     const inlined = piece.picture && Object.hasOwn(data("pictures"), piece.picture);
     const named = marks.find(([, , place]) => place > 0);
+    const cells = marks.some(([, , , columns]) => columns.length > 0);
     return el("div", { class: "exhibit" + (marks.length ? " marked" : "") },
       el("div", { class: "key" }, el("b", null, piece.key),
         named && el("span", { class: "badge chosen" }, "named, place " + named[2]),
-        marks.length > 0 && !named && el("span", { class: "badge chosen" }, "nearest"),
+        marks.length > 0 && !named && el("span", { class: "badge chosen" }, cells ? "recomputed from the marked cells" : "nearest"),
         piece.picture && !inlined && el("span", null, piece.picture)),
       el("p", { class: marked(0) && !named ? "marked-line" : null }, first),
-      rows.length > 0 && el("table", null, el("tbody", null, ...rows.map((row, k) =>
-        el("tr", { class: marked(k + 1) ? "marked-line" : null }, ...row.split(/ \|(?: |$)/).map((cell) => el("td", null, cell)))))),
+      ...drawRows(rows, marks),
       inlined && el("img", { src: data("pictures")[piece.picture], alt: first || piece.key,
         onclick: (event) => event.target.classList.toggle("large") }));
+  }
+
+  function drawRows(rows, marks) {
+    const columns = new Map(); // of each marked row the marked cells
+    for (const [, line, , some] of marks) if (line > 0) columns.set(line - 1, [...(columns.get(line - 1) || []), ...some]);
+    const near = (k) => k < AROUND || [...columns.keys()].some((row) => Math.abs(row - k) <= AROUND);
+    const draw = (row, k) => el("tr", { class: columns.has(k) ? "marked-line" : null },
+      ...row.split(/ \|(?: |$)/).map((cell, column) => el("td", { class: columns.get(k)?.includes(column) ? "cell" : null }, cell)));
+    const all = () => el("table", null, el("tbody", null, ...rows.map(draw)));
+    if (rows.length <= MOST_ROWS) return rows.length ? [all()] : [];
+    const kept = [...rows.keys()].filter(near);
+    const some = el("table", null, el("tbody", null, ...kept.flatMap((k, place) =>
+      [place > 0 && kept[place - 1] < k - 1 && el("tr", null, el("td", null, "…")), draw(rows[k], k)]).filter(Boolean)));
+    const more = el("button", { type: "button", onclick: () => { some.replaceWith(all()); more.remove(); } },
+      `Show all ${rows.length} rows`);
+    return [some, more];
+  }
+
+  // A wide table is scrolled to what is marked in it.
+  function reveal(cell) {
+    const table = cell.closest("table");
+    if (cell.offsetLeft + cell.offsetWidth > table.scrollLeft + table.clientWidth)
+      table.scrollLeft = cell.offsetLeft + cell.offsetWidth - table.clientWidth;
   }
 
   // --- what the reader does

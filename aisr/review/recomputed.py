@@ -1,21 +1,20 @@
 """What is found wrong in a paper without a language model: its arithmetic, and quotes of cited papers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
-from aisr.arithmetic.facts import MEANINGS
-from aisr.arithmetic.recompute import recomputed
+from aisr.arithmetic.facts import MEANINGS, Fact
+from aisr.arithmetic.recompute import Recomputed, recomputed
 from aisr.paper.captions import with_captions
 from aisr.paper.draft import Draft, Float
 from aisr.paper.quotes import misquotes
-from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Piece, Review, Verdict, hidden, in_order
+from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
 
 NO_LM = "none"  # what stands for a language model where none is asked
 EXACTLY = (
-    "Arithmetic and quotes were checked without a language model: what is called wrong there was recomputed from the "
-    "paper's own numbers, or looked up in the cited file. Whether the sentence means those cells a program can "
-    "mistake: look at them."
+    "What is called wrong there, or a false quote, was recomputed from the paper's own numbers or looked up in the "
+    "cited file. Whether the sentence means those cells a program can mistake: look at them."
 )
 
 
@@ -40,13 +39,17 @@ LABELS: Mapping[Kind, Labels] = {
 
 def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
     """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
-    draft, verdicts = checked(review.draft, cited)
+    facts = recomputed(review.draft)
+    draft, verdicts = _checked(review.draft, facts, cited)
+    reach, exactly = _reach(review.draft, facts), (EXACTLY,) if verdicts else ()
+    judged = bool(review.worth)  # by a model: what that is worth comes first
     return replace(
         review,
         draft=draft,
         verdicts=in_order([*verdicts, *review.verdicts]),
         labels={**review.labels, **LABELS},
-        worth=(*review.worth, EXACTLY),
+        worth=(*review.worth, reach, *(() if judged else exactly)),
+        more=(*(exactly if judged else ()), *review.more),
     )
 
 
@@ -55,10 +58,26 @@ def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
     return added(Review(draft, NO_LM, tuple(hidden(draft)), {}), cited)
 
 
-def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft, list[Verdict]]:
+def _reach(draft: Draft, facts: Sequence[Recomputed]) -> str:
+    """How much of a draft was looked at without a language model: where nothing was found, that may be little."""
+    sentences = sum(len(one.sentences) for one in draft.paragraphs if one.of is None)
+    tables = sum(bool(one.rows) for one in draft.floats.values())
+    wrong = sum(not one.fact.holds for one in facts) or "none"
+    told = f"{_counted(len(facts), 'statement')} could be recomputed, {wrong} of them wrong"
+    read = f"{_counted(sentences, 'sentence')} and {_counted(tables, 'table')} were read"
+    return f"Without a language model {read}; {told if facts else 'nothing in them could be recomputed'}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _checked(
+    draft: Draft, facts: Sequence[Recomputed], cited: Mapping[str, Mapping[str, str]]
+) -> tuple[Draft, list[Verdict]]:
     """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
-    each verdict has its sentence. cited: key of a work -> its paragraphs, id -> text."""
-    wrong = [one for one in recomputed(draft) if not one.fact.holds]
+    each verdict has its sentence."""
+    wrong = [one for one in facts if not one.fact.holds]
     shown = with_captions(draft) if any(one.float is not None for one in wrong) else draft
     places = {one.of: number for number, one in enumerate(shown.paragraphs) if one.of is not None}
     verdicts = [
@@ -69,6 +88,7 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
             one.fact.said,
             one.fact.label,
             evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
+            marks=_marks(one.fact),
             why=one.fact.computed,
         )
         for one in wrong
@@ -83,8 +103,15 @@ def checked(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> tuple[Draft
     return shown, verdicts
 
 
+def _marks(fact: Fact) -> tuple[Mark, ...]:
+    """The rows that a fact was recomputed from, and the cells in them; above the rows of a piece stands its caption."""
+    rows: dict[int, list[int]] = {}
+    for row, column in fact.cells:
+        rows.setdefault(row, []).append(column)
+    return tuple(Mark(0, row + 1, columns=tuple(columns)) for row, columns in sorted(rows.items()))
+
+
 def _piece(one: Float) -> Piece:
     caption = f"{one.name}: {one.caption}" if one.caption else one.name
-    return Piece(
-        one.name, (caption, *(row.replace("\t", " | ") for row in one.rows.split("\n")), *filter(None, [one.notes]))
-    )
+    rows = (" | ".join(cell.replace(" |", " ¦") for cell in row.split("\t")) for row in one.rows.split("\n"))
+    return Piece(one.name, (caption, *rows, *filter(None, [one.notes])))

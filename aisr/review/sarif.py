@@ -14,6 +14,7 @@ from urllib.parse import quote
 from aisr.base.digests import of_text
 from aisr.paper.draft import Place
 from aisr.programs.labels import ClaimLabel, DraftLabel
+from aisr.programs.reading.characters import whole
 from aisr.review.places import path
 from aisr.review.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, Kind, Review, Verdict, level
 
@@ -118,7 +119,9 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
 
 
 def _as_it_stands(text: str) -> str:
-    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6)."""
+    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
+    and no half of a character."""
+    text = whole(text)
     if "](" in text:
         text = BRACKETS.sub(r"\\\g<0>", text)
     return PLACEHOLDER.sub(r"{\g<0>}", text)
@@ -131,10 +134,15 @@ def _fingerprint(rule: str, verdict: Verdict) -> str:
 
 
 def _location(review: Review, place: Place) -> dict[str, Any]:
-    where: dict[str, Any] = {"artifactLocation": {"uri": quote(path(review.draft.folder, place))}}
+    where: dict[str, Any] = {"artifactLocation": {"uri": _uri(path(review.draft.folder, place))}}
     if place.line is not None:
         where["region"] = {"startLine": place.line}
     return {"physicalLocation": where}
+
+
+def _uri(file: str) -> str:
+    """A path as a relative reference, byte by byte: file names need not be text."""
+    return quote(file, errors="surrogateescape")
 
 
 def _slug(label: str) -> str:

@@ -1,5 +1,6 @@
 """What is thought of each sentence of a paper, at its place, with the evidence that it is held against."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -36,11 +37,13 @@ class Piece(NamedTuple):
 
 class Mark(NamedTuple):
     """A line of evidence that stands out: piece and line count from 0; place: of a piece that the program named, its
-    place among these, from 1; 0 for a line that is nearest to the sentence in its words."""
+    place among these, from 1; 0 for a line that is nearest to the sentence in its words; columns: of a row of a table
+    the cells that something was recomputed from, from 0."""
 
     piece: int
     line: int
     place: int = 0
+    columns: tuple[int, ...] = ()
 
 
 class Subject(NamedTuple):
@@ -153,11 +156,10 @@ class Review:
         return self.sentence(verdict).place
 
     def counts(self) -> dict[str, int]:
-        """How often each label was given, the commonest first; what was not judged under "not judged"."""
-        found: dict[str, int] = {}
-        for one in self.verdicts:
-            found[one.label or NOT_JUDGED] = found.get(one.label or NOT_JUDGED, 0) + 1
-        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+        """How often each label was given, the commonest first; what was not judged under "not judged", and what readers
+        dismissed under "dismissed", at the end."""
+        found = Counter(DISMISSED if one.dismissed else one.label or NOT_JUDGED for one in self.verdicts)
+        return dict(sorted(found.items(), key=lambda pair: (pair[0] == DISMISSED, -pair[1])))
 
     @property
     def dismissed(self) -> list[Verdict]:
@@ -177,7 +179,7 @@ class Review:
         return sorted(range(len(self.verdicts)), key=lambda place: _doubt(self.verdicts[place]))
 
 
-NOT_JUDGED = "not judged"
+NOT_JUDGED, DISMISSED = "not judged", "dismissed"
 
 
 def _doubt(verdict: Verdict) -> tuple[int, float]:

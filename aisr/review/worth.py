@@ -1,5 +1,6 @@
 """What verdicts are worth: the error rate of the program that gave them, as far as one was measured."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from aisr.artifact.manifest import Manifest, OnTest
@@ -8,9 +9,10 @@ from aisr.lm.open import EMBEDDED
 from aisr.review.verdicts import Kind
 
 AID = (
-    "A reader's aid, no proof: each verdict is a model's opinion, and some are wrong, those that find nothing wrong "
-    "included. Read the sentence and its evidence before you change or reject anything."
+    "An aid, no proof: verdicts are a model's opinion, and some are wrong, also of those that find no fault. Read the "
+    "sentence and its evidence before you change or reject anything."
 )
+UNMEASURED = "Judged by uncompiled programs: no error rate of them is known."
 BUILT_IN = (
     "The built-in model has 135 million parameters. It shows how the command works; as a judge it is worth nothing: do "
     "not act on what it says."
@@ -58,6 +60,15 @@ def worth(kind: str, record: Record | None, lm: str) -> Worth:
     return Worth(first, [*more, "Papers other than those of the test split may be harder."])
 
 
+def of_all(judges: Mapping[str, Record | None], lm: str) -> Worth:
+    """The same of all kinds of verdict, keys of `JUDGED`; where nothing is known of any, it is said once."""
+    if len(judges) > 1 and not any(judges.values()):
+        return Worth([UNMEASURED], [])
+    each = [worth(kind, known, lm) for kind, known in judges.items()]
+    more = dict.fromkeys(said for one in each for said in one.more)
+    return Worth([said for one in each for said in one.first], list(more))
+
+
 def asked_second(kind: Kind, first: str, second: str, below: float) -> str:
     """What is said where a second LM stands behind the first."""
     return (
@@ -68,7 +79,7 @@ def asked_second(kind: Kind, first: str, second: str, below: float) -> str:
 
 def about(lm: str) -> list[str]:
     """What is said on top, whatever the programs are."""
-    return [AID, BUILT_IN] if lm == EMBEDDED else [AID]
+    return [BUILT_IN if lm == EMBEDDED else AID]
 
 
 def _accuracy(test: OnTest) -> str:

@@ -16,6 +16,14 @@ TELLS = re.compile(
 )
 NUMBER = re.compile(r"\d")
 MARKED = re.compile(r"\b(?:bold|boldface|boldfaced|bolded)\b", re.IGNORECASE)
+# "Best in bold, second best underlined." says how to read the cells; whether the best is bold is recomputed.
+NOTATION = re.compile(
+    r"the|an?|all|and|or|of|in|by|with|per|for|each|every|are|is|we|ours?|best|second|next|top|highest|lowest|largest"
+    r"|smallest|results?|scores?|values?|numbers?|entr(?:y|ies)|cells?|models?|methods?|systems?|ones?|bold\w*+|face|font"
+    r"|type|text|marks?|marked|indicate[sd]?|denote[sd]?|shows?|shown|highlight(?:s|ed)?|print(?:s|ed)?|set"
+    r"|underline[sd]?|italics?|columns?|rows?|datasets?|metrics?|respectively"
+)
+WORD = re.compile(r"[^\W\d_]+")
 # What a sign means is no statement: "* p < .05, ** p < .01".
 LEGEND = re.compile(r"[a-z]\s?:")
 SIGNS = re.compile(r"[*†‡§¶]{1,4}\s?[pP]\s?[<≤=]\s?[\d.]{1,6}")
@@ -30,13 +38,19 @@ def to_hold(one: Float, bare: Sequence[str]) -> list[int]:
     for place, said in enumerate(bare):
         if len(said) > MOST_CHARACTERS or (MARKED.search(said) and not one.bold):
             continue
-        if LEGEND.match(said) or _names_a_cell(said.partition(":")[0], one.rows):
+        if LEGEND.match(said) or _is_notation(said) or _names_a_cell(said.partition(":")[0], one.rows):
             continue
         said = SIGNS.sub(" ", said)
         title = place == 0 and bool(one.caption)
         if TELLS.search(said) or (MARKED.search(said) and one.bold) or (not title and NUMBER.search(said)):
             found.append(place)
     return found[:MOST_STATEMENTS]
+
+
+def _is_notation(said: str) -> bool:
+    """Whether a sentence says what bold means, and nothing of any row, column or number."""
+    plain = MARKED.search(said) is not None and NUMBER.search(said) is None
+    return plain and all(NOTATION.fullmatch(word) for word in WORD.findall(said.lower()))
 
 
 def _names_a_cell(said: str, rows: str) -> bool:

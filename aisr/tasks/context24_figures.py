@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +115,8 @@ def _stratum(gold: Sought) -> str:
     return "table" if place.figure.kind == "TAB" else "panel" if place.panel else "figure"
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets compute begins so
+# What spreadsheets compute begins so, also behind what some of them take for the end of a cell; and in full width.
+FORMULA = re.compile(r"(?:^|[;\t\r\n\"'])\s*[=+\-@\t\r＝＋－＠]")  # (OWASP, CSV Injection)
 
 
 @dataclass(frozen=True)
@@ -130,8 +132,8 @@ class LabelTable:
         table.writerow(["claimid", "predictions"])
         for line in lines:
             row = [line["id"], ",".join(dict.fromkeys(label.strip() for label in line["ranking"]))]
-            if formula := next((cell for cell in row if cell.startswith(FORMULA)), None):
-                raise UserError(f"{formula[:40]!r} begins as a formula does, which a spreadsheet would run; rename it")
+            if formula := next(filter(FORMULA.search, row), None):
+                raise UserError(f"{formula[:40]!r} holds what a spreadsheet would run as a formula; rename it")
             table.writerow(row)
         write_whole(out, told.getvalue())
 

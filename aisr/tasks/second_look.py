@@ -19,6 +19,7 @@ from aisr.tasks.telling import tells
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(r"\b(?:introduction|discussion|limitations|outlook|implications)\b", re.IGNORECASE)
 HIDDEN = "hidden from a reader"
+FRONT = "stands before the abstract: how to cite the paper, and the like"
 NOTHING_TOLD = "no number, comparison or named result, in abstract, introduction, discussion or conclusion"
 MOST_STRAIGHT = 2_000  # sentences; a longer abstract is none
 AT_ONCE = 12  # sentences in one question
@@ -39,9 +40,10 @@ class SecondLook:
         self._draft, self._facts, self._bundles = draft, facts, bundles
         self._paper = Elsewhere(draft)
         self.straight: dict[int, tuple[int, ...]] = {}
+        self._front = _front(draft)
         left = MOST_STRAIGHT
         for number, paragraph in enumerate(draft.paragraphs):
-            if not self.is_body(number):
+            if not self.is_body(number) and number not in self._front:
                 of_this_paper = OF_OTHERS.search(" ".join(paragraph.headings[:1])) is None
                 tables = self._paper.tables
                 telling = [k for k, one in enumerate(paragraph.sentences) if tells(one, tables, of_this_paper)][:left]
@@ -57,7 +59,7 @@ class SecondLook:
         if paragraph in self.straight:
             return None
         hidden = all(one.hidden for one in self._draft.paragraphs[paragraph].sentences)
-        return HIDDEN if hidden else NOTHING_TOLD
+        return HIDDEN if hidden else FRONT if paragraph in self._front else NOTHING_TOLD
 
     def checks(self, wanted: Mapping[int, Sequence[int]]) -> tuple[Check, ...]:
         """The records for sentences, by the positions of their paragraphs and of themselves in these. As many as fit
@@ -190,6 +192,15 @@ class SecondLook:
 
     def _told_again(self, copy: Copy) -> str:
         return f"{TOLD_AGAIN} {where(self._draft, copy.paragraph)}: “{copy.text}” Neither place is proof of the other."
+
+
+def _front(draft: Draft) -> frozenset[int]:
+    """The paragraphs without a heading that stand before one that is called the abstract: they are none."""
+    for number, paragraph in enumerate(draft.paragraphs):
+        if paragraph.headings:
+            is_abstract = paragraph.headings[0].casefold().strip(" :.") == "abstract"
+            return frozenset(range(number)) if is_abstract else frozenset()
+    return frozenset()
 
 
 def _by_turns(keys: Sequence[str], passages: Sequence[Passage]) -> "list[str | Passage]":

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from posixpath import normpath
 
 from aisr.base import digests
-from aisr.programs.text.alike import alike, words
+from aisr.programs.text.alike import alike, spaced, words
 from aisr.programs.text.table import rows_of
 
 PHRASE = 8  # words; a text or caption of fewer ("Results on the test set.") may well stand in two papers
@@ -32,8 +32,8 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
 
 def paper_keys(paragraphs: Iterable[str]) -> set[str]:
     """The key of a paper: its words, however they are parted into paragraphs; none where there are none."""
-    found = words("\n".join(paragraphs))
-    return {f"paper:{digests.of_text(''.join(found))}"} if found else set()
+    found = spaced("\n".join(paragraphs)).replace(" ", "")
+    return {f"paper:{digests.of_text(found)}"} if found else set()
 
 
 def picture_keys(paths: Iterable[str]) -> set[str]:
@@ -42,8 +42,8 @@ def picture_keys(paths: Iterable[str]) -> set[str]:
 
 
 def _long(kind: str, text: str) -> set[str]:
-    found = words(text)
-    return {f"{kind}:{digests.of_text(''.join(found))}"} if len(found) >= PHRASE else set()
+    found = spaced(text)
+    return {f"{kind}:{digests.of_text(found.replace(' ', ''))}"} if found.count(" ") >= PHRASE - 1 else set()
 
 
 def _cell(text: str) -> str:

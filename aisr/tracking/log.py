@@ -17,7 +17,8 @@ from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.optimize.search.champion import Choice, Tested
 from aisr.tasks.task import Task
 from aisr.tracking import run_notes, runs
-from aisr.tracking.registry import DIGEST_TAG, MODEL_SCHEME, NotPromoted, model_name, promote, register, version_of
+from aisr.tracking.model_uri import MODEL_SCHEME
+from aisr.tracking.registry import DIGEST_TAG, NotPromoted, model_name, promote, register, version_of
 from aisr.tracking.store import open_store
 
 

@@ -28,11 +28,11 @@ from aisr.report.records import Records
 from aisr.report.records import read as read_records
 from aisr.tasks.task import Task
 from aisr.tracking import runs
+from aisr.tracking.model_uri import EXPECTED, MODEL_SCHEME
 from aisr.tracking.store import Reader, reading
 
 ALIAS = "champion"
 PREVIOUS = "previous"
-MODEL_SCHEME = "models:/"
 DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
 SCORE_TAG, LOW_TAG, HIGH_TAG, DATA_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
 
@@ -221,10 +221,7 @@ def _version(store: Reader, uri: str) -> Any:
         name, _, number = name.partition("/")
         return store.client.get_model_version(name, number)
     except MlflowException as error:
-        raise BadArtifact(
-            f"{uri}: {error.message}; expected models:/NAME@champion or models:/NAME/VERSION of "
-            f"{redact.secrets(store.uri)}"
-        ) from error
+        raise BadArtifact(f"{uri}: {error.message}; {EXPECTED} of {redact.secrets(store.uri)}") from error
 
 
 def _check_better(challenger: Standing, champion: Standing) -> None:

@@ -1,7 +1,6 @@
 """What all runs in MLflow have in common: an experiment a task, tags to filter by, scores with intervals, datasets by
 digest, and files that can be fetched again."""
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -105,11 +104,6 @@ def said(root: Path, run_id: str) -> str:
         return f"run {run_id}"
     found = open_store(root).MlflowClient().get_run(run_id)
     return f"run {run_id} · {uri}/#/experiments/{found.info.experiment_id}/runs/{run_id}"
-
-
-def is_run_id(text: str) -> bool:
-    """Whether a text is what MLflow calls a run."""
-    return re.fullmatch("[0-9a-f]{32}", text) is not None
 
 
 def fetch(root: Path, run_id: str, names: Sequence[str], place: Path) -> Path:

@@ -207,6 +207,11 @@ def is_own(root: Path) -> bool:
     return tracking_uri(root) == _own_uri(root)
 
 
+def is_run_id(text: str) -> bool:
+    """Whether a text is what MLflow calls a run."""
+    return re.fullmatch("[0-9a-f]{32}", text) is not None
+
+
 def artifacts_of(uri: str) -> Path | None:
     """The artifacts folder whose store has this address; None where it is none of ours."""
     database = Path(uri.removeprefix("sqlite:///"))

@@ -12,15 +12,16 @@ import numpy as np
 
 from aisr.base import digests
 from aisr.optimize.datasets.near_duplicates import near_duplicates
-from aisr.programs.text.alike import words
+from aisr.programs.text.alike import spaced
 from aisr.tasks.task import Task
 
 RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "
-    "all but for what is not seen and compatibility forms"
+    "all but for what is not seen, compatibility forms and look-alikes"
 )
 LONG = 40  # words; shorter evidence may be alike by chance, and is held against other evidence as a whole
 OPENING = 400  # words of a long text that are compared: two readings of one paper begin alike
+CLAIM = 10_000  # characters of a claim that are compared
 
 
 class Long(NamedTuple):
@@ -63,7 +64,7 @@ def common(task: Task, record: Any) -> Common:
 def all_keys(rows: Sequence[Common]) -> list[set[str]]:
     """The keys of each record, and one more for each group of near-duplicate claims or evidence that it belongs to."""
     keys = [set(row.keys) for row in rows]
-    _add(keys, "near-duplicate claim", [(place, row.claim, row.claim) for place, row in enumerate(rows)])
+    _add(keys, "near-duplicate claim", [(place, row.claim[:CLAIM], row.claim) for place, row in enumerate(rows)])
     texts = [(place, *text) for place, row in enumerate(rows) for text in row.long_texts]
     _add(keys, "near-duplicate evidence", texts)
     return keys
@@ -106,8 +107,9 @@ def _counted(found: Sequence[set[str]]) -> Leak:
 
 def _long(text: str) -> Long | None:
     """A long text; None for a short one."""
-    found = words(text)
-    return Long(" ".join(found[:OPENING]), digests.of_text(" ".join(found))) if len(found) >= LONG else None
+    found = spaced(text)
+    opening = found.split(" ", OPENING)[:OPENING]
+    return Long(" ".join(opening), digests.of_text(found)) if len(opening) >= LONG else None
 
 
 def _add(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, str, str]]) -> None:

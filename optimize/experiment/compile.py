@@ -249,15 +249,16 @@ def _test(
     """
     baseline = choice.contenders[0]
     results: list[Result] = []
-    for name, program in ((choice.champion.name, champion), (baseline.name, baseline.program)):
-        watcher.stage(f"test: {name} on {len(test)} held-out records")
+    contenders = (("champion", choice.champion.name, champion), ("baseline", baseline.name, baseline.program))
+    for role, name, program in contenders:
+        watcher.stage(f"test: {role} ({name}) on {len(test)} held-out records")
         shown = test if program is champion else [seen_by(name, example) for example in test]
         try:
             results.append(measure(plan.task, program, shown, lm, watcher.judged))
         except LMBillingError:
             if lm.ledger.spent_out() is None:
                 raise
-            watcher.stage("test: not scored, the budget is spent")
+            watcher.stage(f"test: {role} ({name}) not scored, the budget is spent")
             break
     if not results:
         return None

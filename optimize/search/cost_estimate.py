@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
 from heapq import nlargest
-from math import ceil
+from math import ceil, isnan, nan
 
 import dspy
 
@@ -15,7 +15,7 @@ from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.demos import affordable
 from aisr.optimize.search.embedding_cost import Embedded, prepared
 from aisr.optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
-from aisr.optimize.search.record_cost import Cost, costs
+from aisr.optimize.search.record_cost import Cost, costs, dollars
 from aisr.optimize.search.searches import Sizes, Step, in_turn
 from aisr.programs.judges.contract import JudgeProgram, Program
 from aisr.programs.judges.ensemble import models, seen_by
@@ -176,8 +176,8 @@ def _priced(cost: Cost, lm: OpenLM, model: str | None, embeddings: Embeddings | 
     asked = Estimate(0, 0, 0, 0.0)
     if cost.calls:
         price = lm.lm.price
-        usd = None if price is None else (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6
-        asked = Estimate(ceil(cost.calls), ceil(cost.prompt), ceil(cost.completion), usd)
+        paid = nan if price is None else dollars(cost, price)
+        asked = Estimate(ceil(cost.calls), ceil(cost.prompt), ceil(cost.completion), None if isnan(paid) else paid)
     if not cost.requests or model is None:
         return asked
     of_text = (embeddings or lm.embeddings).price_of(model)

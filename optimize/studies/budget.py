@@ -67,14 +67,16 @@ def _shown(
     claims: Sequence[Searched], rankings: Sequence[Sequence[str]], budget: int, sifted: bool
 ) -> tuple[float, NDArray[np.float64]]:
     """The mean tokens that are shown, and of each claim whether gold evidence is (1 or 0)."""
-    shown = [chosen(one.paragraphs, best, budget, sifted) for one, best in zip(claims, rankings, strict=True)]
+    shown = [
+        chosen(one.claim, one.paragraphs, best, budget, sifted) for one, best in zip(claims, rankings, strict=True)
+    ]
     gold = [not set(one.gold).isdisjoint(some.shown) for one, some in zip(claims, shown, strict=True)]
     return float(np.mean([tokens(some.text) for some in shown])), np.array(gold, dtype=np.float64)
 
 
 def _all(claim: Searched, ranking: Sequence[str]) -> list[str]:
     """What is ever shown of a paper."""
-    return chosen(claim.paragraphs, ranking, WHOLE - 1, sifted=True).shown
+    return chosen(claim.claim, claim.paragraphs, ranking, WHOLE - 1, sifted=True).shown
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from aisr.commands.options import ARTIFACTS
 from aisr.lm import llama_cpp
 from aisr.tasks.all import TASKS
 from aisr.tracking import registry
+from aisr.tracking.model_uri import MODEL_SCHEME
 from aisr.tracking.store import open_store
 
 NAME = "demo"
@@ -132,7 +133,7 @@ def _registered(task: str, root: Path) -> str:
     """The version of what was compiled: the champion may be a better one that was compiled before."""
     loaded = artifact_folder.load(root / task / NAME)
     version = registry.version_of(open_store(root), NAME, loaded)
-    return f"{registry.MODEL_SCHEME}{registry.model_name(loaded.task)}/{version.version}"
+    return f"{MODEL_SCHEME}{registry.model_name(loaded.task)}/{version.version}"
 
 
 def _zip(root: Path, task: str) -> Path:

@@ -1,33 +1,33 @@
 """AVeriTeC in three typed steps: what to ask about a claim, what its documents answer, what that makes of the claim."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import dspy
 
 from aisr.programs.asking.ask import unknown_names
+from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
 from aisr.programs.decision.layer import LM, Decision, decide
 from aisr.programs.errors import UserError
+from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told, weighed
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, FactCheck, Pair
 from aisr.programs.retrieval.documents import Collection, Passage, held
 from aisr.programs.retrieval.page_index import Indexed
 from aisr.programs.retrieval.passages import rank
-from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
-from aisr.programs.text.loose_match import letters
-from aisr.programs.text.sanitize import item, plain
+from aisr.programs.signatures.averitec import BEARS, AskAboutClaim, SourcedPair, answering, judging
+from aisr.programs.text.sanitize import item
+from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import BadPicture, Gallery, find
 
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
 LOOKED_AT = 100  # places of the ranking in which gold pages are looked for
-NOTHING = "no evidence was found"
 # What a backend that decodes under a schema is held to, so that a small model comes to an end.
 LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
@@ -37,12 +37,14 @@ class AveritecOptions(LabelOptions, SearchOptions):
     """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone);
     pairs: the most question-answer pairs that are found; fill: whether passages that come next fill the evidence up to
     ten, as answers to "Is it true that …?" (they are marked, and the model does not see them); sources: whether the
-    verdict is told which site each answer quotes, and whether no answer at all is taken for one."""
+    verdict is told which site each answer quotes, and whether no answer at all is taken for one; bearing: whether it is
+    also asked which answers bear on the claim, as programs made for a decision model are."""
 
     questions: int = MOST_QUESTIONS
     pairs: int = MOST_PAIRS
     fill: bool = True
     sources: bool = True
+    bearing: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -64,13 +66,14 @@ class AveritecJudge(LabelJudge, Ranking):
         if self.given.questions:
             self.ask = dspy.Predict(AskAboutClaim)
         self.find = dspy.Predict(answering(self.given.questions > 0))
-        self.judge = dspy.Predict(judging(self.given.states))
+        self.judge = dspy.Predict(judging(self.given.states, self.given.bearing))
 
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
-        of a gold page, from 1 (None: not among the first hundred), and `floor`, what can be said without a model.
+        `pairs` (those whose page is shown), `label` and `bearing` (gold answers all bear on the claim), with
+        `evidence`, `gold`, `gold_rank`, that of the best passage of a gold page, from 1 (None: not among the first
+        hundred), and `floor`, what can be said without a model.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
@@ -89,15 +92,17 @@ class AveritecJudge(LabelJudge, Ranking):
             pages = {answer.source_url for question in record.gold.questions for answer in question.answers}
             ranks = [rank for rank, passage in enumerate(ranking.values(), start=1) if passage.url in pages]
             asked = [item(question.question) for question in record.gold.questions]
+            evidence = gold_pairs(record.gold)
             right = {
                 "questions": asked[: self.given.questions or None],
-                "evidence": self._lines(_gold_pairs(record.gold), {}),
+                "evidence": told(evidence, {}, self.given.sources, self.given.bearing),
                 "label": record.gold.label,
+                "bearing": list(range(1, len(evidence) + 1)),
                 "gold": record.gold,
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
-            if pairs := _sourced(record.gold, found)[: self.given.pairs]:
+            if pairs := sourced(record.gold, found)[: self.given.pairs]:
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
@@ -117,12 +122,17 @@ class AveritecJudge(LabelJudge, Ranking):
         usual length."""
         return [[f"What is known about the claim that {example.claim}"]] * self.given.questions
 
+    def longer_by(self, example: dspy.Example) -> int:
+        """Tokens of the questions about pairs, of which as many may be found as are allowed."""
+        more = self.given.pairs - len(example.get("bearing", ()))
+        return max(more, 0) * tokens(BEARS.question) if self.given.bearing else 0
+
     def steps(
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> Steps[dspy.Prediction]:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
         `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
-        `named`, those that the pairs rest on."""
+        `named`, those that the pairs rest on which bear on the claim."""
         questions = yield from self._questions(claim, context)
         found = collection.best([claim, *questions], 2 * SHOWN, self.match)
         read = dict(list(found.items())[:SHOWN])
@@ -130,28 +140,17 @@ class AveritecJudge(LabelJudge, Ranking):
         if read:
             pairs = (yield from self._found(claim, context, read, questions))[: self.given.pairs]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
-        told = self._lines(evidence, {pair.answer: read[pair.source].text for pair in pairs})
-        (judged,), _ = yield from self.labelled(
-            self.judge, claim, "label", lambda _: None, {}, evidence=told, claim=claim, context=context
-        )
-        named = list(dict.fromkeys(pair.source for pair in pairs))
-        spare = [passage for key, passage in found.items() if key not in named] if self.given.fill else []
+        quoted = {pair.answer: read[pair.source].text for pair in pairs}
+        lines = told(evidence, quoted, self.given.sources, self.given.bearing)
+        judged, bearing = yield from self._judged(len(pairs), evidence=lines, claim=claim, context=context)
+        named = list(dict.fromkeys(pairs[number - 1].source for number in bearing))
+        used = {pair.source for pair in pairs}
+        spare = [passage for key, passage in found.items() if key not in used] if self.given.fill else []
+        evidence = weighed(evidence, bearing) if self.given.bearing else evidence
         model = dspy.Prediction(
             judgements=[judged], evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
         )
         return self.conclude(self.decision, {LM: model}, claim=claim, passages=passages)
-
-    def _lines(self, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
-        """Evidence as the judging predictor reads it. quoted: the passage that each answer rests on, where it is
-        known."""
-        rows: list[str] = []
-        for pair in pairs:
-            answer = item(pair.answer)
-            if self.given.sources:
-                verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
-                answer = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}: {answer}"
-            rows.append(f"{len(rows) + 1}. {item(pair.question)} {answer}")
-        return "\n".join(rows) or NOTHING
 
     def _questions(self, claim: str, context: str) -> Steps[list[str]]:
         """What has to be known about the claim; nothing where none are wanted."""
@@ -197,18 +196,38 @@ class AveritecJudge(LabelJudge, Ranking):
         )
         return list(answer.pairs)
 
+    def _judged(self, pairs: int, claim: str, **inputs: str) -> Steps[tuple[Judgement, list[int]]]:
+        """What is thought of the claim, and the numbers of the pairs that bear on it, from 1, the most telling first;
+        all of them where that is not asked."""
+        numbers = list(range(1, pairs + 1))
+        asks = self.given.bearing and pairs > 0
+        limits = {"maxItems": pairs, **({"items": {"enum": numbers}} if numbers else {})}
+        (judged,), answers = yield from self.labelled(
+            self.judge,
+            claim,
+            "label",
+            lambda said: unknown_names([*map(str, said.bearing)], [*map(str, numbers)], "answer") if asks else None,
+            {"bearing": limits} if self.given.bearing else {},
+            claim=claim,
+            **inputs,
+        )
+        if not asks:
+            return judged, numbers
+        chosen = next(answer for answer in answers if answer.label == judged.label)
+        return judged, list(dict.fromkeys(chosen.bearing))
+
     @staticmethod
     def conclude(
         decision: Decision | None, said: Mapping[str, dspy.Prediction], *, claim: str, passages: str, **_: Any
     ) -> dspy.Prediction:
         """What `forward` gives, from the `judgements`, `evidence`, `named` ids and `ranking` of one model or several,
-        by their names: the evidence of the first, then what the others have beside it, found before filled."""
+        by their names: the evidence of the first, then what the others have beside it, found before filled, and of
+        what was found that behind which was said not to bear on the claim."""
         (judged,) = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
-        pairs = dict.fromkeys(pair for one in said.values() for pair in one.evidence)
         first = next(iter(said.values()))
         return dspy.Prediction(
             label=judged.label,
-            evidence=sorted(pairs, key=lambda pair: pair.filled)[:MOST_PAIRS],
+            evidence=together(pair for one in said.values() for pair in one.evidence),
             judgements=[judged],
             named=first.named,
             ranking=first.ranking,
@@ -231,26 +250,6 @@ def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection
     return held(record.documents)
 
 
-def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
-    """Passages as answers to a question about the claim that nobody asked."""
-    question = f"Is it true that {claim.strip().rstrip('.')}?"
-    return [Pair(question, passage.text, passage.url, filled=True) for passage in passages]
-
-
-def rendered(passages: Mapping[str, Passage]) -> str:
-    """Passages as a model reads them: one a line, each after its id and the name of the site that it is from."""
-    rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
-    return plain("\n".join(rows))
-
-
-def _site(url: str) -> str:
-    """The name of the site that a page is from."""
-    try:
-        return item(urlsplit(url).hostname or "") or "unknown"
-    except ValueError:  # what is no address
-        return "unknown"
-
-
 def _context(record: AveritecRecord) -> str:
     """What is known of a claim beside its words."""
     known = {
@@ -260,27 +259,3 @@ def _context(record: AveritecRecord) -> str:
         "country": record.location_ISO_code,
     }
     return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
-
-
-def _gold_pairs(gold: Checked) -> list[Pair]:
-    """Gold evidence as pairs, the first ten."""
-    pairs = []
-    for question in gold.questions:
-        for answer in question.answers:
-            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
-            pairs.append(Pair(question.question, f"{answer.answer}{more}", answer.source_url or ""))
-    return pairs[:MOST_PAIRS]
-
-
-def _sourced(gold: Checked, found: Mapping[str, Passage]) -> list[dict[str, str]]:
-    """The gold pairs that passages of their page answer, each in the words of the passage that shares most words with
-    the gold answer; a passage answers one question."""
-    pairs = []
-    left = dict(found)
-    for pair in _gold_pairs(gold):
-        words = set(pair.answer.lower().split())
-        near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
-        if near:
-            key = max(near, key=lambda place: len(near[place]))
-            pairs.append({"question": item(pair.question), "answer": item(left.pop(key).text), "source": key})
-    return pairs

@@ -169,7 +169,7 @@ class Track2Judge(LabelJudge, Ranking):
         if not self.given.rerank:
             return []
         row = dspy.Example(
-            passages=self.reranker.passages(example.paper, example.ranking),
+            passages=self.reranker.passages(example.claim, example.paper, example.ranking),
             claim=example.claim,
             ranked_ids=example.ranking[: self.given.rerank],
         )
@@ -178,7 +178,10 @@ class Track2Judge(LabelJudge, Ranking):
     def longer_by(self, example: dspy.Example) -> int:
         """Tokens by which the judging prompt of an example may be longer than its demo row: reranked, other paragraphs
         may fill the budget better, by one paragraph at most."""
-        return max(map(tokens, example.paper.values())) if self.given.rerank else 0
+        if not self.given.rerank:
+            return 0
+        most = max(self.context_tokens or paper_passages.budget(example.paper), paper_passages.LEAST)
+        return min(max(map(tokens, example.paper.values())), most)
 
     def steps(
         self,
@@ -197,7 +200,7 @@ class Track2Judge(LabelJudge, Ranking):
         if self.given.rerank and paper:
             ranking = yield from self.reranker.steps(claim, paper, ranking)
             most = self.context_tokens or paper_passages.budget(paper)
-            found = paper_passages.chosen(paper, ranking, most, self.given.sifted)
+            found = paper_passages.chosen(claim, paper, ranking, most, self.given.sifted)
             seen, shown = plain(found.text), found.shown
             nameable = able_to_decide(shown, paper)
         (judged,), answers = yield from self.labelled(

@@ -95,19 +95,25 @@ def apart(instructions: str, labels: Sequence[str]) -> Instruction:
 
 
 def described(text: str, labels: Sequence[str]) -> dict[str, str]:
-    """The descriptions of labels in a text that gives them as "Label = description" or "- Label: description"."""
+    """The descriptions of labels in a text that gives them as "Label = description" or "- Label: description", in its
+    order, which an instruction may speak of ("take the first that fits")."""
     names = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
     places = list(re.finditer(rf"(?:^|(?<=; )|(?<=\. )|\n)[-* ]*+({names})\** ?[:=] ", text))
     ends = [place.start() for place in places[1:]] + [len(text)]
     pairs = zip(places, ends, strict=True)
     found = {place[1]: text[place.end() : end].strip(" ;\n") for place, end in pairs}
-    return {label: found[label] for label in labels if found.get(label)}
+    return {label: said for label, said in found.items() if said}
+
+
+def describes_options(signature: Any) -> bool:
+    """Whether its instruction ends with a section that describes options."""
+    return f"\n{SECTION}\n" in signature.instructions
 
 
 def with_options(signature: Any) -> Any:
     """A signature whose instruction also describes the options of its fields, so that both are searched together."""
     options = _defined(signature)
-    if not options or f"\n{SECTION}\n" in signature.instructions:
+    if not options or describes_options(signature):
         return signature
     return signature.with_instructions(_listed(signature.instructions, options))
 
@@ -120,6 +126,13 @@ def describe_options(program: Any) -> None:
         short = [one.instruction for field in fields for one in field.metadata if isinstance(one, Brief)]
         signature = predictor.signature
         predictor.signature = signature.with_instructions(short[0]) if short else with_options(signature)
+
+
+def describe_lost_options(program: Any) -> None:
+    """Have the instructions of a program that an optimizer left describe the options as they are asked: where it lost
+    the section, by the definitions in the output fields."""
+    for predictor in program.predictors():
+        predictor.signature = with_options(predictor.signature)
 
 
 def shown_ids(inputs: Mapping[str, Any]) -> list[str]:
@@ -137,9 +150,9 @@ def questions_of(signature: Any, counts: Mapping[str, int], ids: Mapping[str, Se
         if labels:
             text, own = apart(signature.instructions, labels)
             options = described(_description(field), labels) | own
-            full = {label: options.get(label, "") for label in labels}
+            full = {label: options.get(label, "") for label in [*own, *(one for one in labels if one not in own)]}
             if get_origin(field.annotation) is list:
-                put, bare = each.question if each else "Which one is number {}?", dict.fromkeys(labels, "")
+                put, bare = each.question if each else "Which one is number {}?", dict.fromkeys(full, "")
                 found += [Question(name, put.format(k + 1), bare, k) for k in range(counts.get(name, 0))]
             else:
                 found.append(Question(name, text, full))

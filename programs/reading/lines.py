@@ -1,9 +1,8 @@
 """JSONL files read as a stream, each line validated as it comes: a record, or what is wrong with it."""
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 import jsonlines
 from pydantic import BaseModel, ValidationError
@@ -13,6 +12,10 @@ from aisr.programs.reading.strict_json import RepeatedKey, loads
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 Heard = Callable[[bytes], object]
+MOST_FAULTS = 4  # of one line that are listed
+
+
+LONGEST = 64 * 2**20  # bytes of a line
 
 
 class BadLine(UserError):
@@ -38,15 +41,36 @@ def scan(
     every line as it is read, such as the `update` of a digest.
     """
     seen: dict[str, int] = {}
-    count = 0
+    count = number = longer = 0
+
+    def filled(file: BinaryIO) -> Iterator[bytes]:
+        """The lines but for those without anything, of which a file may have millions; nothing of one too long."""
+        nonlocal number, longer
+        while line := file.readline(LONGEST + 1):
+            number += 1
+            longer = number if len(line) > LONGEST else longer
+            rest = line
+            while rest:
+                if heard is not None:
+                    heard(rest)
+                rest = file.readline(LONGEST) if longer == number and not rest.endswith(b"\n") else b""
+            if longer == number:
+                yield b""
+            elif not line.isspace():
+                yield line
+
     with open(path, "rb") as file:  # bytes: a line that is not UTF-8 is then one bad line, not the end of the file
-        reader = jsonlines.Reader(_overheard(file, heard) if heard else file, loads=loads)
-        for number in itertools.count(1):
+        reader = jsonlines.Reader(filled(file), loads=loads)
+        while True:
             try:
                 raw = reader.read(allow_none=True)
             except EOFError:
                 return
             except jsonlines.InvalidLineError as error:
+                if number == longer:
+                    count += 1
+                    yield Line(number, None, f"{path}:{number}: longer than {LONGEST >> 20} MiB; expected one record")
+                    continue
                 if not error.line.strip():
                     continue
                 count += 1
@@ -57,12 +81,6 @@ def scan(
                 continue
             count += 1
             yield _line(path, number, raw, model, seen, f"{prefix}-{count:06d}" if prefix else None)
-
-
-def _overheard(file: Iterable[bytes], heard: Heard) -> Iterator[bytes]:
-    for line in file:
-        heard(line)
-        yield line
 
 
 def read(
@@ -98,21 +116,33 @@ def _line(
 
 
 def explain(error: ValidationError) -> str:
-    """The first problem of a validation error, in one line: `field: what is wrong; what was expected`."""
-    first = error.errors(include_url=False)[0]
+    """The first problems of a validation error, in one line: `field: what is wrong; what was expected`."""
+    faults = error.errors(include_url=False)
+    said: list[str] = []
+    for fault in faults[:MOST_FAULTS]:
+        field, (wrong, expected) = _field(fault["loc"]), _wrong(fault)
+        again = any(one.endswith(expected) for one in said)  # the list of labels is long
+        said.append((f"{field}: {wrong}" if field else wrong) + ("" if again else expected))
+    more = len(faults) - len(said)
+    return "; ".join(said) + (f"; and {more} more in this line" if more else "")
+
+
+def _field(location: tuple[int | str, ...]) -> str:
     field = ""
-    for part in first["loc"]:
+    for part in location:
         if part in ("function-before", "constrained-str", "nullable") or (isinstance(part, str) and "[" in part):
             continue  # pydantic's own words for a step inside a field
         name = ascii(str(part))[1:-1][:80]  # a key of the file's own may be anything
         field += f"[{part}]" if isinstance(part, int) else f".{name}" if field else name
-    if first["type"] == "enum":
-        expected = first.get("ctx", {}).get("expected", "")
-        names = expected.replace("' or '", ", ").replace("', '", ", ").strip("'")
-        return f"{field}: unknown label {str(first['input'])[:80]!r}; one of: {names}"
-    message = first["msg"].removeprefix("Value error, ")
-    more = f" ({error.error_count() - 1} more in this line)" if error.error_count() > 1 else ""
-    return (f"{field}: {message}" if field else message) + more
+    return field
+
+
+def _wrong(fault: Any) -> tuple[str, str]:
+    """What is wrong, and what was expected where that is a list."""
+    if fault["type"] != "enum":
+        return fault["msg"].removeprefix("Value error, "), ""
+    names = fault.get("ctx", {}).get("expected", "").replace("' or '", ", ").replace("', '", ", ").strip("'")
+    return f"unknown label {str(fault['input'])[:80]!r}", f"; one of: {names}"
 
 
 def _first_line(error: Exception) -> str:

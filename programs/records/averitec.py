@@ -66,12 +66,14 @@ class Checked(NamedTuple):
 
 class Pair(NamedTuple):
     """A question, its answer, and the page that the answer rests on. filled: nobody asked it or answered it, the
-    passage was put there to fill the list up."""
+    passage was put there to fill the list up; bears: whether the answer bears on the claim, None where nobody was asked
+    that."""
 
     question: str
     answer: str
     url: str = ""
     filled: bool = False
+    bears: bool | None = None
 
 
 class FactCheck(NamedTuple):
@@ -121,6 +123,7 @@ class GivenPair(_Part):
     answer: str
     url: str = ""
     filled: bool = False
+    bears: bool | None = None
 
 
 class AveritecPrediction(Prediction):
@@ -131,5 +134,5 @@ class AveritecPrediction(Prediction):
 
     @property
     def answer(self) -> FactCheck:
-        pairs = tuple(Pair(pair.question, pair.answer, pair.url, pair.filled) for pair in self.evidence)
+        pairs = tuple(Pair(**pair.model_dump()) for pair in self.evidence)
         return FactCheck(str(self.label), pairs)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.content import bare, heading, without_content
+from aisr.programs.retrieval.cut import within
 from aisr.programs.retrieval.retrievers import Matcher, order
 from aisr.programs.retrieval.summaries import summaries
 from aisr.programs.text.table import flat
@@ -44,13 +45,16 @@ def passages(
     keys, scores = list(paragraphs), matcher(claim, list(paragraphs.values()))
     best = order(scores)
     most = check_budget(context_tokens) or budget(paragraphs)
-    found = chosen(paragraphs, [keys[place] for place in best], most, sifted)
+    found = chosen(claim, paragraphs, [keys[place] for place in best], most, sifted)
     return found._replace(scores=scores[best].tolist())
 
 
-def chosen(paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int, sifted: bool = False) -> Passages:
+def chosen(
+    claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int, sifted: bool = False
+) -> Passages:
     """The first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands under where
-    that fits too. What cannot decide a claim comes when all else is shown.
+    that fits too. What cannot decide a claim comes when all else is shown. Where the best one does not fit, it is shown
+    alone, cut to the budget or `LEAST`, whichever is more, around what matches the claim.
 
     sifted: behind the best come title, abstract and conclusion, as far as a third of the budget holds them; and what is
     bare and ranked in the second half is left out, unless the whole paper is asked for or is as short as `LEAST`.
@@ -75,7 +79,8 @@ def chosen(paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int
                 room -= cost if summing else 0
                 break
     keys = [key for key in paragraphs if key in shown]
-    text = "\n".join(f"[{key}] {flat(paragraphs[key])}" for key in keys)
+    most = max(budget, LEAST)
+    text = "\n".join(f"[{key}] {_item(claim, key, paragraphs[key], most)}" for key in keys)
     return Passages(text, keys, list(best_first))
 
 
@@ -140,6 +145,10 @@ def check_budget(context_tokens: int) -> int:
 
 def _cost(key: str, text: str) -> int:
     return tokens(f"[{key}] {text}\n")
+
+
+def _item(claim: str, key: str, text: str, most: int) -> str:
+    return flat(text) if _cost(key, text) <= most else within(claim, text, most - _cost(key, ""))
 
 
 def _headings(paragraphs: Mapping[str, str]) -> dict[str, str]:

@@ -9,8 +9,9 @@ from aisr.programs.asking.ask import asking, unknown_names
 from aisr.programs.asking.steps import Steps, run
 from aisr.programs.errors import UserError
 from aisr.programs.questions.closed import Each
+from aisr.programs.retrieval.cut import within
+from aisr.programs.retrieval.passages import MOST
 from aisr.programs.text.sanitize import plain
-from aisr.programs.text.table import flat
 
 NAMED = 10  # ids that an answer may name; the rest keep the retriever's order
 DEEPEST = 50
@@ -43,9 +44,11 @@ class Reranker(dspy.Module):
         self.depth = depth
         self.order = dspy.Predict(RankParagraphs)
 
-    def passages(self, paragraphs: Mapping[str, str], best_first: Sequence[str]) -> str:
-        """The paragraphs that the LM gets to see, in the retriever's order."""
-        return plain("\n".join(f"[{key}] {flat(paragraphs[key])}" for key in best_first[: self.depth]))
+    def passages(self, claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str]) -> str:
+        """The paragraphs that the LM gets to see, in the retriever's order; of one that is longer than what is usually
+        shown of a whole paper, so much."""
+        top = best_first[: self.depth]
+        return plain("\n".join(f"[{key}] {within(claim, paragraphs[key], MOST)}" for key in top))
 
     def forward(self, claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str]) -> list[str]:
         """The ranking with what the LM names in front. Raises `UnusableAnswer`."""
@@ -58,7 +61,7 @@ class Reranker(dspy.Module):
             self.order,
             lambda prediction: unknown_names(prediction.ranked_ids, top, "paragraph"),
             {"ranked_ids": {"items": {"enum": top}, "maxItems": min(NAMED, len(top))}},
-            passages=self.passages(paragraphs, best_first),
+            passages=self.passages(claim, paragraphs, best_first),
             claim=claim,
         )
         return list(dict.fromkeys([*answer.ranked_ids, *best_first]))

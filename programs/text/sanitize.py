@@ -10,13 +10,15 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-# Not seen, but read: soft hyphen, joiners, marks of direction, variation selectors, tags. Taken out first, or they
-# would hide a marker from the search for it.
+# Not seen, but read: soft hyphen, joiners, fillers, marks of direction, variation selectors, tags. Unicode's
+# Default_Ignorable_Code_Point (DerivedCoreProperties.txt) and the marks of annotations. Taken out first, or they would
+# hide a marker from the search for it.
 INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff]"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")  # all but tab and newline
+# All but tab and newline; and the empty pattern of Braille, which shows as a blank.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u2800\ud800-\udfff]")
 # What begins or ends a marker, up to where a space breaks it.
 MARKER = re.compile(
     r"\[(?=\[\s*+\#\#) | \#\#\s*+\](?=\])"  # DSPy's fields

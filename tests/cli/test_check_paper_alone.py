@@ -46,6 +46,7 @@ def test_the_findings_are_in_all_outputs(aisr: Aisr, paper: Path, browser: Brows
         assert line.startswith(begins)
         assert has in line
     assert told[-1].endswith(": All p > .3.")  # a caption is a statement too
+    assert "2 sentences and 1 table were read; 4 statements could be recomputed, 3 of them wrong" in finished.out
     rows = read_rows(paper / "review" / "paper.jsonl")
     assert [(f"{row['file']}:{row['line']}: {row['label']}", row["kind"]) for row in rows] == [
         (begins, "arithmetic") for begins, _ in FOUND
@@ -61,6 +62,9 @@ def test_the_findings_are_in_all_outputs(aisr: Aisr, paper: Path, browser: Brows
     assert page.locator(".row .top b").all_inner_texts() == [begins.split(": ")[1] for begins, _ in FOUND]
     assert FOUND[0][1] in page.locator("#detail .why").inner_text()
     assert "confidence unknown" not in page.locator("#detail").inner_text()
+    assert page.locator("#detail td.cell").all_inner_texts() == ["61.0", "58.5"]  # what it was recomputed from
+    assert "dismiss" in page.locator("footer").inner_text()
+    assert "agree" not in page.locator("footer").inner_text()  # there is no verdict to agree with
     page.locator(".row").nth(2).click()
     assert "Captions of tables" in page.locator("#text").inner_text()
     page.close()

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from aisr.programs.labels import DRAFT_LABELS
+from aisr.programs.signatures.track1 import BRIEF
 from support import decisions
 from support.commands import Aisr
 from support.loopback import Loopback
@@ -33,10 +34,12 @@ def test_both_looks_are_closed_questions(aisr: Aisr, loopback: Loopback, tmp_pat
     file.write_text(PAPER, encoding="utf-8")
     words = ["--lm", "decide:openai/gpt-6-luna", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
     assert aisr("check-paper", file, "--out", out, *words).code == 0
+    lines = [json.loads(line) for line in (out / "paper.jsonl").read_text(encoding="utf-8").splitlines()]
     asked = [question for one in loopback.asked for question in one.body["questions"]]
     options = [{choice["value"] for choice in one["choices"]} for one in asked]
     assert {str(label) for label in DRAFT_LABELS} in options
-    lines = [json.loads(line) for line in (out / "paper.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert any(one.body["input"].startswith(BRIEF) for one in loopback.asked)  # in the words for decision models
+    assert not [line for line in lines if line.get("failed")]
     labels = [line["label"] for line in lines if line["kind"] == "claim"]
     assert labels
     assert set(labels) <= {str(label) for label in DRAFT_LABELS}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,13 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
 ) -> None:
     assert checked(aisr).code == 3
     done = dismiss(aisr, paper)
-    assert "1 flags are dismissed from now on" in done.out, done.err
+    assert "1 flag dismissed from now on" in done.out, done.err
     again = checked(aisr, "--fail-on", "Wrong difference")
-    assert "1 flags are dismissed by Ada" in " ".join(again.out.split())
-    assert "--fail-on: 1 sentences" in again.out  # the other one
+    assert "1 flag dismissed by Ada" in " ".join(again.out.split())
+    assert "--fail-on: 1 sentence\n" in again.out  # the other one, recomputed too
     assert FLAG not in again.out
+    assert "Wrong difference" not in again.out
+    assert re.search(r"dismissed\W+1 ", again.out)
     assert sarif(paper) == {
         "arithmetic-wrong-difference": [
             {"kind": "external", "status": "accepted", "justification": "Ada: of other runs"}
@@ -104,7 +107,7 @@ def test_the_same_again_changes_nothing_and_a_line_taken_out_brings_it_back(aisr
     dismiss(aisr, paper)
     file = paper / ".aisr" / "dismissed.jsonl"
     before = file.read_bytes()
-    assert "0 flags are dismissed" in dismiss(aisr, paper).out
+    assert "0 flags dismissed" in dismiss(aisr, paper).out
     assert file.read_bytes() == before
     file.write_text("")
     assert FLAG in checked(aisr).out

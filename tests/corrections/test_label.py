@@ -115,6 +115,11 @@ def test_predictions_will_do_and_without_confidence_it_is_said(aisr: Aisr, tmp_p
         (["label", data, "--out", tmp_path, "--predictions", data], "give --task T"),
         (["label", data, "--out", tmp_path, "--predictions", data, "--task", "averitec"], "nobody can correct"),
         ([*at, write(tmp_path / "none.jsonl", [{"id": "else", "labels": ["Supported"]}])], "nothing to label"),
+        (
+            [*at, write(tmp_path / "other.jsonl", [{**lines[0], "labels": ["Supported"] * 9}])],
+            "9 labels for 1 sentence",
+        ),
+        ([*at, write(tmp_path / "nan.jsonl", [json.dumps({**lines[0], "confidence": float("nan")})])], "confidence: "),
     ):
         refused = aisr(*words)
         assert refused.code == 2

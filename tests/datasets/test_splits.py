@@ -1,6 +1,8 @@
 """Splits: nothing that records share stands on two sides, and labels keep their proportions."""
 
 import json
+import os
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
@@ -13,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisr.optimize.datasets import split as splits
-from aisr.optimize.datasets.leakage import groups, leak
+from aisr.optimize.datasets.leakage import Common, all_keys, groups, leak
 from aisr.optimize.datasets.near_duplicates import near_duplicates
 from aisr.optimize.datasets.resample import Shape, bin_of, resample, shape_of
 from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
@@ -197,6 +199,17 @@ def test_a_split_that_is_there_is_not_overwritten(name: str, tmp_path: Path) -> 
     assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", f"{name}.jsonl"}
 
 
+def test_a_split_opens_no_picture(aisr: Callable[..., Any], tmp_path: Path) -> None:
+    """However many there are, and how large: a pipe would hold it up for good."""
+    (tmp_path / "images").mkdir()
+    rows = [record.model_dump(mode="json") for record in claims(10)]
+    for k in range(10):
+        os.mkfifo(tmp_path / "images" / f"{k}.jpg")
+    file = write(tmp_path / "all.jsonl", rows)
+    done = aisr("split", file, "--task", "track1", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+
+
 def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
     file = write(tmp_path / "inputs.jsonl", [citation(None, text=f"{k}", id=f"t{k}") for k in range(6)])
     with pytest.raises(ValueError, match="t0 has no labels; only labelled records can be split"):
@@ -220,6 +233,19 @@ def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -
     group = near_duplicates(claims)
     assert (group[0] == group[1], len(set(group))) == (True, 3)
     assert len(set(near_duplicates(["", "…"]))) == 2
+
+
+def test_a_claim_of_megabytes_is_compared_by_its_beginning() -> None:
+    long = " ".join(f"{k:x}" for k in range(20_000))
+    rows = [Common(frozenset(), text) for text in (long, f"{long} and more", "Magpies sing.")]
+    near_duplicates(["a b"])  # what it imports
+    tracemalloc.start()
+    keys = all_keys(rows)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert keys[0] & keys[1]
+    assert not keys[2]
+    assert peak < 4 * 2**20
 
 
 def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ papers = st.lists(st.text("abc xyz.", max_size=60) | st.just("Heading here"), mi
 def test_what_suffices_is_enough(paper: dict[str, str], data: st.DataObject) -> None:
     ranking = data.draw(st.permutations(list(paper)))
     wanted = data.draw(st.sampled_from(ranking))
-    assert wanted in chosen(paper, ranking, sufficient(paper, ranking, [wanted])).shown
+    assert wanted in chosen("", paper, ranking, sufficient(paper, ranking, [wanted])).shown
 
 
 def test_whole_is_all_of_it() -> None:

@@ -119,10 +119,10 @@ def test_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("task", TRACKS)
-def test_a_thousand_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: Path) -> None:
-    faulty = check_accounted_for(task, 1000, loopback, tmp_path)
+def test_of_many_records_each_fault_costs_none(task: Task, loopback: "Loopback", tmp_path: Path) -> None:
+    faulty = check_accounted_for(task, 400, loopback, tmp_path)
     assert set(faulty.injected) == {*PASSING, *UNUSABLE, *FINAL}
-    assert faulty.injected.total() > 300
+    assert faulty.injected.total() > 120
 
 
 def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp_path: Path) -> None:
@@ -313,12 +313,12 @@ def test_of_two_processes_on_one_file_the_second_is_refused(
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_records() -> None:
-    """Two KB a record, 200 MB at 100,000, would show themselves here."""
-    words = [sys.executable, "-m", "benchmarks.memory", "--records", "8000", "--threads", "8"]
+    """Two KB a record, 200 MB at 100,000, would show themselves here: as 11 MB, where 5 are usual."""
+    words = [sys.executable, "-m", "benchmarks.memory", "--records", "5000", "--threads", "8"]
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=500, check=True).stdout
-    found = re.search(r"8000 judged, 0 failed; growth after 2000 records: (-?\d+) MB", said)
+    found = re.search(r"5000 judged, 0 failed; growth after 2000 records: (-?\d+) MB", said)
     assert found, said
-    assert int(found[1]) < 16
+    assert int(found[1]) < 9
 
 
 def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback", tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
-from aisr.base.files import CannotWrite
+from aisr.base.files import CannotWrite, writing
 from aisr.lm.response_cache import tame
 from aisr.report import figures
 from aisr.tasks.track1 import TRACK1
@@ -94,12 +94,9 @@ def test_figures_are_there_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [file.name for file in figures.write(tmp_path / "figures", drawn)] == ["first.png"]
 
 
-def test_a_file_that_cannot_be_read_is_not_said_to_be_one_that_cannot_be_written(aisr: Aisr, tmp_path: Path) -> None:
-    words = batch_export(tmp_path, tmp_path)
-    missing = tmp_path / "nowhere.jsonl"
-    finished = aisr(*[missing if word == TEST else word for word in words], "--task", "track1")
-    assert finished.code == 2
-    assert finished.err == f"error: {missing}: No such file or directory\n"
+def test_a_file_that_cannot_be_read_is_not_said_to_be_one_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"gone\.jsonl"), writing(tmp_path / "out.jsonl"):
+        (tmp_path / "gone.jsonl").read_bytes()
 
 
 def test_a_store_that_there_is_no_room_for_is_named_and_made_once_there_is(tmp_path: Path) -> None:

@@ -213,8 +213,7 @@ def test_records_without_ids_get_the_official_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [1, 3])
-def test_a_killed_run_goes_on_where_it_was(threads: int, loopback: "Loopback", tmp_path: Path, aisr: Aisr) -> None:
+def test_a_killed_run_goes_on_where_it_was(loopback: "Loopback", tmp_path: Path, aisr: Aisr) -> None:
     """kill -9 in the midst of an answer; then the same command again. The response cache is off the table: what was
     killed had one of its own."""
     data, out, whole = file_of(tmp_path), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
@@ -231,7 +230,7 @@ def test_a_killed_run_goes_on_where_it_was(threads: int, loopback: "Loopback", t
 
     def words(target: Path) -> list[object]:
         at = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", target]
-        return [*at, "--lm", "openai/local", "--api-base", loopback.url, "--threads", threads]
+        return [*at, "--lm", "openai/local", "--api-base", loopback.url, "--threads", 3]
 
     loopback.reply = hold
     killed = processes.start(processes.aisr(*words(out)), {**os.environ, "DSPY_CACHEDIR": str(tmp_path / "cache")})

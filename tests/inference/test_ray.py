@@ -15,7 +15,7 @@ import pytest
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
 from aisr.tasks.track1 import TRACK1
-from support import processes
+from support import decisions, processes
 from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.faults import refused
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 COUNT = 60
 
 
-def command(folder: Path, url: str, out: Path, *more: object) -> list[object]:
+def command(folder: Path, url: str, out: Path, *more: object, lm: str = "openai/local") -> list[object]:
     words = ["predict", "--task", "track1", "--program", folder / "mine", "--data", folder / "records.jsonl"]
-    return [*words, "--out", out, "--lm", "openai/local", "--api-base", url, "--threads", 4, *more]
+    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--threads", 4, *more]
 
 
 def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
@@ -94,9 +94,9 @@ def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr:
 @pytest.mark.slow
 def test_limits_and_what_the_server_asks_of_one_hold_for_all_workers(loopback: "Loopback", folder: Path) -> None:
     """The server asks one worker to wait. The other, if it did not hear of it, would go through its records meanwhile;
-    so all are sent anew together, and the one that was told is not among the last."""
+    so all are sent anew together, and the one that was told is not among the last. The workers ask a decision model."""
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    answer, busy, most, flying = loopback.reply, refused(429, "slow down", Retry_After="3"), 40, 4
+    answer, busy, most, flying = decisions.decided, refused(429, "slow down", Retry_After="3"), 40, 4
 
     def reply(asked: "Asked") -> Any:
         return busy(asked) if len(loopback.asked) == most // 4 else answer(asked)
@@ -104,13 +104,14 @@ def test_limits_and_what_the_server_asks_of_one_hold_for_all_workers(loopback: "
     loopback.reply = reply
     out = folder / "out.jsonl"
     ray = ["--engine", "ray", "--workers", 2, "--max-calls", most]
-    process = start(command(folder, loopback.url, out, *ray), folder / "cache")
+    process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
     said, _ = process.communicate(timeout=180)
     assert process.returncode == 1, said
     assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in said
-    questions = loopback.questions()
+    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.asked)
+    questions = [asked.body["state"] for asked in loopback.asked]
     assert most <= len(questions) <= most + flying
-    assert len(read_rows(out)) == len(questions) - 1
+    assert [len(row["labels"]) for row in read_rows(out)] == [2] * (len(questions) - 1)
     (told, again) = (number for number, one in enumerate(questions) if one == twice(questions))
     assert told == most // 4 - 1
     assert again - told <= 2 * flying + 1  # those in flight, and those that set out together

@@ -8,9 +8,11 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact import folder as artifact_folder
+from aisr.commands.compile_told import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.plan import Watcher
 from aisr.optimize.search.compilation import Settings
 from aisr.programs.judges.ensemble import single
 from support.plans import SILENT, plan
@@ -24,13 +26,17 @@ def limited(**limits: Any) -> OpenLM:
 
 
 @pytest.mark.parametrize(("calls", "scored"), [(8, 1), (17, 2), (24, 3)])
-def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(tmp_path: Path, calls: int, scored: int) -> None:
+def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
+    tmp_path: Path, calls: int, scored: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     lm = limited(calls=calls)
     made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
     assert len(requests(lm)) == calls
     assert len(made.choice.contenders) == scored
     assert len(made.choice.unscored) == 4 - scored
     assert made.test is None
+    say_champion(made)
+    assert "on the held-out test split: not scored, the budget was spent before" in capsys.readouterr().out
     assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
     assert artifact_folder.load(made.folder).digest == made.manifest.digest
 
@@ -53,6 +59,23 @@ def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_p
     difference = made.test.champion.score.score - made.test.baseline.score.score
     assert made.manifest.gain_on_test
     assert made.manifest.gain_on_test[0] == pytest.approx(difference)
+
+
+def test_what_a_spent_budget_left_out_of_the_test_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(folder: str, calls: int | None) -> tuple[str, int]:
+        lm, stages = scripted(lambda request: right(request) if has_demos(request) else flat(request)), list[str]()
+        lm.lm.ledger = Ledger(Limits(calls=calls))
+        watcher = Watcher(stages.append, SILENT.judged, SILENT.scored)
+        made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / folder, watcher)
+        say_champion(made)
+        return "\n".join([*stages, capsys.readouterr().out]), len(requests(lm))
+
+    whole, calls = said("whole", None)
+    assert "not scored" not in whole
+    most, _ = said("most", calls - 1)
+    assert "test: baseline (uncompiled) not scored, the budget is spent" in most
+    assert "on the held-out test split: not scored" not in most
+    assert "difference from uncompiled on test: not known, the budget was spent before that was scored there" in most
 
 
 def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:

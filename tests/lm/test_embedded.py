@@ -208,6 +208,7 @@ def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:
 
 
 SMALL = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 1, "--demos", 1)
+FEWER = ("--limit-train", 2, "--limit-dev", 2)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +231,7 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
         root, words = tmp_path / run, []
         for task in BOTH:
             at = ["--task", task, "--artifacts", root]
-            small = [*SMALL, "--data", data / task, "--no-track", "--name", "mine"]
+            small = [*SMALL, *FEWER, "--data", data / task, "--no-track", "--name", "mine"]
             words.append(["compile", *at, *small, "--optimizer", "bootstrap"])
             inputs = ["--data", data / task / "dev.jsonl", "--out", root / f"{task}.jsonl"]
             words.append(["predict", *at, *inputs, "--program", root / task / "mine"])

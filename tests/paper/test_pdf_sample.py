@@ -134,7 +134,7 @@ def test_its_cited_papers_are_found_by_what_they_say_of_themselves(printed: Draf
     )
     assert not any("Sato" in text for text in wind)
     assert [f"{one.place}: {one.why}" for one in by_key.unread] == [
-        "source: a folder; papers are looked for beside it, not in it"
+        "source: a folder; only what lies in papers/ itself is read: put its papers there"
     ]
 
 

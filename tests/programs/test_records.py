@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from aisr.programs import labels
+from aisr.programs.reading import lines
 from aisr.programs.reading.lines import BadLine, read, scan
 from aisr.programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
@@ -89,6 +90,22 @@ def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -
     ]
 
 
+def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONGEST", 4096)
+    long = json.dumps(claim([S], text="w " * 3000))
+    file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
+    heard: list[bytes] = []
+    found = list(scan(file, Track1Record, "track1", heard.append))
+    assert [line.problem and line.problem.partition(": ")[2] for line in found] == [
+        None, *["longer than 0 MiB; expected one record"] * 2, None
+    ]  # fmt: skip
+    assert [line.number for line in found] == [1, 2, 4, 5]
+    assert found[-1].record is not None
+    assert found[-1].record.id == "track1-000004"
+    assert b"".join(heard) == file.read_bytes()
+    assert max(map(len, heard)) <= 4097
+
+
 def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     path = write(tmp_path / "train.jsonl", [b"\xef\xbb\xbf" + json.dumps(claim([S], id="a")).encode() + b"\r"])
     assert [record.id for record in read(path, Track1Record)] == ["a"]
@@ -115,7 +132,14 @@ BAD_CLAIMS = {
     "a key twice, differently written": ('{"a": [{"b": "{\\"", "\\u0062": 1}]}', "key 'b' stands twice"),
     "half a sign": ('{"claim_text": "\\ud800"}', "not JSON"),
     "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
-    "no sentences": (claim(), "claim_text: String should have at least 1 character (1 more in this line)"),
+    "no sentences": (
+        claim(),
+        "claim_text: String should have at least 1 character; sentence_label: List should have at least 1 item",
+    ),
+    "two unknown labels": (
+        claim([S], ["Wrong"], ["Worse"]),
+        f"{UNKNOWN_LABEL.replace('Unsuported Entity', 'Wrong', 1)}; sentence_label[2].types[0]: unknown label 'Worse'",
+    ),
     "field missing": ({"claim_text": "a", "evidence_bundle": []}, "sentence_label: Field required"),
     "types no list": (
         claim([S]) | {"sentence_label": [{"sentence": "A.", "types": "Supported"}]},
@@ -158,6 +182,13 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
     [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
     assert problem.startswith(f"1: {words}")
+
+
+def test_the_faults_of_a_line_are_listed_and_beyond_some_counted(tmp_path: Path) -> None:
+    row = {"claim_text": 1, "evidence_bundle": [], "sentence_label": [{"sentence": number} for number in range(5)]}
+    [problem] = problems(write(tmp_path / "train.jsonl", [row]))
+    assert problem.count("Input should be a valid string") == 4
+    assert problem.endswith("; and 2 more in this line"), problem
 
 
 def test_a_repeated_id_names_both_lines(tmp_path: Path) -> None:

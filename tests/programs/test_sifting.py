@@ -57,20 +57,20 @@ def test_they_are_found_as_far_as_a_paper_has_them(paper: list[str], wanted: lis
 
 def test_they_are_shown_beside_the_best_and_take_a_third_at_most() -> None:
     best_first = ["P9", *(key for key in reversed(PAPER) if key != "P9")]
-    assert {"P1", "P2", "P9"} <= set(chosen(PAPER, best_first, 700, sifted=True).shown)
-    assert "P16" in chosen(PAPER, list(PAPER), 1000, sifted=True).shown
-    assert "P9" in chosen(PAPER, best_first, 120, sifted=True).shown
-    assert "P2" not in chosen(PAPER, best_first, 120, sifted=True).shown
+    assert {"P1", "P2", "P9"} <= set(chosen("", PAPER, best_first, 700, sifted=True).shown)
+    assert "P16" in chosen("", PAPER, list(PAPER), 1000, sifted=True).shown
+    assert "P9" in chosen("", PAPER, best_first, 120, sifted=True).shown
+    assert "P2" not in chosen("", PAPER, best_first, 120, sifted=True).shown
 
 
 def test_what_is_bare_and_ranks_low_is_left_out() -> None:
     assert bare(PAPER) == {"P1", "P3", "P12", "P13", "P14", "P15", "P17", "P18"}
-    out = set(PAPER) - set(chosen(PAPER, list(PAPER), WHOLE - 1, sifted=True).shown)
+    out = set(PAPER) - set(chosen("", PAPER, list(PAPER), WHOLE - 1, sifted=True).shown)
     assert out == {"P12", "P13", "P14", "P17", "P18"}  # a heading comes with what stands below it
     first = ["P13", *(key for key in PAPER if key != "P13")]
-    assert "P13" in chosen(PAPER, first, WHOLE - 1, sifted=True).shown  # the ranker sees something in it
-    assert chosen(PAPER, list(PAPER), WHOLE, sifted=True).shown == list(PAPER)
-    assert chosen(PAPER, list(PAPER), WHOLE - 1).shown == list(PAPER)
+    assert "P13" in chosen("", PAPER, first, WHOLE - 1, sifted=True).shown  # the ranker sees something in it
+    assert chosen("", PAPER, list(PAPER), WHOLE, sifted=True).shown == list(PAPER)
+    assert chosen("", PAPER, list(PAPER), WHOLE - 1).shown == list(PAPER)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_what_suffices_is_enough_of_what_is_shown_at_all(paper: dict[str, str], 
     ranking = data.draw(st.permutations(list(paper)))
     wanted = data.draw(st.sampled_from(ranking))
     enough = sufficient(paper, ranking, [wanted], sifted=True)
-    assert (wanted in chosen(paper, ranking, WHOLE - 1, sifted=True).shown) or enough == WHOLE
-    assert wanted in chosen(paper, ranking, enough, sifted=True).shown
+    assert (wanted in chosen("", paper, ranking, WHOLE - 1, sifted=True).shown) or enough == WHOLE
+    assert wanted in chosen("", paper, ranking, enough, sifted=True).shown
 
 
 def record() -> Track2Record:

@@ -65,7 +65,7 @@ def test_a_cited_paper_keeps_them_too(table: str) -> None:
     assert lines[2] == "  | model | BLEU"
     assert lines[3] in ("  | Crane | 31.2", "  | Crane 2 | 31.2")
     assert lines[-1] == "[P3] More."
-    assert "  | model | BLEU\n" in program.reranker.passages(example.paper, example.ranking)
+    assert "  | model | BLEU\n" in program.reranker.passages(example.claim, example.paper, example.ranking)
     (lesson,) = program.lessons(example)
     assert "\n  | model | BLEU\n" in lesson.passages
     quotable = paragraphs_shown(example.passages, example.shown)

@@ -17,7 +17,7 @@ from aisr.base import digests
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.compile import compile_program
 from aisr.report import documents
-from aisr.report.documents import MISSING, Section, Table, Verbatim, as_latex, as_markdown, latex
+from aisr.report.documents import MISSING, Section, Table, Verbatim, as_latex, as_markdown, latex, missing
 from aisr.tasks.track1 import TRACK1
 from support.loopback import Loopback
 from support.plans import SILENT, plan
@@ -64,7 +64,8 @@ def test_what_was_not_recorded_is_missing_and_not_made_up(folder: Path, aisr: Ai
     kept = {key: made[key] for key in ("task", "digest")}
     manifest.write_text(json.dumps(kept))
     text, _ = written(folder, aisr)
-    assert text.count(MISSING) > before.count(MISSING)
+    assert text.count(MISSING) == len(missing(text)) > before.count(MISSING)
+    assert "Language models and cost: USD" in missing(text)
     assert not re.search(r"\d\d\.\d \[", text)
 
 

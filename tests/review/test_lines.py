@@ -9,13 +9,14 @@ import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, on_test
 from aisr.base.files import BadArtifact
+from aisr.commands.review import say_review
 from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
 from aisr.review import gate
 from aisr.review.lines import as_jsonl, line
 from aisr.review.sarif import SCHEMA, as_sarif
 from aisr.review.verdicts import Review, Verdict
-from aisr.review.worth import AID, BUILT_IN, Record, about, worth
+from aisr.review.worth import AID, BUILT_IN, UNMEASURED, Record, about, of_all, worth
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"
@@ -45,6 +46,20 @@ def test_of_a_pdf_the_page_stands_in_the_line_and_a_folder_elsewhere_is_not_name
     assert lines(review)[1] == "draft.pdf: page 2: Contradiction 83 %: At Heath, Lark reaches 70.2."
     unread = review.verdicts[0]._replace(label=None, failure="no answer")
     assert line(replace(review, verdicts=(unread,)), unread).startswith("draft.pdf: page 1: not judged")
+
+
+def test_what_a_limit_kept_from_a_second_look_is_listed_with_the_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review = papers.reviewed(tmp_path / "paper")
+    (place,) = (k for k, one in enumerate(review.verdicts) if one.label == "Contradiction")
+    waiting = review.verdicts[place]._replace(label=None, confidence=None, failure="not reached", first="Contradiction")
+    unsure = review.verdicts[place]._replace(confidence=None)
+    exact = unsure._replace(kind="arithmetic", label="Wrong sum")
+    say_review(replace(review, verdicts=(waiting, unsure, exact)), [unsure, exact])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "main.tex:12: Contradiction at first look, no second one: At Heath, Lark reaches 70.2." in said
+    assert "--fail-on: 2 sentences, 1 of them with unknown confidence" in said  # what is recomputed needs none
 
 
 def hostile(tmp_path: Path) -> Review:
@@ -174,6 +189,16 @@ def test_sarif_of_a_hostile_paper_is_sarif(tmp_path: Path) -> None:
         if one["ruleId"] == "claim-contradiction"
     }
     assert uri == "a%20b/%252e%20%3Cx%3E.tex"
+    assert "\\ud800" not in as_sarif(hostile(tmp_path))
+
+
+def test_a_file_name_that_is_no_text_is_written_byte_by_byte(tmp_path: Path) -> None:
+    review = papers.reviewed(tmp_path)
+    first = review.draft.paragraphs[1]
+    odd = [one._replace(place=one.place._replace(file="\udcff:a.tex")) for one in first.sentences]
+    paragraphs = (review.draft.paragraphs[0], first._replace(sentences=tuple(odd)), review.draft.paragraphs[2])
+    run = check_sarif(as_sarif(replace(review, draft=replace(review.draft, paragraphs=paragraphs))))
+    assert run["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "%FF%3Aa.tex"
 
 
 @pytest.mark.parametrize(
@@ -272,8 +297,17 @@ def test_where_no_rate_is_known_it_is_said(tmp_path: Path) -> None:
     assert "was not recorded" in worth("claim", record(tmp_path, unsure), "openai/one").more[0]
 
 
+def test_that_nothing_is_known_of_any_program_is_said_once(tmp_path: Path) -> None:
+    assert of_all({"claim": None, "citation": None, "again": None}, "x") == ([UNMEASURED], [])
+    one = of_all({"claim": record(tmp_path, REPORT, "x"), "citation": None}, "x")
+    assert [said.partition(":")[0] for said in one.first] == [
+        "Sentences against tables and figures",
+        "Citations against cited papers",
+    ]
+
+
 def test_the_built_in_model_is_said_to_be_worth_nothing() -> None:
-    assert about("embedded") == [AID, BUILT_IN]
+    assert about("embedded") == [BUILT_IN]
     assert about("openai/one") == [AID]
 
 

@@ -13,13 +13,13 @@ from aisr.paper.draft import Paragraph, Unread
 from aisr.report.page import Thumbnail, no_picture
 from aisr.report.thumbnails import Thumbnails
 from aisr.review import page as paper_page
-from aisr.review.verdicts import Labels, Piece, Review
+from aisr.review.verdicts import Labels, Mark, Piece, Review
 from support import papers
 from support.pages import listening
 
 HOSTILE = (
     """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted\""""
-    " \ud800"
+    "</style><style>*{display:none} javascript:window.hacked=1 \u202eeldoop " + "W" * 2000 + " \ud800"
 )
 SEEN = HOSTILE.replace("\ud800", "?").strip()
 Open = Callable[..., Page]
@@ -197,12 +197,37 @@ def test_scripts_in_text_and_captions_are_text(opened: Open, tmp_path: Path) -> 
     assert page.locator("h1").inner_text().strip() == SEEN
     assert page.locator("#text .unchecked").inner_text().strip() == SEEN
     assert page.locator("#text h2").first.inner_text().strip() == SEEN
+    for part in ("html", "header", "footer", "#paper", "#detail"):
+        assert page.locator(part).evaluate("(box) => box.scrollWidth <= box.clientWidth"), part
     for _ in range(6):
         assert str(page.locator("#detail .exhibit p").first.text_content()).strip() == SEEN
         page.keyboard.press("j")
     assert page.evaluate("window.hacked") is None
     assert page.locator("img").count() == 0
     assert page.locator("script").count() == 3
+
+
+def test_words_that_run_the_other_way_turn_no_verdict_around(opened: Open, tmp_path: Path) -> None:
+    review = papers.reviewed(tmp_path)
+    (first, *rest) = review.draft.paragraphs[1].sentences
+    turned = review.draft.paragraphs[1]._replace(sentences=(first._replace(text="\u202eerom"), *rest))
+    paragraphs = (review.draft.paragraphs[0], turned, review.draft.paragraphs[2])
+    page = opened(replace(review, draft=replace(review.draft, paragraphs=paragraphs)))
+    boxes = [page.locator(part).bounding_box() for part in ("#s-1-0 bdi", "#s-1-0 .tag", "#s-1-1 bdi")]
+    left = [box["x"] for box in boxes if box]
+    assert left == sorted(left)  # a sentence, its verdict, the next sentence
+
+
+def test_of_a_long_table_the_rows_around_what_is_marked_are_laid_out(opened: Open, tmp_path: Path) -> None:
+    rows = tuple(f"Site {k} | {k}.5" for k in range(900))
+    table = Piece("Table 1", ("Table 1: F1.", *rows))
+    review = papers.reviewed(tmp_path)
+    page = opened(replace(review, verdicts=(review.verdicts[2]._replace(evidence=(table,), marks=(Mark(0, 801),)),)))
+    expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
+    assert page.locator("#detail tr").count() < 50
+    page.get_by_role("button", name="Show all 900 rows").click()
+    assert page.locator("#detail td:first-child").all_inner_texts() == [f"Site {k}" for k in range(900)]
+    expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
 
 
 def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path) -> None:

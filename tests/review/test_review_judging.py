@@ -90,7 +90,7 @@ def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() ->
     lm = limited(1)
     found = judged(claims(), checks, lm)
     assert [one.label for one in found] == [*SAID, None, None, None]
-    assert found[3].failure == "not reached: 1 LM calls were sent and --max-calls is 1"
+    assert found[3].failure == "not reached: 1 LM call was sent and --max-calls is 1"
     assert found[3].statement == "Lark is best."
     again = replace(lm, lm=lm.lm.copy())
     again.lm.ledger = Ledger()
@@ -150,7 +150,7 @@ def test_a_second_look_that_fails_leaves_no_verdict() -> None:
     assert str(found[1].failure).endswith("; the first said Contradiction")
     stopped = looked(lambda prompt: "", ledger=Ledger(Limits(calls=1)))
     assert [one.label for one in stopped] == ["Supported", None, None]
-    assert "second look: not reached: 1 LM calls were sent" in str(stopped[1].failure)
+    assert "second look: not reached: 1 LM call was sent" in str(stopped[1].failure)
 
 
 def test_a_hidden_sentence_is_a_finding_of_its_own(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A program compiled with a decision model: what is searched, what is sent, what it would cost, and how it is shown."""
+"""A program compiled with a decision model: what is searched, and what it would cost."""
 
 import json
 import re
@@ -9,11 +9,20 @@ import numpy as np
 import pytest
 
 from aisr.compat.reanchor import reanchored
+from aisr.inference.judge import judge
+from aisr.lm.open import open_lm
+from aisr.lm.prices import Price
+from aisr.optimize.datasets.examples import labelled
+from aisr.optimize.search.record_cost import costs, usd_per_1000
+from aisr.programs.questions.closed import describe_options
+from aisr.programs.reading.lines import read
+from aisr.tasks.averitec import AVERITEC
 from support import decisions
 from support.commands import Aisr, Finished
-from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply, completion
 from support.paths import SAMPLE
+from support.scripted import claim
+from support.tracks import BOTH
 
 FEW = ("--limit-train", 6, "--limit-dev", 4, "--limit-test", 2, "--demos", 2, "--candidates", 2)
 LM = "decide:openai/gpt-6-luna"
@@ -22,9 +31,9 @@ BRIEF += "its own names; what it merely lacks conflicts with nothing"
 MEANING = "the table itself has another value"
 
 
-def compiled(aisr: Aisr, artifacts: Path, server: Loopback, *words: object, lm: str = LM) -> Finished:
+def compiled(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, lm: str = LM) -> Finished:
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--lm", lm, "--api-base", server.url]
-    return aisr("compile", *at, "--artifacts", artifacts, "--name", "decided", "--no-track", *FEW, *words)
+    return aisr("compile", *at, "--artifacts", tmp_path, "--name", "decided", "--no-track", *FEW, *words)
 
 
 def described(asked: Asked) -> str:
@@ -32,30 +41,7 @@ def described(asked: Asked) -> str:
     return str(re.findall(r"^- Contradiction: (.*)$", asked.body["input"], re.MULTILINE)[0])
 
 
-def test_it_is_compiled_saved_shown_and_predicted_with(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
-    loopback.reply = decisions.decided
-    finished = compiled(aisr, artifacts, loopback, "--optimizer", "labeled")
-    assert finished.code == 0, finished.err
-    folder = artifacts / "track1" / "decided"
-    made = json.loads((folder / "manifest.json").read_text())
-    assert made["lm"]["spec"] == LM
-    assert made["options"]["chances"] == "logprobs"
-    assert "(options)" in " ".join(finished.out.split())  # where the decision layer's probabilities come from
-    with_demos = [asked.body["input"] for asked in loopback.asked if "Example:" in asked.body["input"]]
-    assert with_demos
-    assert all(text.index("Example:") < text.index("Answer:") < text.rindex("To be judged:") for text in with_demos)
-    page = (folder / "PROMPT.md").read_text()
-    assert "### Questions" in page
-    assert "Which label fits sentence 1?" in page
-    assert f"- Contradiction: {BRIEF}" in page
-    out, data = artifacts / "predicted.jsonl", artifacts / "few.jsonl"
-    data.write_text("".join((SAMPLE / "track1" / "test.jsonl").read_text().splitlines(keepends=True)[:3]))
-    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out, "--lm", LM]
-    assert aisr("predict", *words, "--api-base", loopback.url, "--artifacts", artifacts).code == 0
-    assert [len(line["labels"]) for line in read_rows(out)] == [len(row["sentence_label"]) for row in read_rows(data)]
-
-
-def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
+def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     def reply(asked: Asked) -> Reply:
         if "questions" in asked.body:
             return decisions.decided(asked)
@@ -63,7 +49,7 @@ def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, artifacts: Path, l
         return 200, completion(asked, json.dumps({"new_instruction": written}))
 
     loopback.reply = reply
-    finished = compiled(aisr, artifacts, loopback, "--optimizer", "gepa", lm=f"{LM},writer=openai/writer")
+    finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa", lm=f"{LM},writer=openai/writer")
     assert finished.code == 0, finished.err
     requests = [asked for asked in loopback.asked if "questions" in asked.body]
     assert set(map(described, requests)) == {BRIEF, MEANING}
@@ -74,42 +60,55 @@ def test_gepa_rewrites_how_an_option_is_described(aisr: Aisr, artifacts: Path, l
 
 
 def test_without_a_model_that_writes_no_instructions_are_searched(
-    aisr: Aisr, artifacts: Path, loopback: Loopback
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
 ) -> None:
-    finished = compiled(aisr, artifacts, loopback, "--optimizer", "gepa")
+    finished = compiled(aisr, tmp_path, loopback, "--optimizer", "gepa")
     assert finished.code == 2
     assert "a decision model writes none: give --teacher-lm" in " ".join(finished.err.split())
     assert not loopback.asked
 
 
-@pytest.mark.parametrize("track", ["track1", "track2"])
-def test_an_estimate_counts_the_questions_and_nothing_written(
-    track: str, aisr: Aisr, artifacts: Path, loopback: Loopback
-) -> None:
-    from aisr.inference.judge import judge
-    from aisr.lm.open import open_lm
-    from aisr.optimize.search.record_cost import costs
-    from aisr.programs.questions.closed import describe_options
-    from aisr.programs.reading.lines import read
-    from aisr.tasks.all import TASKS
+def sent(asked: Asked) -> float:
+    """The tokens of a request, its text and its questions."""
+    questions = [
+        text
+        for question in asked.body["questions"]
+        for text in (question["instructions"], json.dumps(question.get("choices", "")))
+    ]
+    return len(asked.body["input"] + "".join(questions)) / 4
 
+
+@pytest.mark.parametrize("track", ["track1", "track2"])
+def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopback: Loopback) -> None:
     loopback.reply = decisions.decided
-    task, lm = TASKS[track], open_lm(LM, api_base=loopback.url)
+    task, lm = BOTH[track], open_lm(LM, api_base=loopback.url)
     program: Any = task.build({})
     describe_options(program)
-    for record in list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]:
+    given = list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]
+    if track == "track1":
+        given.append(claim(*["Supported"] * 130))  # more questions than a request takes: two, each with the text
+    for record in given:
         example = program.prepare(record)
         (cost,) = costs(program, [example], lm, (), 0, most=False)
+        loopback.asked.clear()
         judge(task, program, example, lm)
-        body = loopback.asked[-1].body
-        questions = [
-            text
-            for question in body["questions"]
-            for text in (question["instructions"], json.dumps(question.get("choices", "")))
-        ]
-        sent = len(body["input"] + "".join(questions)) / 4
         assert (cost.calls, cost.completion) == (1, 0)
-        assert 0.7 * sent < cost.prompt < 1.3 * sent
+        arrived = sum(map(sent, loopback.asked))
+        assert 0.7 * arrived < cost.prompt < 1.3 * arrived
+        assert costs(program, [example], lm, (), 0, most=True) == [cost]  # nothing is asked for twice
+
+
+def test_what_the_model_behind_writes_is_estimated_at_its_own_price() -> None:
+    program: Any = AVERITEC.build({})
+    rows = [row.example for row in labelled(AVERITEC, program, SAMPLE / "averitec" / "dev.jsonl", 2)]
+
+    def told(writer: str) -> float | None:
+        return usd_per_1000(program, rows, open_lm(f"{LM},writer=openai/{writer}", price=Price(0, 0), keyed=False))
+
+    found = costs(program, rows, open_lm(f"{LM},writer=openai/gpt-4o-mini", keyed=False), (), 0, most=False)
+    written = sum(cost.completion for cost in found) / len(rows)
+    assert (told("gpt-4o-mini") or 0) > 1000 * written * 0.6e-6 > 0  # beside what it reads
+    assert told("of-ones-own") is None
 
 
 def test_reanchor_fits_a_weight_that_mends_a_lean() -> None:

@@ -29,36 +29,36 @@ def decided(asked: Asked) -> Reply:
     return 200, json.dumps(served(asked))
 
 
-def served(asked: Asked) -> Answer:
-    """The body of that answer. Raises where the request is none by LiteLLM's types."""
+def served(asked: Asked, label: Callable[[str], str] = claim_label) -> Answer:
+    """The body of that answer; label: that of a sentence. Raises where the request is none by LiteLLM's types."""
     body = asked.body
     read = len(json.dumps(body)) // 4
     if asked.path.endswith(OPENAI):
         request = OpenAIDecisionRequest.model_validate(body)
         text = _text(body["input"])
-        answers = [_openai(text, question) for question in body["questions"]]
+        answers = [_openai(text, question, label) for question in body["questions"]]
         usage = {"input_tokens": read, "output_tokens": 0, "total_tokens": read}
         said = {"model": request.model, "answers": answers, "usage": usage}
         answer: Answer = OpenAIDecisionResponse.model_validate(said).model_dump(mode="json")
         return answer
     assert asked.path.endswith(SYSTEM_ONE), asked.path
     DecisionsRequest.model_validate(body)
-    found = {name: _system_one(body["state"], question) for name, question in body["questions"].items()}
+    found = {name: _system_one(body["state"], question, label) for name, question in body["questions"].items()}
     usage = {"input_tokens": read, "output_tokens": 0}
     said = {"model": body["model"], "answers": found, "usage": usage}
     mapped: Answer = DecisionsResponse.model_validate(said).model_dump(mode="json")
     return mapped
 
 
-def chosen(text: str, instructions: str, options: list[str]) -> str:
-    """Which option the rule takes: of a sentence by its words, of a claim by its length."""
+def chosen(text: str, instructions: str, options: list[str], label: Callable[[str], str]) -> str:
+    """Which option the rule takes: of a sentence that which `label` says, of a claim by its length."""
     record = text.rpartition("To be judged:")[2]
     number = re.search(r"sentence (\d+)\?", instructions)
     if number:
-        return claim_label(re.search(rf"^{number[1]}\. (.*)$", record, re.MULTILINE)[1])  # type: ignore[index]
+        return label(re.search(rf"^{number[1]}\. (.*)$", record, re.MULTILINE)[1])  # type: ignore[index]
     claim = re.search(r"^(?:claim|sentence):\n(.*)$", record, re.MULTILINE)
     said = claim[1] if claim else record
-    return claim_label(said) if "Contradiction" in options else options[len(said) % len(options)]
+    return label(said) if "Contradiction" in options else options[len(said) % len(options)]
 
 
 def true(text: str, instructions: str) -> float:
@@ -81,21 +81,21 @@ def _text(given: Any) -> str:
     return "".join(part.get("text", "") for message in given for part in message["content"])
 
 
-def _openai(text: str, question: Mapping[str, Any]) -> Answer:
+def _openai(text: str, question: Mapping[str, Any], label: Callable[[str], str]) -> Answer:
     if question["type"] == "predicate":
         return {"type": "predicate", "name": question["name"], "probability": true(text, question["instructions"])}
     options = [choice["value"] for choice in question["choices"]]
-    best = chosen(text, question["instructions"], options)
+    best = chosen(text, question["instructions"], options, label)
     listed = [{"value": option, "probability": share} for option, share in shares(best, options).items()]
     about = {"type": "choice", "name": question["name"], "choice": best, "confidence": SURE}
     return {**about, "probabilities": listed}
 
 
-def _system_one(text: str, question: Mapping[str, Any]) -> Answer:
+def _system_one(text: str, question: Mapping[str, Any], label: Callable[[str], str]) -> Answer:
     if question["type"] == "noul":
         return {"type": "noul", "noul": true(text, question["instructions"])}
     options = list(question["criteria"])
-    best = chosen(text, question["instructions"], options)
+    best = chosen(text, question["instructions"], options, label)
     return {"type": "choice", "choice": best, "confidence": SURE, "probabilities": shares(best, options)}
 
 

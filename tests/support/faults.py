@@ -15,7 +15,6 @@ from http.server import BaseHTTPRequestHandler
 
 from support.loopback import Asked, Reply, completion, judged
 
-Deed = Callable[[BaseHTTPRequestHandler], None]
 RELEASE_AFTER = 30.0  # seconds; no client of a test waits that long
 
 

@@ -1,4 +1,4 @@
-"""Servers that a test starts as processes: `aisr ui`, an MLflow tracking server, and one that serves a model."""
+"""Servers that a test starts as processes: `aisr ui` and an MLflow tracking server."""
 
 import os
 import socket
@@ -60,15 +60,6 @@ def tracking_server(folder: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def model_server(uri: str, env: Mapping[str, str], folder: Path) -> Iterator[int]:
-    """`mlflow models serve` in a folder of its own; its port."""
-    port = free_port()
-    served = ["models", "serve", "-m", uri, "--env-manager", "local", "--host", "127.0.0.1", "--port", str(port)]
-    with answering([sys.executable, "-m", "mlflow", *served], port, "/health", env, folder, folder / "log"):
-        yield port
-
-
-@contextmanager
 def answering(
     command: list[str], port: int, path: str, env: Mapping[str, str], cwd: Path, log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
@@ -76,6 +67,15 @@ def answering(
     with processes.session(command, env, cwd, log) as process:
         assert processes.happens(lambda: fine(port, path), process, READY_SECONDS), log.read_text(errors="replace")
         yield process
+
+
+def assert_ends(server: Ui, told: Callable[[], None]) -> None:
+    """Tell `aisr ui` to end; its server must not outlive it."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as held:
+        told()
+        server.process.wait(30)
+        assert held.recv(1) == b"", "the server outlived the command"
+    assert not listens(server.port)
 
 
 def free_port() -> int:

@@ -60,12 +60,26 @@ def test_statements_are_judged_and_titles_and_legends_are_not(caption: str, note
 
 
 def test_bold_cells_are_marked_where_the_caption_speaks_of_them() -> None:
-    one = table(SITES, "F1 of birds. Best in bold.", bold=frozenset({(2, 1)}))
+    one = table(SITES, "F1 of birds. The bold Lark is best at Bog.", bold=frozenset({(2, 1)}))
     (check,) = of_captions(draft("We listened.", tables=(one,)))
     (item,) = check.record.evidence_bundle  # type: ignore[union-attr]
     assert item.caption == "Table 1: F1 of birds."  # what is judged is no evidence for itself
     assert "Wren\t**61.0**\t70.5" in item.text
     assert judged("F1. Wren is better than Lark.", bold=True) == ["Wren is better than Lark."]
+
+
+@pytest.mark.parametrize(
+    ("caption", "told"),
+    [
+        ("F1. Best in bold.", False),
+        ("F1. Bold marks the highest score of each column; second best underlined.", False),
+        ("F1. The best results are shown in boldface.", False),
+        ("F1. Our best scores, in bold, exceed all others.", True),
+        ("F1. Bold: above 60.", True),
+    ],
+)
+def test_how_cells_are_marked_is_no_result(caption: str, told: bool) -> None:
+    assert judged(caption, bold=True) == ([caption.partition(". ")[2]] if told else [])
 
 
 def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_path: Path) -> None:

@@ -245,10 +245,19 @@ def test_the_table_compares_strategies(
     assert "ranks no figures" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("planted", ["=cmd|' /C calc'!A0", "+1", "-1+2", "@SUM(1)"])
+@pytest.mark.parametrize(
+    "planted",
+    ["=cmd|' /C calc'!A0", "+1", "-1+2", "@SUM(1)", " =1", "\t=1", "a\n=1", "a;=1", 'a";"=1', "＝1"],
+)
 def test_no_id_is_a_formula_of_a_spreadsheet(planted: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="begins as a formula does"):
+    with pytest.raises(UserError, match="would run as a formula"):
         LabelTable().write([{"id": planted, "ranking": ["FIG 1"]}], tmp_path / "out.csv")
-    with pytest.raises(UserError, match="begins as a formula does"):
+    with pytest.raises(UserError, match="would run as a formula"):
         LabelTable().write([{"id": "a", "ranking": [planted]}], tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_odd_ids_come_back_from_the_table_as_they_were(tmp_path: Path) -> None:
+    ids = ['say "a, b"', "two\nlines", "a\x00b", "dash - and = within", "x-1", "Ünï; cödé"]
+    LabelTable().write([{"id": one, "ranking": ["FIG 1", "TAB 2"]} for one in ids], tmp_path / "out.csv")
+    assert figure_files.predictions(tmp_path / "out.csv") == {key: ["FIG 1", "TAB 2"] for key in ids}

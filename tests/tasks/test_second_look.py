@@ -9,7 +9,7 @@ from aisr.paper.references import floats_named
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
 from aisr.tasks.paper_checks import checks
-from aisr.tasks.second_look import AT_ONCE, HIDDEN, LEFT_OUT, MOST_TOKENS, NOTHING_TOLD, SecondLook
+from aisr.tasks.second_look import AT_ONCE, FRONT, HIDDEN, LEFT_OUT, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))
@@ -71,6 +71,17 @@ def test_what_sums_up_goes_straight_to_it_where_it_states_a_result(heading: str,
     assert [one.paragraph for one in found.claims] == [1]
 
 
+def test_how_to_cite_a_paper_is_no_abstract_of_it() -> None:
+    said = ("", "Please cite as: A. Obi. Wren reaches 61.0. Birds 12 (3), 2022"), ("Abstract", "Wren reaches 61.0")
+    front, abstract, results = paper(*said, ("Results", "It rains")).paragraphs
+    front = front._replace(headings=())
+    found = checks(Draft(Path(), "", (front, abstract, results), {}, {}), {})
+    assert found.second is not None
+    assert found.second.straight == {1: (0,)}
+    assert found.skipped[FRONT] == 1
+    assert look(Draft(Path(), "", (front, results), {}, {})).straight == {0: (2, 3)}
+
+
 def test_sections_that_report_results_get_a_first_look() -> None:
     found = look(paper(("Results and Discussion", "Wren reaches 61.0"), ("Method", "Wren takes 6.3 minutes")))
     assert found.straight == {}
@@ -105,6 +116,14 @@ def test_what_is_told_again_proves_nothing_and_another_number_is_said() -> None:
     assert not any("74.2" in text for text in found[:-1])
     same = [(heading, said.replace("74.2", "about 72")) for heading, said in BODY]
     assert not any("Conclusion" in text or "about 72" in text for text in shown(paper(*same), 0, 0))
+
+
+def test_of_a_sentence_that_is_told_again_all_over_three_are_told() -> None:
+    """A paper of copies of one sentence would else fill the second look, and the time that it takes."""
+    body = [("Results", f"Day {k} was dry. Gulls {k} were seen. Nobody heard them") for k in range(30)]
+    again = [("Results", f"Wren reaches an F1 of {k}.2 on the heath at night") for k in range(80, 86)]
+    found = shown(paper(BODY[0], *body, *again), 0, 0)
+    assert sum("Told again" in text for text in found) == 3
 
 
 def test_no_sentence_is_evidence_for_itself_or_for_those_that_are_asked_about_with_it() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from aisr.tasks import all as tasks
+from aisr.tasks import names
 from aisr.tracking.store import open_store
 from support import scripted
 from support.corpora import write
@@ -24,6 +25,7 @@ NOUNS = ("pears", "lamps", "wells", "boats", "nests", "maps", "coins", "tiles", 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tasks._TASKS, TOY.name, TOY)
+    monkeypatch.setattr(names, "TASK_NAMES", (*names.TASK_NAMES, TOY.name))
 
 
 def rows(count: int) -> list[dict[str, Any]]:

@@ -1,8 +1,6 @@
 """`aisr ui`: ready without the web, on this machine only, gone when told."""
 
-import os
 import signal
-import socket
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,23 +9,16 @@ import pytest
 from aisr.commands.mlflow_ui import serve
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking import ui_views
-from support.servers import get, listens, ui
+from support.servers import assert_ends, get, listens, ui
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", ["Ctrl-C", "SIGINT"])  # SIGTERM: test_serving.py
-def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(stop: str, artifacts: Path) -> None:
-    with ui(artifacts) as (port, process):
-        assert b"MLflow" in get(port, "/")
-        assert not listens(port, "127.0.0.2"), "listens on more than 127.0.0.1"
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as held:
-            if stop == "Ctrl-C":
-                os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-            else:
-                process.send_signal(signal.SIGINT)  # to the command alone
-            process.wait(30)
-            assert held.recv(1) == b"", "the server outlived the command"
-        assert not listens(port)
+def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: Path) -> None:
+    """The command alone; Ctrl-C: test_evaluation_runs.py; SIGTERM: test_serving.py."""
+    with ui(artifacts) as server:
+        assert b"MLflow" in get(server.port, "/")
+        assert not listens(server.port, "127.0.0.2"), "listens on more than 127.0.0.1"
+        assert_ends(server, lambda: server.process.send_signal(signal.SIGINT))
 
 
 def test_the_addresses_of_both_views_are_printed_for_each_task() -> None:

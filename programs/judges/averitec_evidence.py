@@ -1,0 +1,89 @@
+"""Evidence about a claim, as questions with answers: as a model reads it, in the order that counts, and gold pairs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from aisr.programs.records.averitec import MOST_PAIRS, Checked, Pair
+from aisr.programs.retrieval.documents import Passage
+from aisr.programs.text.loose_match import letters
+from aisr.programs.text.sanitize import item, plain
+
+NOTHING = "no evidence was found"
+
+
+def told(pairs: Sequence[Pair], quoted: Mapping[str, str], sources: bool, numbered: bool) -> str:
+    """Pairs as a model reads them, one a line after its number, which stands in brackets where it is asked about them
+    one by one (numbered). quoted: the passage that each answer rests on, where it is known; sources: whether the site
+    is named that is quoted, and whether word for word."""
+    rows: list[str] = []
+    numbers = {str(number) for number in range(1, len(pairs) + 1)} if numbered else frozenset[str]()
+    for number, pair in enumerate(pairs, start=1):
+        question, answer = (item(text, numbers.__contains__) for text in (pair.question, pair.answer))
+        if sources:
+            verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+            answer = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}: {answer}"
+        rows.append(f"[{number}] {question} {answer}" if numbered else f"{number}. {question} {answer}")
+    return "\n".join(rows) or NOTHING
+
+
+def weighed(pairs: Sequence[Pair], bearing: Sequence[int]) -> list[Pair]:
+    """Pairs that were asked about, those that bear on the claim first. bearing: their numbers, from 1, in their order.
+
+    The others are not dropped but stand behind them: the score takes the best of up to ten pairs for each gold one and
+    counts none against a claim, so that a pair can only be lost, and a yes or no may be wrong.
+    """
+    order = [*bearing, *(number for number in range(1, len(pairs) + 1) if number not in bearing)]
+    return [pairs[number - 1]._replace(bears=number in bearing) for number in order]
+
+
+def together(pairs: Iterable[Pair]) -> list[Pair]:
+    """Of all pairs that were found, by one model or several, the ten that count, each once: behind them those that were
+    said not to bear on the claim, and last what was filled in."""
+    once: dict[Pair, Pair] = {}
+    for pair in sorted(pairs, key=lambda pair: (pair.filled, pair.bears is False)):
+        once.setdefault(pair._replace(bears=None), pair)
+    return list(once.values())[:MOST_PAIRS]
+
+
+def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
+    """Passages as answers to a question about the claim that nobody asked."""
+    question = f"Is it true that {claim.strip().rstrip('.')}?"
+    return [Pair(question, passage.text, passage.url, filled=True) for passage in passages]
+
+
+def rendered(passages: Mapping[str, Passage]) -> str:
+    """Passages as a model reads them: one a line, each after its id and the name of the site that it is from."""
+    rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
+    return plain("\n".join(rows))
+
+
+def gold_pairs(gold: Checked) -> list[Pair]:
+    """Gold evidence as pairs, the first ten."""
+    pairs = []
+    for question in gold.questions:
+        for answer in question.answers:
+            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
+            pairs.append(Pair(question.question, f"{answer.answer}{more}", answer.source_url or ""))
+    return pairs[:MOST_PAIRS]
+
+
+def sourced(gold: Checked, found: Mapping[str, Passage]) -> list[dict[str, str]]:
+    """The gold pairs that passages of their page answer, each in the words of the passage that shares most words with
+    the gold answer; a passage answers one question."""
+    pairs = []
+    left = dict(found)
+    for pair in gold_pairs(gold):
+        words = set(pair.answer.lower().split())
+        near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
+        if near:
+            key = max(near, key=lambda place: len(near[place]))
+            pairs.append({"question": item(pair.question), "answer": item(left.pop(key).text), "source": key})
+    return pairs
+
+
+def _site(url: str) -> str:
+    """The name of the site that a page is from."""
+    try:
+        return item(urlsplit(url).hostname or "") or "unknown"
+    except ValueError:  # what is no address
+        return "unknown"

@@ -1,0 +1,73 @@
+"""A paragraph that is far longer than what is to be shown of a paper is cut to that, around what the claim is about."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aisr.programs.judges.track2 import Track2Judge
+from aisr.programs.records.track2 import Track2Record
+from aisr.programs.retrieval.cut import within
+from aisr.programs.retrieval.passages import LEAST, MOST, passages
+from aisr.programs.text.table import ROW, flat
+from aisr.programs.text.tokens import tokens
+from support.scripted import field, question, requests, scripted
+
+FILLER = "The weather was fine, and gulls were seen above the harbour again. "
+TOLD = "Corvid-2 gains 4.2 points in the dark."
+LONG = FILLER * 1500 + TOLD + " " + FILLER * 1500  # 200 KB
+CLAIM = "Corvid-2 gains 4.2 points."
+
+
+def record(text: str) -> Track2Record:
+    paper = [{"P1": "Corvids."}, {"P2": text}, {"P3": "Nothing else happened that year."}]
+    return Track2Record.model_validate({"id": "a", "claim_text": CLAIM, "cited_paper_full_text": paper})
+
+
+@pytest.mark.parametrize("budget", [1, 1000, 0])
+def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
+    shown = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
+    assert TOLD in shown
+    assert tokens(shown) <= max(budget or MOST, LEAST)
+    assert shown.removeprefix("[P2] ") in LONG
+
+
+def test_what_is_quoted_of_it_stands_in_the_paper() -> None:
+    program = Track2Judge(quotes=True, rerank=2)
+    ranks = {"ranked_ids": ["P2"]}
+    last = FILLER.strip()
+    said = {"label": "Supported", "evidence_ids": ["P2"], "evidence_quotes": [last]}
+    lm = scripted(lambda sent: json.dumps(ranks if "ranked_ids" in question(sent) else said))
+    example = program.prepare(record(LONG))
+    with lm.context():
+        found = program(**example.inputs())
+    assert found.quotes["P2"] == last
+    for sent in requests(lm):
+        pool = field(question(sent), "passages") or ""
+        assert TOLD in pool
+        assert tokens(pool) <= 2 * MOST
+    ((_, row),) = program.rows_before(example)
+    assert tokens(row.passages) <= 2 * MOST
+    assert program.longer_by(example) <= MOST
+
+
+def test_a_paper_that_fits_is_shown_to_the_letter() -> None:
+    text = " ".join([FILLER * 8, f"Table{ROW}a | b{ROW}Corvid-2 | 4.2"])
+    assert passages(CLAIM, {"P1": text}, 1).text == f"[P1] {flat(text)}"
+    exactly = "x" * (4 * 700 - len("[P1] \n"))
+    assert passages(CLAIM, {"P1": exactly}, 700).text == f"[P1] {exactly}"
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    parts=st.lists(st.text("aé語. B\n", max_size=40) | st.just("x" * 90), min_size=1, max_size=30),
+    between=st.sampled_from([" ", "", ROW]),
+    most=st.integers(1, 60),
+)
+def test_a_cut_is_one_piece_of_the_text_and_no_longer_than_said(parts: list[str], between: str, most: int) -> None:
+    text = between.join(parts)
+    cut = within("语 B a", text, most)
+    assert cut in flat(text)
+    assert tokens(cut) <= most
+    assert cut.strip() or not flat(text).strip(ROW)
