@@ -25,7 +25,7 @@ def corrections(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="What pages downloaded as corrections, or runs:/RUN: what people said in MLflow of its traces.",
         ),
     ],
@@ -39,7 +39,8 @@ def corrections(
     data: Annotated[
         list[Path] | None,
         typer.Option(
-            help="The record file that a corrected report is about, where its corrections look up their records.",
+            help="The record file that a corrected report is about, where its corrections look up their records; "
+            "repeatable.",
             callback=there,
         ),
     ] = None,

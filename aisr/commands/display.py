@@ -17,7 +17,7 @@ from aisr.base.redact import printable
 from aisr.base.text import percent
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
-console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+console = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
 
 
 MOST_NAME = 200  # characters of an id or path that are shown of one that may be anything

@@ -2,6 +2,7 @@
 panels cost half a second on a slow machine."""
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -12,9 +13,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from aisr.commands import config
-from aisr.commands.panels import COMMANDS, CONFIG, in_order, panel_of, shown
+from aisr.commands.panels import ARGUMENTS, COMMANDS, CONFIG, in_order, panel_of, shown
 
 TASK = "aisr.task"  # where a command keeps what --task says, for its help
+VALUES = {"str": "TEXT", "path": "PATH", "Path": "PATH", "int": "NUMBER", "float": "NUMBER"}
+TYPE = re.compile(rf"<(?:list\[)?({'|'.join(VALUES)})(?: range)?\]?>")
+ARGUMENT = re.compile(r"\{[\w.]+\}|^\w+(?=(?:\.\.\.)? (?:TEXT|PATH|NUMBER))")
+BETWEEN, LEAST = re.compile(r"([\d.]+)<=x<=([\d.]+)"), re.compile("x>=")
 LIKE_FORMER = ("compile_",)
 Config = Annotated[Path | None, typer.Option("--config", help="A TOML file of options; the command line wins.")]
 Like = Annotated[
@@ -58,9 +63,13 @@ class Command(TyperCommand):
         for one in self.get_params(ctx):
             row, name = one.get_help_record(ctx), str(one.name)
             if row is not None and shown(name, ctx.meta.get(TASK)):
-                title = panel_of(name) if one.param_type_name == "option" else "Arguments"
-                rows.setdefault(title, []).append((row[0], row[1].removeprefix(f"{title.removeprefix('Of ')}: ")))
-        _write(formatter, ((title, rows[title]) for title in ["Arguments", *in_order(list(rows))] if title in rows))
+                title = panel_of(name) if one.param_type_name == "option" else ARGUMENTS
+                rows.setdefault(title, []).append((_plain(row[0]), _begun(row[1].removeprefix(f"{title[3:]}: "))))
+        _write(formatter, ((title, rows[title]) for title in in_order(list(rows))))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words behind the command, arguments in capitals."""
+        return [_plain(piece) for piece in super().collect_usage_pieces(ctx)]
 
 
 class Compiling(Command):
@@ -105,6 +114,19 @@ def takes_files(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = old.replace(parameters=[*old.parameters.values(), *new])  # type: ignore[attr-defined]
     run.__annotations__ = {**command.__annotations__, **also}
     return run
+
+
+def _plain(words: str) -> str:
+    """How an option or argument is written, with what it takes in plain words: typer shows Python's types."""
+    told = TYPE.sub(lambda found: VALUES[found[1]], words)
+    return ARGUMENT.sub(lambda found: found[0].strip("{}").upper(), told)
+
+
+def _begun(text: str) -> str:
+    """What an option is for, begun like a sentence also where the task in front of it went to its panel, and with its
+    bounds in words."""
+    told = BETWEEN.sub(r"\1 to \2", text[:1].upper() + text[1:])
+    return LEAST.sub("at least ", told)
 
 
 def _value(option: str, words: Iterable[str]) -> str | None:

@@ -62,6 +62,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "Where things go": ("name", "out", "output", "artifacts", "track", "traces"),
 }  # fmt: skip
 
+ARGUMENTS = "Arguments"
 OWN = "Options"  # what belongs to the command
 CONFIG = ("config", "like", "help")  # at the end: how to say the same in other ways
 PANEL_OF: Mapping[str, str] = {name: panel for panel, names in OPTIONS.items() for name in names}
@@ -80,6 +81,6 @@ def shown(parameter: str, task: str | None) -> bool:
 
 
 def in_order(panels: Sequence[str]) -> list[str]:
-    """Titles as they follow each other: the command's own options, what they steer, each task's, the rest."""
-    tasks = [panel for panel in panels if panel not in (OWN, *OPTIONS, "More")]
-    return [panel for panel in (OWN, *OPTIONS, *tasks, "More") if panel in panels]
+    """Titles as they follow each other: arguments, the command's own options, what they steer, tasks', the rest."""
+    tasks = [panel for panel in panels if panel not in (ARGUMENTS, OWN, *OPTIONS, "More")]
+    return [panel for panel in (ARGUMENTS, OWN, *OPTIONS, *tasks, "More") if panel in panels]

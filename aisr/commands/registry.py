@@ -91,4 +91,6 @@ def promote(
         before = registry.promote(open_store(artifacts), name, number, anyway)
     except registry.NotPromoted as error:
         raise UserError(f"{error}. --anyway promotes it all the same") from error
-    note(f"models:/{name}@{registry.ALIAS} is version {number}" + (f"; it was {before}" if before else ""))
+    same = before is not None and before.version == number
+    said = ", as it was" if same else f"; it was {before}" if before else ""
+    note(f"models:/{name}@{registry.ALIAS} is version {number}" + said)

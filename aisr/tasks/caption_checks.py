@@ -6,6 +6,7 @@ from typing import Any
 
 from aisr.paper.captions import statements
 from aisr.paper.draft import Float
+from aisr.tasks.check import MOST_TABLE, rows_within
 
 # What a title says as well: "Accuracy of five models" has nothing to check, "F1 (all p > .3)" has.
 TELLS = re.compile(
@@ -60,8 +61,8 @@ def _names_a_cell(said: str, rows: str) -> bool:
 
 
 def own_cells(one: Float, judged: Sequence[int]) -> dict[str, Any]:
-    """The table as evidence for what is said of it: its cells, and of its caption and notes what is not judged. Bold
-    cells are marked where that is spoken of."""
+    """The table as evidence for what is said of it: its cells (of a very long one the first rows) and of its caption
+    and notes what is not judged. Bold cells are marked where that is spoken of."""
     said = statements(one.caption, one.notes)
     rest = " ".join(text for place, text in enumerate(said) if place not in judged)
     rows = one.rows
@@ -71,4 +72,8 @@ def own_cells(one: Float, judged: Sequence[int]) -> dict[str, Any]:
             "\t".join(f"**{cell}**" if (line, column) in one.bold else cell for column, cell in enumerate(row))
             for line, row in enumerate(lines)
         )
-    return {"type": "table", "table_caption": [f"{one.name}: {rest}" if rest else one.name], "text": rows}
+    return {
+        "type": "table",
+        "table_caption": [f"{one.name}: {rest}" if rest else one.name],
+        "text": rows_within(rows, (), MOST_TABLE),
+    }

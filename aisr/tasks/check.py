@@ -11,6 +11,10 @@ from aisr.paper.draft import Float
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
+from aisr.programs.text.tokens import tokens
+
+MOST_TABLE = 4_000  # tokens of a table that a question shows in full; few papers have one of half as many
+LEFT_OUT = "(rows are left out here)"
 
 
 class Check(NamedTuple):
@@ -28,6 +32,22 @@ class Check(NamedTuple):
     def places(self) -> list[tuple[int, int]]:
         """Of each sentence the positions of its paragraph and of itself."""
         return list(zip(self.paragraphs or repeat(self.paragraph), self.sentences, strict=False))
+
+
+def rows_within(rows: str, named: Sequence[int], most: int) -> str:
+    """The rows of a table; of one of more than `most` tokens its head, then those that are named, from 0, and then the
+    others, as far as there is room."""
+    if tokens(rows) <= most:
+        return rows
+    lines = rows.split("\n")
+    kept: set[int] = set()
+    for place in dict.fromkeys([0, 1, *named, *range(2, len(lines))]):
+        cost = tokens(lines[place]) + 1 if place < len(lines) else most + 1
+        if cost > most:
+            break
+        kept.add(place)
+        most -= cost
+    return "\n".join([*(lines[place] for place in sorted(kept)), LEFT_OUT])
 
 
 def items_of(folder: Path, one: Float, rows: str | None = None) -> Iterator[dict[str, Any]]:

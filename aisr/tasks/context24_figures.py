@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,12 +39,12 @@ READ_BEFORE = 400  # characters of an element, by programs that were saved witho
 
 
 def _problem(record: Context24FiguresRecord, answer: Ranking) -> str | None:
-    known = [element.label for element in record.elements]
-    unknown = [label for label in answer if label not in known]
-    if unknown:
-        return f"{unknown[0]!r} is no element of the paper"
+    known = {element.label for element in record.elements}
+    unknown = next((label for label in answer if label not in known), None)
+    if unknown is not None:
+        return f"{unknown[:80]!r} is no element of the paper"
     if len(set(answer)) < len(answer):
-        return f"{next(label for label in answer if answer.count(label) > 1)!r} stands there more than once"
+        return f"{Counter(answer).most_common(1)[0][0]!r} stands there more than once"
     # The organisers' parser makes of nothing a label without letters, which is worth half at the first place.
     return None if answer else "no element; expected one or more"
 
@@ -116,7 +117,7 @@ def _stratum(gold: Sought) -> str:
 
 
 # What spreadsheets compute begins so, also behind what some of them take for the end of a cell; and in full width.
-FORMULA = re.compile(r"(?:^|[;\t\r\n\"'])\s*[=+\-@\t\r＝＋－＠]")  # (OWASP, CSV Injection)
+FORMULA = re.compile(r"^[\t\r]|(?:^|[;\t\r\n\"'])[^\S\t\r\n]*+[=+\-@＝＋－＠]")  # (OWASP, CSV Injection)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What a paper says of the things that a sentence of it speaks of: tables, figures, and passages of other sections."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
@@ -25,6 +26,7 @@ MOST_COPIES = 3  # of a sentence that are told, the best first
 COPY = 0.6  # share of two sentences' stems that both have, from which on one is the other told again
 FEWEST = 5  # stems of a sentence that can be told to be one
 REFERRED, BESIDE = 10.0, 1.0  # what a float gains that the sentence refers to, or its paragraph
+WORD = re.compile(r"\w+")
 match = fused(bm25, names_and_numbers(bm25))
 
 
@@ -141,8 +143,8 @@ class Elsewhere:
     def rows_of(self, key: str, texts: Sequence[str]) -> list[int]:
         """The rows of a table, from 0, that sentences name, or whose numbers they have."""
         table = self._by_key.get(key)
-        if table is None:
-            return []
+        if table is None:  # a table of more cells than are read as one
+            return _naming(self.draft.floats[key].rows, texts)
         labels = {(one.level, one.label) for text in texts for one in mentions(bare(text), table)}
         wanted = {_digits(one.text) for text in texts for one in numbers(text)}
         beside = [(level, label) for level, label in labels if level < table.beside]
@@ -153,6 +155,18 @@ class Elsewhere:
                 if _digits(cell.number.text) in wanted or any(cell.at[level] == label for level, label in beside)
             }
         )
+
+
+def _naming(rows: str, texts: Sequence[str]) -> list[int]:
+    """The rows, from 0, whose first cell sentences name, or of which they have a number of three digits or more."""
+    said = " ".join(["", *(word for text in texts for word in WORD.findall(text.casefold())), ""])
+    found = []
+    for place, row in enumerate(rows.split("\n")):
+        cells = [" ".join(WORD.findall(cell)) for cell in row.casefold().split("\t")]
+        wanted = [cells[0], *(cell for cell in cells if sum(map(str.isdigit, cell)) >= 3)]
+        if any(cell and f" {cell} " in said for cell in wanted):
+            found.append(place)
+    return found
 
 
 def where(draft: Draft, paragraph: int) -> str:

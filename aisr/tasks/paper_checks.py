@@ -15,7 +15,7 @@ from aisr.paper.sections import RESULTS
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.tasks.caption_checks import own_cells, to_hold
-from aisr.tasks.check import Check, id_of, items_of
+from aisr.tasks.check import MOST_TABLE, Check, id_of, items_of
 from aisr.tasks.second_look import HIDDEN, SecondLook
 from aisr.tasks.telling import bare
 
@@ -79,7 +79,10 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
         elif second.is_body(number):
             places = tuple(place for place, _ in shown)
             told = hint(facts.get(number, {}), places)
-            record = _claim_record(draft, shown[0][1].place.file, [one.text for _, one in shown], keys, told, taken)
+            said = [one.text for _, one in shown]
+            items = [item for key in keys for item in _items(draft, key, said, second)]
+            items += [{"type": "text", "text": told}] if told else []
+            record = _record(shown[0][1].place.file, said, items, taken)
             against_floats.append(Check(record, number, places))
             left = after
         for place, sentence in shown:
@@ -171,13 +174,10 @@ def _claims_something(sentence: Sentence) -> bool:
     return CLAIM.search(bare(sentence.text)) is not None
 
 
-def _claim_record(
-    draft: Draft, file: str, said: list[str], keys: tuple[str, ...], told: str, taken: Counter[str]
-) -> Track1Record:
-    """A paragraph with its floats and, where something was recomputed, that as one more item of evidence."""
-    items = [item for key in keys for item in items_of(draft.folder, draft.floats[key])]
-    items += [{"type": "text", "text": told}] if told else []
-    return _record(file, said, items, taken)
+def _items(draft: Draft, key: str, said: list[str], second: SecondLook) -> Iterator[dict[str, Any]]:
+    """A float as evidence for a paragraph."""
+    one = draft.floats[key]
+    return items_of(draft.folder, one, second.rows(one, said, MOST_TABLE))
 
 
 def _record(file: str, said: list[str], items: list[dict[str, Any]], taken: Counter[str]) -> Track1Record:

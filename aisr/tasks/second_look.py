@@ -12,7 +12,7 @@ from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
 from aisr.tasks.caption_checks import own_cells
-from aisr.tasks.check import Check, id_of, items_of
+from aisr.tasks.check import Check, id_of, items_of, rows_within
 from aisr.tasks.elsewhere import Copy, Elsewhere, Passage, where
 from aisr.tasks.telling import tells
 
@@ -29,7 +29,6 @@ FLOATS, PASSAGES = 2, 2  # for each sentence, at most
 BESIDE = 200  # characters of each neighbouring paragraph
 MOST_PARAGRAPH = 600  # characters, beyond which only what is near the sentences is shown
 TOLD_AGAIN = "Told again, with other numbers, in"
-LEFT_OUT = "(rows are left out here)"
 
 
 class SecondLook:
@@ -169,26 +168,17 @@ class SecondLook:
             judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].of == one]
             if judged:  # its own caption
                 return [own_cells(table, judged)]
-            made = list(items_of(self._draft.folder, table, self._rows(table, [each.text for each in said])))
+            made = list(items_of(self._draft.folder, table, self.rows(table, [each.text for each in said], MOST_TABLE)))
             # A picture is dear: it is shown where a sentence refers to it.
             return made if any(one in each.refers for each in said) else [{**made[0], "img_path": None}]
         return [{"type": "text", "text": f"{where(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
 
-    def _rows(self, table: Float, texts: Sequence[str]) -> str:
-        """The rows of a table; of a long one its head and those that the sentences name, as far as there is room."""
-        if tokens(table.rows) <= MOST_TABLE:
+    def rows(self, table: Float, texts: Sequence[str], most: int) -> str:
+        """The rows of a table; of one of more than `most` tokens its head and those that sentences name, as far as
+        there is room."""
+        if tokens(table.rows) <= most:
             return table.rows
-        rows = table.rows.split("\n")
-        wanted = [0, 1, *self._paper.rows_of(table.key, texts), *range(2, len(rows))]
-        kept: set[int] = set()
-        room = MOST_TABLE
-        for place in dict.fromkeys(wanted):
-            cost = tokens(rows[place]) + 1 if place < len(rows) else room + 1
-            if cost > room:
-                break
-            kept.add(place)
-            room -= cost
-        return "\n".join([*(rows[place] for place in sorted(kept)), LEFT_OUT])
+        return rows_within(table.rows, self._paper.rows_of(table.key, texts), most)
 
     def _told_again(self, copy: Copy) -> str:
         return f"{TOLD_AGAIN} {where(self._draft, copy.paragraph)}: “{copy.text}” Neither place is proof of the other."

@@ -5,6 +5,7 @@ Format: the organisers' files (`id`, `claim`, `citekey`, `findings`), with the p
 """
 
 import re
+from collections import Counter
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -95,9 +96,9 @@ class Context24FiguresRecord(Record):
 
     @model_validator(mode="after")
     def _labels_are_unique(self) -> Self:
-        names = [tidy(element.label) for element in self.elements]
-        if len(names) != len(set(names)):
-            twice = next(name for name in names if names.count(name) > 1)
+        names = Counter(tidy(element.label) for element in self.elements)
+        twice, count = names.most_common(1)[0]
+        if count > 1:
             raise UserError(f"elements: {twice!r} stands there more than once; expected each figure and table once")
         return self
 

@@ -3,6 +3,7 @@
 Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, NamedTuple, Self
@@ -12,6 +13,8 @@ from pydantic import Field, model_validator
 from aisr.programs.errors import UserError
 from aisr.programs.labels import CitationLabel
 from aisr.programs.records.base import Prediction, Record, Text
+
+LONGEST_ID = 1000  # characters of a paragraph's id, which stands in the prompt
 
 
 class Citation(NamedTuple):
@@ -37,21 +40,23 @@ class Track2Record(Record):
         ids = [key for paragraph in self.cited_paper_full_text for key in paragraph]
         if not ids:
             raise UserError("cited_paper_full_text: no paragraph in there; expected at least one, as {id: text}")
-        odd = [key for key in ids if not key or not key.isprintable()]
-        if odd:
+        odd = next((key for key in ids if not key.isprintable() or not 1 <= len(key) <= LONGEST_ID), None)
+        if odd is not None:
             raise UserError(
-                f"cited_paper_full_text: paragraph id {odd[0]!r}; expected one line of printable characters"
+                f"cited_paper_full_text: paragraph id {odd[:80]!r}; expected one line of 1 to {LONGEST_ID} printable "
+                "characters"
             )
-        if len(ids) != len(set(ids)):
-            twice = sorted({key for key in ids if ids.count(key) > 1})
-            raise UserError(f"cited_paper_full_text: paragraph id {twice[0]!r} stands there more than once")
+        known = Counter(ids)
+        if len(ids) != len(known):
+            twice = min(key for key, count in known.items() if count > 1)
+            raise UserError(f"cited_paper_full_text: paragraph id {twice!r} stands there more than once")
         if self.label is not None and self.evidence_para_ids is None:
             raise UserError(
                 "evidence_para_ids: missing beside a label; expected a list, empty where nothing is evidence"
             )
-        unknown = [key for key in self.evidence_para_ids or () if key not in set(ids)]
-        if unknown:
-            raise UserError(f"evidence_para_ids: {unknown[0]!r} is no paragraph of cited_paper_full_text")
+        unknown = next((key for key in self.evidence_para_ids or () if key not in known), None)
+        if unknown is not None:
+            raise UserError(f"evidence_para_ids: {unknown[:80]!r} is no paragraph of cited_paper_full_text")
         return self
 
     @property

@@ -16,7 +16,7 @@ def within(claim: str, text: str, most: int) -> str:
 
     It stands so in the text, but for white space, and nothing marks the cuts: what is quoted of it is word for word.
     """
-    whole = flat(text)
+    most, whole = max(most, 1), flat(text)
     if tokens(whole) <= most:
         return whole
     spans = list(_spans(whole, most))

@@ -36,6 +36,14 @@ def test_where_no_terminal_is_a_line_now_and_then_says_what_is_done(monkeypatch:
     assert any(line.endswith("1 records judged; 1 LM calls, 0 cached") for line in said)
 
 
+def test_what_is_said_is_not_turned_into_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    display.note("--parts a:b:c, :warning:")
+    display.table("labels", ["label"], [[":x:"]])
+    said = capsys.readouterr().out
+    assert "a:b:c, :warning:" in said
+    assert ":x:" in said
+
+
 @pytest.mark.parametrize("piece", ["\\", "[a] ", "\\[bold] ", "[/] "])
 def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(count: int) -> str:

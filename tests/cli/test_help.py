@@ -37,6 +37,18 @@ def test_every_command_stands_in_a_group_with_a_summary_that_fits_a_line(
         assert [" ".join(line.split()[1:]) for line in section.splitlines()] == list(commands.values())
 
 
+def test_help_is_in_plain_words_and_says_nothing_twice(aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    for name in ALL:
+        said = aisr(name, "--help").out
+        assert re.search(r"<|\[x|\{\w|list\[|\.{4}", said) is None, name
+        assert said.count("\nArguments:") <= 1
+    shown = aisr("mcp", "--help").out
+    assert "  --folder PATH  " in shown
+    assert "[default: 500; at least 1]" in " ".join(shown.split())
+    assert " merge [OPTIONS] OUT SHARDS...\n" in aisr("merge", "--help").out
+
+
 def test_panels_name_options_that_there_are() -> None:
     assert {name for names in OPTIONS.values() for name in names} <= PARAMETERS
     assert set(OF_TASKS) <= PARAMETERS

@@ -13,6 +13,7 @@ from aisr.programs.reading.lines import BadLine, read, scan
 from aisr.programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
 from aisr.programs.vision.evidence_bundle import render
+from support import growth
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
 GUIDELINES_TRACK_1 = {
@@ -176,12 +177,28 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
         (citation(cited_paper_full_text=[]), "cited_paper_full_text: List should have at least 1 item"),
         (citation(None, cited_paper_full_text=[{}, {}]), "cited_paper_full_text: no paragraph in there; expected at"),
         (citation(cited_paper_full_text=[{"P1": 3}]), "cited_paper_full_text[0].P1: Input should be a valid string"),
+        (citation(None, cited_paper_full_text=[{"P" * 1001: "a"}]), "cited_paper_full_text: paragraph id 'PPP"),
         (citation(evidence_para_ids="P2"), "evidence_para_ids: Input should be a valid list"),
     ],
 )
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
     [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
     assert problem.startswith(f"1: {words}")
+
+
+def test_many_paragraphs_and_much_evidence_take_time_in_proportion() -> None:
+    def named(count: int, again: bool = False) -> None:
+        ids = [f"P{k}" for k in range(count)]
+        paper = [{key: "a"} for key in [*ids, *ids[-1:] * again]]
+        row = {"id": "a", **citation(cited_paper_full_text=paper, evidence_para_ids=ids, evidence_texts={})}
+        if again:
+            with pytest.raises(ValueError, match=f"P{count - 1}' stands there more than once"):
+                Track2Record.model_validate(row)
+        else:
+            assert Track2Record.model_validate(row).gold.evidence_para_ids == ids  # type: ignore[union-attr]
+
+    assert growth.grows(named, 500) < growth.TOO_MUCH
+    assert growth.grows(lambda count: named(count, True), 1000) < growth.TOO_MUCH
 
 
 def test_the_faults_of_a_line_are_listed_and_beyond_some_counted(tmp_path: Path) -> None:

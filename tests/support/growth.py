@@ -91,7 +91,9 @@ def _compiled(call: ast.Call) -> re.Pattern[str]:
     text = "".join(ast.literal_eval(part) if isinstance(part, ast.Constant) else "word" for part in parts)
     assert isinstance(first, ast.Constant | ast.JoinedStr), f"not written out: {ast.unparse(call)}"
     flags = [
-        ast.unparse(one) for one in [*call.args[1:], *(kw.value for kw in call.keywords)] if "re." in ast.unparse(one)
+        ast.unparse(one)
+        for one in [*call.args[1:], *(kw.value for kw in call.keywords)]
+        if ast.unparse(one).startswith("re.")
     ]
     return re.compile(text, eval(flags[0], {"re": re}) if flags else 0)
 

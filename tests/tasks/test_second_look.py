@@ -8,8 +8,9 @@ from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from aisr.paper.references import floats_named
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
+from aisr.tasks.check import LEFT_OUT
 from aisr.tasks.paper_checks import checks
-from aisr.tasks.second_look import AT_ONCE, FRONT, HIDDEN, LEFT_OUT, MOST_TOKENS, NOTHING_TOLD, SecondLook
+from aisr.tasks.second_look import AT_ONCE, FRONT, HIDDEN, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))
