@@ -128,7 +128,7 @@ def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     known = {
         name: sum(field in fields for field in _names(task.record))
         for name, task in tasks.items()
-        if next(scan(file, task.record, name)).record is not None
+        if (first := next(scan(file, task.record, name), None)) and first.record is not None
     }
     best = [name for name, count in known.items() if count == max(known.values())]
     return best[0] if len(best) == 1 else None

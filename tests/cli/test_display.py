@@ -21,7 +21,7 @@ def test_where_no_terminal_is_a_line_now_and_then_says_what_is_done(monkeypatch:
 
     def print_(text: str, **_: object) -> None:
         said.append(text)
-        if "…" in text:
+        if "1 records judged" in text:
             heard.set()
 
     monkeypatch.setattr(display, "SILENCE", 0.01)
@@ -32,7 +32,7 @@ def test_where_no_terminal_is_a_line_now_and_then_says_what_is_done(monkeypatch:
         shown.stage("champion: 3 candidates")
         shown.judged()
         assert heard.wait(30)
-    assert said[0] == "  champion: 3 candidates"
+    assert "  champion: 3 candidates" in said  # a sign of life may come before it
     assert any(line.endswith("1 records judged; 1 LM calls, 0 cached") for line in said)
 
 
