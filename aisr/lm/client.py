@@ -137,6 +137,7 @@ class OpenLM:
     sees: bool | None = None  # whether it takes pictures, where that is known
     window: int | None = None  # tokens that its context holds, where that is known
     decides: bool = False  # whether it gives probabilities for options in place of writing (`aisr/lm/decide.py`)
+    brief: bool = False  # whether new programs ask it in short words, which describe the options one by one
     embeddings: Embeddings = field(default_factory=Embeddings)  # where the texts of its records are embedded
 
     @property

@@ -176,6 +176,7 @@ def _in_process(
         longest=longest,
         sees=bool(engine.file and engine.file.eyes),
         window=engine.context,
+        brief=engine.file is None,  # measured on that one
         embeddings=embeddings,
     )
 

@@ -57,6 +57,7 @@ def open_decisions(
         sees=provider.sees and listed_vision(model) is not False,
         window=listed_window(model),
         decides=True,
+        brief=True,
         embeddings=embeddings,
     )
 

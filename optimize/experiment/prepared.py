@@ -26,7 +26,7 @@ from aisr.programs.records.base import Record
 
 def student_of(plan: Plan, lm: OpenLM, embeddings: Embeds) -> Program:
     student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
-    if lm.decides and not plan.members:
+    if lm.brief and not plan.members:
         describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
 

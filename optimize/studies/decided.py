@@ -48,7 +48,7 @@ def _mean(name: str, path: Path, lm: OpenLM) -> Cost:
     task = TASKS[name]
     wanted = chances_for(lm, "auto", None, needed="chances" in task.option_types)
     program = task.build(({"chances": wanted} if wanted else {}) | questions_for(lm, task.option_types))
-    if lm.decides:
+    if lm.brief:
         describe_options(program)
     rows = [row.example for row in labelled(task, program, path, RECORDS)]
     rows = [row for row in rows if program.demo_rows(row) and not row.get("incomplete")]

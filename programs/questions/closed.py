@@ -34,8 +34,9 @@ class Each:
 
 @dataclass(frozen=True)
 class Brief:
-    """What a new program asks a decision model in place of its signature's own words, which explain the options where
-    such a model has them described one by one: an instruction with its section of options, of the same content."""
+    """What a new program asks a model whose options are scored (`OpenLM.brief`) in place of its signature's own words,
+    which explain the options where such a model has them described one by one: an instruction with its section of
+    options, of the same content."""
 
     instruction: str
 

@@ -12,12 +12,16 @@ from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
-from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, Prompt, counted
+from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, Prompt, counted, model_file
 from aisr.lm.open import open_lm
+from aisr.optimize.experiment.prepared import student_of
+from aisr.programs.judges.ensemble import single
 from aisr.programs.reading.lines import read
+from aisr.programs.signatures.track1 import BRIEF, LabelParagraph
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write
+from support.plans import plan
 from support.scripted import corpus
 from support.tracks import BOTH
 
@@ -183,6 +187,16 @@ def test_what_a_request_takes_is_counted(
     assert found.uncached == found.read - found.cached == usage.input_tokens - (usage.cache_read_tokens or 0)
     engine.complete(request("Another.", one_label(LABELS)))
     assert len(count.read_text().splitlines()) > 2  # labels with a common beginning take a request a branch
+
+
+def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
+    """A model file of the user's own, which may be a capable one, is told the instruction in full."""
+    short, full = (
+        single(student_of(plan(tmp_path), one, one.embeddings)).judging.signature.instructions
+        for one in (lm, open_lm(f"gguf:{model_file()}"))
+    )
+    assert short == BRIEF
+    assert full == LabelParagraph.instructions
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:
