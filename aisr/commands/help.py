@@ -19,7 +19,7 @@ TASK = "aisr.task"  # where a command keeps what --task says, for its help
 VALUES = {"str": "TEXT", "path": "PATH", "Path": "PATH", "int": "NUMBER", "float": "NUMBER"}
 TYPE = re.compile(rf"<(?:list\[)?({'|'.join(VALUES)})(?: range)?\]?>")
 ARGUMENT = re.compile(r"\{[\w.]+\}|^\w+(?=(?:\.\.\.)? (?:TEXT|PATH|NUMBER))")
-BETWEEN, LEAST = re.compile(r"([\d.]+)<=x<=([\d.]+)"), re.compile("x>=")
+BETWEEN, LEAST = re.compile(r"(?<![\d.])([\d.]++)<=x<=([\d.]++)"), re.compile("x>=")
 LIKE_FORMER = ("compile_",)
 Config = Annotated[Path | None, typer.Option("--config", help="A TOML file of options; the command line wins.")]
 Like = Annotated[

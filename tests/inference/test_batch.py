@@ -252,7 +252,11 @@ def test_a_line_that_is_no_answer_is_named(line: str, tmp_path: Path) -> None:
         (["--batch", "export", "--lm", "anthropic/claude-3-5-haiku-latest"], "--lm openai/MODEL"),
     ],
 )
-def test_what_cannot_be_a_batch_is_refused(aisr: Any, tmp_path: Path, words: list[str], said: str) -> None:
+def test_what_cannot_be_a_batch_is_refused(
+    aisr: Any, tmp_path: Path, words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl").touch()
     program = saved(tmp_path / "program", TRACK1, TRACK1.build({}))
     data = inputs(tmp_path, TRACK1)
     lm = [] if "--lm" in words else ["--lm", "openai/gpt-4o-mini"]
