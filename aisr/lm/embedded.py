@@ -33,10 +33,15 @@ MAX_TOKENS = 512
 MAX_ITEMS = 8  # of a generated list of unknown length: greedy decoding can repeat an item for ever
 
 
+def usable_cores() -> int:
+    """How many cores this process may use: fewer than there are where it was bound to some."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class EmbeddedEngine:
     """What `dspy.LM(engine=...)` asks of an engine, for the built-in SmolLM2 or another model file.
 
-    file: the other one; threads: of the processor, all of them by default.
+    file: the other one; threads: of the processor, by default as many as this process may use.
     """
 
     supports_response_schema = True
@@ -46,7 +51,7 @@ class EmbeddedEngine:
     takes_constraints = True  # aisr.programs.asking.ask: JSON schema fragments by output field, sent as metadata
 
     def __init__(self, file: ModelFile | None = None, threads: int | None = None) -> None:
-        threads = threads or os.cpu_count() or 1
+        threads = threads or usable_cores()
         self.file = file
         path, self.context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
         self.model = (

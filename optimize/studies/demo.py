@@ -1,8 +1,9 @@
 """`make demo`: tasks whose sample has a `demo.json` from records to a submission; those that are named, or all.
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
-predictions come from what was saved and nothing else. What takes time is what the model reads, some 400 tokens a
-record; so it is given few records, and the shortest.
+predictions come from what was saved and nothing else. What takes time is what the model reads, some 200 tokens a
+record; so it is given few records, and the shortest. Tasks are walked at the same time where there is a core for each;
+what the first one says is shown as it comes, and behind it what the others said.
 """
 
 import json
@@ -13,8 +14,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
 from pydantic import BaseModel
 
@@ -63,12 +66,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         count = Path(place) / "tokens"
         os.environ[llama_cpp.TOKEN_COUNT] = str(count)
-        rows = []
-        for number, task in enumerate(tasks):
-            seconds = time.monotonic()
-            zipped, report = _walk(task, root, Progress(number * len(STEPS), len(tasks) * len(STEPS)))
-            rows.append(_row(task, root, report, time.monotonic() - seconds))
-            note(f"submission: {zipped}\n")
+        rows = [_row(task, root, done) for task, done in zip(tasks, _walks(tasks, root, Path(place)), strict=True)]
         read = llama_cpp.counted(count)
     header = ["task", "program", "dev", "test", "parts", "gain on test", "calls", "seconds"]
     table("ranking score and gain over the uncompiled program", header, rows)
@@ -83,21 +81,65 @@ def main() -> int:
     return 0
 
 
-class Progress:
-    """Which step of how many it is."""
+class Walked(NamedTuple):
+    """What came of a task: the report of its score, and the seconds that it took."""
 
-    def __init__(self, done: int, steps: int) -> None:
+    report: dict[str, Any]
+    seconds: float
+
+
+class Progress:
+    """Which step of how many it is. out: where it is said, with what the commands say; None for the terminal."""
+
+    def __init__(self, done: int, steps: int, out: TextIO | None = None) -> None:
         self._done = done
         self._steps = steps
+        self._out = out
 
     def aisr(self, *words: str) -> None:
         """Run a command."""
         self._done += 1
-        here = f"step {self._done} of {self._steps}"
-        note(f"[{here}] $ aisr {shlex.join(words)}")
-        done = subprocess.run([sys.executable, "-m", "aisr.commands", *words], check=False)
+        self.say(f"[step {self._done} of {self._steps}] $ aisr {shlex.join(words)}")
+        done = subprocess.run(
+            [sys.executable, "-m", "aisr.commands", *words],
+            check=False,
+            stdout=self._out,
+            stderr=self._out and subprocess.STDOUT,
+            env={**os.environ, "COLUMNS": str(console.width)} if self._out else None,
+        )
         if done.returncode:
             raise SystemExit(f"aisr {words[0]} ended with exit code {done.returncode}")
+
+    def say(self, text: str) -> None:
+        if self._out is None:
+            note(text)
+        else:
+            print(text, file=self._out, flush=True)
+
+
+def _walks(tasks: Sequence[str], root: Path, place: Path) -> list[Walked]:
+    """Walk all tasks: at the same time, each on cores of its own, or one after the other where there are too few cores
+    or the system binds no process to some. place: a folder for what is said out of turn."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+    steps = len(tasks) * len(STEPS)
+    if not 1 < len(tasks) <= len(cores):
+        return [_walk(task, root, Progress(k * len(STEPS), steps)) for k, task in enumerate(tasks)]
+    note(f"{' and '.join(tasks)} at the same time; what is said of {tasks[0]} comes first")
+
+    def walk(number: int) -> Walked:
+        os.sched_setaffinity(0, cores[number :: len(tasks)])  # of this thread, and of the processes that it starts
+        if number == 0:
+            return _walk(tasks[number], root, Progress(0, steps))
+        with open(place / tasks[number], "w", encoding="utf-8") as out:
+            return _walk(tasks[number], root, Progress(number * len(STEPS), steps, out))
+
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        walks = [pool.submit(walk, number) for number in range(len(tasks))]
+        for task, one in zip(tasks, walks, strict=True):
+            wait([one])
+            if (said := place / task).exists():
+                print(said.read_text("utf-8"), end="", flush=True)
+        return [one.result() for one in walks]
 
 
 def shortest(source: Path, target: Path) -> None:
@@ -111,8 +153,9 @@ def shortest(source: Path, target: Path) -> None:
     (target / "test-inputs.jsonl").write_bytes(b"".join(inputs[place] for place in chosen))  # of test, the last split
 
 
-def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, Any]]:
-    """compile, predict from the registry, submit, score: the zip, and the report of the score."""
+def _walk(task: str, root: Path, progress: Progress) -> Walked:
+    """compile, predict from the registry, submit, score."""
+    began = time.monotonic()
     work = root / "demo-runs" / task
     shortest(SAMPLE / task, work)
     inputs, gold = work / "test-inputs.jsonl", work / "test.jsonl"
@@ -126,7 +169,8 @@ def _walk(task: str, root: Path, progress: Progress) -> tuple[Path, dict[str, An
     files = ["--data", str(inputs), "--predictions", str(predictions), "--out", str(_zip(root, task))]
     progress.aisr("submit", *at, *files)
     progress.aisr("score", str(gold), str(predictions), *at, "--output", str(report))
-    return _zip(root, task), json.loads(report.read_text(encoding="utf-8"))
+    progress.say(f"submission: {_zip(root, task)}\n")
+    return Walked(json.loads(report.read_text(encoding="utf-8")), time.monotonic() - began)
 
 
 def _registered(task: str, root: Path) -> str:
@@ -142,8 +186,8 @@ def _zip(root: Path, task: str) -> Path:
     return root / "demo-runs" / task / f"submission{packed}"
 
 
-def _row(task: str, root: Path, report: dict[str, Any], seconds: float) -> list[str]:
-    made = manifest(root / task / NAME)
+def _row(task: str, root: Path, walked: Walked) -> list[str]:
+    made, report = manifest(root / task / NAME), walked.report
     test = made.scores["test"]
     if abs(report["score"] - test.score) > 1e-12:
         raise SystemExit(f"{task}: {report['score']} after reloading, {test.score} when it was compiled")
@@ -155,7 +199,7 @@ def _row(task: str, root: Path, report: dict[str, Any], seconds: float) -> list[
         ", ".join(f"{words} {percent(report[name])}" for name, words in TASKS[task].parts.items()),
         with_interval(*made.gain_on_test) if made.gain_on_test else "",
         str(made.spend.calls),
-        f"{seconds:.0f}",
+        f"{walked.seconds:.0f}",
     ]
 
 
