@@ -192,7 +192,7 @@ def test_what_lost_the_options_is_still_held_against_its_own_seed(monkeypatch: p
     lost.judging.signature = lost.judging.signature.with_instructions("Judge.")
     monkeypatch.setitem(OPTIMIZERS, "labeled", lambda work: [lost])
     lm = replace(scripted(flat), brief=True)
-    work = Compilation(TRACK1, student, [], [], Any, Settings(), lm, lm, lambda text: None)
+    work = Compilation(TRACK1, student, [], [], lambda: objective(TRACK1, [], []), Settings(), lm, lm, print)
     _, left = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
     page = prompt_page.as_markdown("mine", TRACK1, left.program)
     assert "\n- Of the options, take the first that fits." in page
