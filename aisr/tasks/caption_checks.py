@@ -24,6 +24,11 @@ NOTATION = re.compile(
     r"|type|text|marks?|marked|indicate[sd]?|denote[sd]?|shows?|shown|highlight(?:s|ed)?|print(?:s|ed)?|set"
     r"|underline[sd]?|italics?|columns?|rows?|datasets?|metrics?|respectively"
 )
+# Said of one's own row, the same words are a result: "Ours (bold) is the best in all columns."
+RESULT = re.compile(
+    r"\b(?:ours? (?:.* )?(?:is|are|shows?)|we are) (?:the )?(?:best|second|next|top|highest|lowest|largest|smallest)\b"
+    r"|\b(?:is|are) (?:all )?ours\b"
+)
 WORD = re.compile(r"[^\W\d_]+")
 # What a sign means is no statement: "* p < .05, ** p < .01".
 LEGEND = re.compile(r"[a-z]\s?:")
@@ -50,8 +55,9 @@ def to_hold(one: Float, bare: Sequence[str]) -> list[int]:
 
 def _is_notation(said: str) -> bool:
     """Whether a sentence says what bold means, and nothing of any row, column or number."""
-    plain = MARKED.search(said) is not None and NUMBER.search(said) is None
-    return plain and all(NOTATION.fullmatch(word) for word in WORD.findall(said.lower()))
+    words = WORD.findall(said.lower())
+    plain = MARKED.search(said) and not NUMBER.search(said) and not RESULT.search(" ".join(words))
+    return bool(plain) and all(map(NOTATION.fullmatch, words))
 
 
 def _names_a_cell(said: str, rows: str) -> bool:

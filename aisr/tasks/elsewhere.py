@@ -141,32 +141,36 @@ class Elsewhere:
         return found
 
     def rows_of(self, key: str, texts: Sequence[str]) -> list[int]:
-        """The rows of a table, from 0, that sentences name, or whose numbers they have."""
+        """The rows of a table, from 0, that sentences name, or whose numbers they have; first those with both: a name
+        may stand in every row."""
         table = self._by_key.get(key)
         if table is None:  # a table of more cells than are read as one
             return _naming(self.draft.floats[key].rows, texts)
         labels = {(one.level, one.label) for text in texts for one in mentions(bare(text), table)}
         wanted = {_digits(one.text) for text in texts for one in numbers(text)}
         beside = [(level, label) for level, label in labels if level < table.beside]
-        return sorted(
-            {
-                cell.row
-                for cell in table.cells
-                if _digits(cell.number.text) in wanted or any(cell.at[level] == label for level, label in beside)
-            }
-        )
+        by_number = {cell.row for cell in table.cells if _digits(cell.number.text) in wanted}
+        by_name = {cell.row for cell in table.cells if any(cell.at[level] == label for level, label in beside)}
+        return _both_first(by_name, by_number)
 
 
 def _naming(rows: str, texts: Sequence[str]) -> list[int]:
-    """The rows, from 0, whose first cell sentences name, or of which they have a number of three digits or more."""
+    """The rows, from 0, whose first cell sentences name, or of which they have a number of three digits or more; first
+    those with both."""
     said = " ".join(["", *(word for text in texts for word in WORD.findall(text.casefold())), ""])
-    found = []
+    by_name, by_number = set(), set()
     for place, row in enumerate(rows.split("\n")):
-        cells = [" ".join(WORD.findall(cell)) for cell in row.casefold().split("\t")]
-        wanted = [cells[0], *(cell for cell in cells if sum(map(str.isdigit, cell)) >= 3)]
-        if any(cell and f" {cell} " in said for cell in wanted):
-            found.append(place)
-    return found
+        first, *cells = [" ".join(WORD.findall(cell)) for cell in row.casefold().split("\t")]
+        if first and f" {first} " in said:
+            by_name.add(place)
+        if any(sum(map(str.isdigit, cell)) >= 3 and f" {cell} " in said for cell in cells):
+            by_number.add(place)
+    return _both_first(by_name, by_number)
+
+
+def _both_first(by_name: set[int], by_number: set[int]) -> list[int]:
+    both = by_name & by_number
+    return [*sorted(both), *sorted((by_name | by_number) - both)]
 
 
 def where(draft: Draft, paragraph: int) -> str:

@@ -40,7 +40,8 @@ def within(claim: str, text: str, most: int) -> str:
 def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
     """Where the sentences or rows of a flat text begin and end, longer ones in pieces of `most` tokens at most."""
     begin = 0
-    for part in text.split(ROW) if ROW in text else sentences(text):
+    parts = text.split(ROW) if ROW in text else sentences(text)
+    for part in filter(None, parts) if any(parts) else parts:  # nothing stands before a table without a caption
         begin = text.index(part, begin)
         end = begin + len(part)
         while end - begin > most:  # a character is a token at most

@@ -23,8 +23,8 @@ def alike(text: str) -> str:
     text = UNSEEN.sub("", text)
     if text.isascii():
         return text.lower()
-    seen = _in_english(INVISIBLE.sub("", text))  # before, or a `ϲ` would be a sigma; and behind, for `𝛼`
-    return _composed(_in_english(_composed(seen)).casefold())
+    seen = _in_english(INVISIBLE.sub("", text))  # before, or a `ϲ` would be a sigma; and behind, for `𝛼` and `ᾳ`
+    return _composed(_in_english(_in_english(_composed(seen)).casefold()))
 
 
 def words(text: str) -> list[str]:

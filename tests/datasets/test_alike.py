@@ -57,7 +57,7 @@ def test_what_is_not_seen_makes_no_other_text(name: str) -> None:
 
 
 def test_capitals_make_no_other_text_in_any_script() -> None:
-    for text in ("Всё держит сеть", "Λέξεις της σελίδας", "Հայերեն լեզու", "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ"):
+    for text in ("Всё держит сеть", "Λέξεις της σελίδας", "ᾧ ἀρχῇ τῷ λόγῳ", "ᲂᲃᲅ", "Հայերեն լեզու", "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ"):
         assert alike(text.upper()) == alike(text.lower()) == alike(text)
 
 

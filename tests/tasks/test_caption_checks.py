@@ -76,6 +76,9 @@ def test_bold_cells_are_marked_where_the_caption_speaks_of_them() -> None:
         ("F1. The best results are shown in boldface.", False),
         ("F1. Our best scores, in bold, exceed all others.", True),
         ("F1. Bold: above 60.", True),
+        ("F1. We show the best of our models in bold.", False),
+        ("F1. Our model (bold) is the best in every column.", True),
+        ("F1. All the best scores, in bold, are ours.", True),
     ],
 )
 def test_how_cells_are_marked_is_no_result(caption: str, told: bool) -> None:

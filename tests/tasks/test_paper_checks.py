@@ -196,6 +196,16 @@ def test_of_a_very_long_table_the_rows_are_shown_that_a_sentence_names() -> None
         assert tokens(shown) <= MOST_TABLE + tokens(LEFT_OUT) + 1
 
 
+@pytest.mark.parametrize("count", [9_000, 1_900])  # the larger one is too large to be read as a table
+def test_of_rows_of_one_name_that_with_the_number_is_shown(count: int) -> None:
+    rows = "\n".join(
+        ["Bird\tNest\tF1", *(f"Finch\tthe nest {k} by the lake\t{k}.25" for k in range(1000, 1000 + count))]
+    )
+    results = paragraph(said(f"Finch reaches {800 + count}.25.", "t1"), under=("Results",))
+    found = checks(draft(results, shown=floats(table(1)._replace(rows=rows))), {})
+    assert f"\t{800 + count}.25" in str(claim(found).evidence_bundle[0].text)
+
+
 def test_many_floats_and_paragraphs_take_as_long_as_they_are() -> None:
     def sized(count: int) -> object:
         same = floats(*(figure("1")._replace(key=f"{k}", headings=("Results",)) for k in range(count)))
