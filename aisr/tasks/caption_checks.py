@@ -25,10 +25,10 @@ NOTATION = re.compile(
     r"|underline[sd]?|italics?|columns?|rows?|datasets?|metrics?|respectively"
 )
 # Said of one's own row, the same words are a result: "Ours (bold) is the best in all columns."
-RESULT = re.compile(
-    r"\b(?:ours? (?:.* )?(?:is|are|shows?)|we are) (?:the )?(?:best|second|next|top|highest|lowest|largest|smallest)\b"
-    r"|\b(?:is|are) (?:all )?ours\b"
-)
+OWN = re.compile(r"\bours?\b")
+TOPS = r"(?:the )?(?:best|second|next|top|highest|lowest|largest|smallest)\b"
+OWN_TOPS = re.compile(rf"\b(?:is|are|shows?) {TOPS}")
+RESULT = re.compile(rf"\bwe are {TOPS}|\b(?:is|are) (?:all )?ours\b")
 WORD = re.compile(r"[^\W\d_]+")
 # What a sign means is no statement: "* p < .05, ** p < .01".
 LEGEND = re.compile(r"[a-z]\s?:")
@@ -56,8 +56,13 @@ def to_hold(one: Float, bare: Sequence[str]) -> list[int]:
 def _is_notation(said: str) -> bool:
     """Whether a sentence says what bold means, and nothing of any row, column or number."""
     words = WORD.findall(said.lower())
-    plain = MARKED.search(said) and not NUMBER.search(said) and not RESULT.search(" ".join(words))
+    plain = MARKED.search(said) and not NUMBER.search(said) and not _is_result(" ".join(words))
     return bool(plain) and all(map(NOTATION.fullmatch, words))
+
+
+def _is_result(words: str) -> bool:
+    own = OWN.search(words)
+    return RESULT.search(words) is not None or (own is not None and OWN_TOPS.search(words, own.end()) is not None)
 
 
 def _names_a_cell(said: str, rows: str) -> bool:
