@@ -7,12 +7,13 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
+from aisr.artifact.uncompiled import built_as
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
-from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import Ensemble, by_name, named_by, single
 from aisr.programs.judges.learnt import learnt_by
-from aisr.programs.questions.closed import describe_options, describes_options, preamble, questions_of
+from aisr.programs.questions.closed import describes_options, preamble, questions_of
 from aisr.programs.retrieval.evidence_list import told
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences
@@ -47,15 +48,8 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
 def seed(task: Task, program: Program) -> Program:
     """The program as it was before any optimizer saw it."""
     if isinstance(program, Ensemble):
-        return Ensemble({name: _seed(task, member) for name, member in program.members.items()})
-    return _seed(task, single(program))
-
-
-def _seed(task: Task, program: JudgeProgram) -> JudgeProgram:
-    built = task.build(program.options)
-    if any(describes_options(predictor.signature) for predictor in program.predictors()):
-        describe_options(built)  # it was compiled with a decision model, for which that is the seed
-    return built
+        return Ensemble({name: built_as(member, task, member.options) for name, member in program.members.items()})
+    return built_as(single(program), task, program.options)
 
 
 def lines_of(instruction: str) -> list[str]:

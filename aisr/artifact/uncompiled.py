@@ -1,10 +1,16 @@
 """A compiled program as it was before its prompt was searched for."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from aisr.artifact.program_file import Loaded, parse, program_text
 from aisr.artifact.there import UNCOMPILED
 from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import JudgeProgram
 from aisr.programs.judges.ensemble import Ensemble, single
 from aisr.programs.judges.learnt import hand_over
+from aisr.programs.questions.closed import describe_options, describes_options
+from aisr.tasks.task import Task
 
 SEARCHED = ("nearest", "nearest_by", "seats")  # options that the search chooses
 
@@ -15,7 +21,16 @@ def uncompiled(of: Loaded) -> Loaded:
     ensemble."""
     if isinstance(of.program, Ensemble):
         raise UserError(f"{UNCOMPILED}: an ensemble was not compiled from one program; name one of its members instead")
-    bare = of.task.build({name: value for name, value in of.program.options.items() if name not in SEARCHED})
-    bare.ranker = single(of.program).ranker
+    program = single(of.program)
+    bare = built_as(program, of.task, {name: one for name, one in program.options.items() if name not in SEARCHED})
+    bare.ranker = program.ranker
     hand_over(of.program, bare)
     return parse(program_text(of.task, bare), UNCOMPILED)
+
+
+def built_as(program: JudgeProgram, task: Task, options: Mapping[str, Any]) -> JudgeProgram:
+    """A new program with the instruction that the search for `program` began with."""
+    built = task.build(options)
+    if any(describes_options(predictor.signature) for predictor in program.predictors()):
+        describe_options(built)  # it was compiled with an LM that new programs ask so (`OpenLM.brief`)
+    return built

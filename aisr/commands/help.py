@@ -2,6 +2,7 @@
 panels cost half a second on a slow machine."""
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,7 +87,8 @@ class Compiling(Command):
 
         all_words = {word for one in self.params for word in (*one.opts, *one.secondary_opts)}
         said = {word.partition("=")[0] for word in (*file, *args)}
-        repeated = like.words(program, Path(_value("--artifacts", args) or ARTIFACTS), all_words, said)
+        root = _value("--artifacts", [*file, *args]) or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS
+        repeated = like.words(program, Path(root), all_words, said)
         note(f"as {program}: {' '.join(repeated) or 'by the defaults'}")
         return [*repeated, *file]
 

@@ -1,5 +1,6 @@
 """The commands for people who read verdicts: the error browser, and a look at a draft of one's own."""
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -109,7 +110,7 @@ def check_text(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
-    if str(draft) != "-" and not draft.is_file():
+    if str(draft) != "-" and (os.path.isdir(draft) or not os.path.exists(draft)):  # a pipe is fine; no name too long
         raise UserError(
             f"{str(draft)[:80]}: no such file; expected one with the paragraph or claim. A text of the moment comes by "
             "standard input: echo 'The sentences.' | aisr check-text - …"

@@ -88,6 +88,11 @@ def open_lm(
 
         def open_writer(writing: str) -> OpenLM:
             here = writing == EMBEDDED or writing.startswith(GGUF)
+            if not here and ledger.limits.usd is not None and listed_price(writing) is None:
+                raise LMUnavailable(
+                    f"--max-usd: the price of the writer {writing} is unknown, and --{role}price is that of the "
+                    "decision model; name a writer of LiteLLM's list, or give --max-calls in its place"
+                )
             return open_lm(
                 writing,
                 api_base=None if here else api_base,

@@ -159,7 +159,7 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
     seen = {identity(candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if work.lm.decides:
+        if work.lm.brief:
             describe_lost_options(program)
         if identity(program) not in seen:
             seen.add(identity(program))

@@ -11,8 +11,10 @@ from aisr.artifact import diff as program_diff
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact import prompt_page
 from aisr.artifact.program_file import Loaded, parse, program_text
+from aisr.artifact.uncompiled import uncompiled
 from aisr.programs.decision.layer import Decision, Rule
 from aisr.programs.judges.ensemble import Ensemble
+from aisr.programs.questions.closed import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -49,6 +51,17 @@ def test_an_uncompiled_program_is_the_seed(task: Task) -> None:
     text = prompt_page.as_markdown("mine", task, task.build({}))
     assert "The instruction is the seed's, word for word." in text
     assert "### Demos: 0" in text
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_uncompiled_is_what_the_search_began_with(task: Task) -> None:
+    """New programs ask some LMs in other words: without these, the difference would be that of two instructions."""
+    student = task.build({})
+    describe_options(student)
+    program = with_demos(task, 2)
+    program.judging.signature = student.judging.signature
+    for began, made in ((task.build({}), with_demos(task, 2)), (student, program)):
+        assert uncompiled(loaded(task, made)).digest == loaded(task, began).digest
 
 
 def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:

@@ -271,6 +271,17 @@ def test_what_must_be_written_is_asked_of_the_model_behind(loopback: Loopback) -
     assert both.ledger.spend.calls == 1
 
 
+def test_a_limit_of_dollars_needs_the_price_of_the_model_behind() -> None:
+    """--price is that of the decision model, and advice to give it would not help."""
+    with pytest.raises(LMUnavailable, match=r"price of the writer openai/nobody is unknown.*--max-calls"):
+        open_lm(
+            "decide:openai/gpt-6-luna,writer=openai/nobody",
+            ledger=Ledger(Limits(usd=1.0)),
+            price=Price(1, 1),
+            keyed=False,
+        )
+
+
 @pytest.mark.parametrize(
     ("spec", "api_base", "said"),
     [

@@ -4,11 +4,13 @@ import json
 import random
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import dspy
 import pytest
 
+from aisr.artifact import prompt_page
 from aisr.artifact.program_file import program_text
 from aisr.inference.judge import judge_all
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
@@ -16,6 +18,7 @@ from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import OPTIMIZERS, compile_candidates
 from aisr.programs.decision.sentence_checks import SentenceCheck
 from aisr.programs.judges.ensemble import single
+from aisr.programs.questions.closed import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -179,6 +182,21 @@ def test_the_student_is_left_as_it_was(optimizer: str) -> None:
     before = program_text(TRACK1, student)
     candidates, _, _ = compiled(TRACK1, optimizer)
     assert program_text(TRACK1, candidates[0].program) == before
+
+
+def test_what_lost_the_options_is_still_held_against_its_own_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For an LM that new programs ask in short words; the built-in one is no decision model."""
+    student: Any = TRACK1.build({})
+    describe_options(student)
+    lost: Any = student.deepcopy()
+    lost.judging.signature = lost.judging.signature.with_instructions("Judge.")
+    monkeypatch.setitem(OPTIMIZERS, "labeled", lambda work: [lost])
+    lm = replace(scripted(flat), brief=True)
+    work = Compilation(TRACK1, student, [], [], lambda: objective(TRACK1, [], []), Settings(), lm, lm, print)
+    _, left = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
+    page = prompt_page.as_markdown("mine", TRACK1, left.program)
+    assert "\n- Of the options, take the first that fits." in page
+    assert "\n+ Judge.\n" in page
 
 
 def test_optimizers_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:

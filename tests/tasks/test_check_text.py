@@ -1,6 +1,7 @@
 """`aisr check-text`: a draft of one's own, judged by the same program as anything else."""
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -164,8 +165,11 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
     pdf.write_bytes(b"%PDF-1.7\n\xff\xfe\x00")
     empty.write_text("\n \n")
     draft, at = files["draft.md"], ["--program", programs["track1"]]
+    there, into = os.pipe()  # as a shell's <(…) is handed on
     for words, said in (
         ([draft, *at], "give --evidence FILE"),
+        ([f"/dev/fd/{there}", *at], "give --evidence FILE"),
+        (["A paragraph, and no file. " * 20, *at], "no such file; expected one with the paragraph"),
         ([draft, *at, "--evidence", draft, "--paper", draft], "give --evidence FILE"),
         ([draft, *at, "--evidence", pdf], "not UTF-8"),
         ([draft, *at, "--evidence", empty], "no text in there"),
@@ -175,6 +179,8 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
         finished = aisr("check-text", *words)
         assert finished.code == 2, words
         assert said in finished.err
+    os.close(there)
+    os.close(into)
 
 
 def test_the_record_is_the_one_that_a_file_would_give(files: dict[str, Path], tmp_path: Path) -> None:
