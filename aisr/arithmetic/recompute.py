@@ -40,7 +40,7 @@ class Recomputed(NamedTuple):
 
 def recomputed(draft: Draft) -> list[Recomputed]:
     """All facts of a draft, in its order; behind them where two places disagree, and those of captions and tables."""
-    known = grids(list(draft.floats.values()))[:MOST_TABLES]
+    known = _known(draft)
     one_sided = any(ONE_SIDED.search(one.text) for paragraph in draft.paragraphs for one in paragraph.sentences)
     printed = _printed(draft)
     found: list[Recomputed] = []
@@ -51,7 +51,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
         around = " ".join(one.text for one in paragraph.sentences)
         nearby = refers(paragraph)
         for place, sentence in enumerate(paragraph.sentences):
-            if sentence.hidden or len(sentence.text) > LONGEST:
+            if not _is_prose(sentence):
                 continue
             near, referred = about(sentence, nearby, draft, known)
             text = bare(sentence.text)
@@ -68,6 +68,20 @@ def recomputed(draft: Draft) -> list[Recomputed]:
     for table in known:
         found += _of_table(table, known, one_sided, printed)
     return found
+
+
+def reach(draft: Draft) -> tuple[int, int]:
+    """How many sentences and tables are read: no table without numbers, and none so large that it is data."""
+    paragraphs = (one for one in draft.paragraphs if one.of is None)
+    return sum(_is_prose(each) for one in paragraphs for each in one.sentences), len(_known(draft))
+
+
+def _known(draft: Draft) -> tuple[Grid, ...]:
+    return grids(list(draft.floats.values()))[:MOST_TABLES]
+
+
+def _is_prose(sentence: Sentence) -> bool:
+    return not sentence.hidden and len(sentence.text) <= LONGEST
 
 
 def in_words(text: str, around: str, one_sided: bool) -> Iterator[Fact]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from aisr.arithmetic.facts import MEANINGS, Fact
-from aisr.arithmetic.recompute import Recomputed, recomputed
+from aisr.arithmetic.recompute import Recomputed, reach, recomputed
 from aisr.paper.captions import with_captions
 from aisr.paper.draft import Draft, Float
 from aisr.paper.quotes import misquotes
@@ -41,14 +41,14 @@ def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
     """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
     facts = recomputed(review.draft)
     draft, verdicts = _checked(review.draft, facts, cited)
-    reach, exactly = _reach(review.draft, facts), (EXACTLY,) if verdicts else ()
+    exactly = (EXACTLY,) if verdicts else ()
     judged = bool(review.worth)  # by a model: what that is worth comes first
     return replace(
         review,
         draft=draft,
         verdicts=in_order([*verdicts, *review.verdicts]),
         labels={**review.labels, **LABELS},
-        worth=(*review.worth, reach, *(() if judged else exactly)),
+        worth=(*review.worth, _reach(review.draft, facts), *(() if judged else exactly)),
         more=(*(exactly if judged else ()), *review.more),
     )
 
@@ -60,8 +60,7 @@ def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
 
 def _reach(draft: Draft, facts: Sequence[Recomputed]) -> str:
     """How much of a draft was looked at without a language model: where nothing was found, that may be little."""
-    sentences = sum(len(one.sentences) for one in draft.paragraphs if one.of is None)
-    tables = sum(bool(one.rows) for one in draft.floats.values())
+    sentences, tables = reach(draft)
     wrong = sum(not one.fact.holds for one in facts) or "none"
     told = f"{_counted(len(facts), 'statement')} could be recomputed, {wrong} of them wrong"
     read = f"{_counted(sentences, 'sentence')} and {_counted(tables, 'table')} were read"
