@@ -31,6 +31,15 @@ class Interval(NamedTuple):
         return f"{100 * self.value:.1f} [{100 * self.low:.1f}, {100 * self.high:.1f}]"
 
 
+def in_words(gain: Interval, records: int, other: str) -> str:
+    """What a difference from another program says, on so many records. Of fewer than `FEWEST` an interval is no judge:
+    a handful drawn again and again shows nothing of what other records are like."""
+    if records < FEWEST:
+        return f"{records} records are too few to tell"
+    way = "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better and no worse"
+    return f"{way} than {other}"
+
+
 def score_interval(
     scores: Scores, resamples: int = RESAMPLES, seed: int = SEED, group: Group | None = None
 ) -> Interval:

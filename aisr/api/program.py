@@ -146,12 +146,12 @@ def check(loaded: "Loaded", lm: LM) -> None:
     """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
     from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.images import check_sees
     from aisr.inference.judge import another_lm
+    from aisr.inference.suits import check_suits
     from aisr.programs.errors import UserError
 
     try:
-        check_sees(loaded.program, lm.opened)
+        check_suits(loaded.program, lm.opened)
     except UserError as error:
         raise LMUnavailable(in_python(error)) from error
     attach_embeddings(loaded.program, lm.opened.embeddings)

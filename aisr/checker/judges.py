@@ -7,7 +7,8 @@ from aisr.artifact import manifest as made
 from aisr.base.files import BadArtifact
 from aisr.inference.chances import chances_for
 from aisr.inference.embeddings import attach_embeddings
-from aisr.inference.images import attach_gallery, check_sees, form_of_evidence
+from aisr.inference.images import attach_gallery, form_of_evidence
+from aisr.inference.suits import check_suits
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
@@ -51,7 +52,7 @@ def judge_by(
         judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
         if lm.decides:
             describe_options(judging)
-    check_sees(judging, lm)
+    check_suits(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
     return Judge(kind, task, ready, known(name, artifacts) if name else None)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from aisr.base.text import percent
 from aisr.commands.display import note, say_failures, table
+from aisr.metrics.confidence import in_words
 
 
 def say_budgets(offered: Mapping[str, Any]) -> None:
@@ -66,8 +67,8 @@ def say_champion(made: Any) -> None:
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
         else:
-            better = "better" if made.test.gain.low > 0 else "no better"
-            note(f"  difference from {baseline} on test: {made.test.gain}: {better} than {baseline}")
+            told = in_words(made.test.gain, len(made.test.champion.scores), baseline)
+            note(f"  difference from {baseline} on test: {made.test.gain}: {told}")
             for remark in made.test.baseline.score.remarks:
                 note(f"    {baseline}: {remark}")
     elif "test" in made.manifest.data:

@@ -108,10 +108,10 @@ def _judged(task: "Task", program: "Program", data: Path, lm: "OpenLM") -> tuple
     from aisr.commands import display
     from aisr.inference.confidence import of_record
     from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.images import check_sees
     from aisr.inference.predict import here
+    from aisr.inference.suits import check_suits
 
-    check_sees(program, lm)
+    check_suits(program, lm)
     attach_embeddings(program, lm.embeddings)
     display.note(f"judging the records of {data} without labels, with {lm.spec}")
     known, failures, stopped = {}, {}, None

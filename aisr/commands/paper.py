@@ -231,7 +231,7 @@ def _with_second(judge: "Judge", lm: "OpenLM", below: float) -> "Judge":
     from dataclasses import replace
 
     from aisr.inference.cascade import Stage
-    from aisr.inference.images import check_sees
+    from aisr.inference.suits import check_suits
 
-    check_sees(judge.program, lm)
+    check_suits(judge.program, lm)
     return replace(judge, second=Stage(second_option.behind(judge.program, lm), lm), below=below)

@@ -82,10 +82,11 @@ def predict(
     from aisr.inference import batch_api as batching
     from aisr.inference.cascade import FIRST, SECOND, Stage, cascade
     from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.images import attach_gallery, check_sees, digest_shown, find_gallery
+    from aisr.inference.images import attach_gallery, digest_shown, find_gallery
     from aisr.inference.predict import here
     from aisr.inference.predict import predict as run
     from aisr.inference.shards import Shard
+    from aisr.inference.suits import check_suits
     from aisr.lm.budget import Account
     from aisr.lm.embeddings import Embeddings
 
@@ -132,7 +133,7 @@ def predict(
     stages = [Stage(loaded.program, opened), *([second.stage] if second else [])]
     gallery = find_gallery(image_root, data, artifacts)
     for stage in stages:
-        check_sees(stage.program, stage.lm)
+        check_suits(stage.program, stage.lm)
         attach_embeddings(attach_gallery(stage.program, gallery), opened.embeddings)
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)

@@ -57,8 +57,9 @@ def evaluate(
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import result
-    from aisr.inference.images import attach_gallery, check_sees, find_gallery
+    from aisr.inference.images import attach_gallery, find_gallery
     from aisr.inference.replay import judge_aloud
+    from aisr.inference.suits import check_suits
     from aisr.optimize.datasets.examples import labelled
     from aisr.optimize.decision.ablation import ablate as take_apart
     from aisr.optimize.experiment.evaluation import Evaluation
@@ -67,7 +68,7 @@ def evaluate(
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
-    check_sees(loaded.program, opened)
+    check_suits(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     rows = labelled(chosen, loaded.program, data, limit)

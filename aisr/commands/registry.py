@@ -43,7 +43,9 @@ def compare(
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import measure
-    from aisr.inference.images import attach_gallery, check_sees, find_gallery
+    from aisr.inference.images import attach_gallery, find_gallery
+    from aisr.inference.suits import check_suits
+    from aisr.metrics.confidence import in_words
     from aisr.optimize.datasets.examples import examples, labelled
 
     chosen = chosen_task(task)
@@ -53,7 +55,7 @@ def compare(
     found = []
     for name, loaded in programs:
         warn_of_another_lm(loaded.program, opened)
-        check_sees(loaded.program, opened)
+        check_suits(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(labelled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
@@ -62,8 +64,8 @@ def compare(
         display.note(f"  {found[-1].interval}")
         display.say_failures(found[-1].failures)
     gain = found[1].gain(found[0])
-    verdict = "better than" if gain.low > 0 else "worse than" if gain.high < 0 else "no better and no worse than"
-    display.note(f"difference, record by record: {gain}: {second} is {verdict} {first}")
+    told = in_words(gain, len(found[0].scores), first)
+    display.note(f"difference, record by record: {gain}: {f'{second} is ' if 'than' in told else ''}{told}")
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend)
     raise typer.Exit(RECORDS_FAILED if any(one.failures for one in found) else 0)

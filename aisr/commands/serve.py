@@ -35,7 +35,7 @@ def serve(
     prepare(artifacts, program)
     from aisr.commands.display import note
     from aisr.commands.mlflow_ui import OFFLINE, run
-    from aisr.inference.images import check_sees
+    from aisr.inference.suits import check_suits
     from aisr.lm.open import EMBEDDED, open_lm
     from aisr.tracking import registry
     from aisr.tracking.store import tracking_uri
@@ -45,7 +45,7 @@ def serve(
     spec = lm or compiled
     if lm is None and compiled != EMBEDDED:
         raise UserError(f"{program} was compiled with {compiled}; give --lm, that one or another on purpose")
-    check_sees(loaded.program, open_lm(spec, api_base=api_base))  # what cannot be opened shows itself here, in a line
+    check_suits(loaded.program, open_lm(spec, api_base=api_base))  # what cannot be opened shows itself here, in a line
     note(
         f"serving {program} ({loaded.digest}) with {spec} on http://127.0.0.1:{port}/invocations in about 20 seconds; "
         "Ctrl-C ends it"

@@ -63,13 +63,6 @@ def digest_shown(program: Program, gallery: Gallery | None, paths: Iterable[str]
     return {"pictures": digests.of_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
 
 
-def check_sees(program: Program, lm: "OpenLM") -> None:
-    """Raises UserError where a program shows pictures to a model that takes none."""
-    shows = any(member.options.get("evidence") in ("image", "transcript") for member in members(program))
-    if shows and lm.sees is False:
-        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
-
-
 def form_of_evidence(evidence: str, lm: "OpenLM") -> str:
     """`auto` as what it comes to with an LM: pixels where it is known to take pictures, else OCR."""
     return ("image" if lm.sees else "ocr") if evidence == "auto" else evidence

@@ -99,10 +99,7 @@ class QuestionAdapter(LeanAdapter):
     def _writer(self, signature: Any) -> OpenLM:
         if self.writer is not None:
             return self.writer
-        raise CannotWrite(
-            f"a decision model writes no text, and {signature.__name__} asks for {', '.join(signature.output_fields)}; "
-            "name a model that writes behind it: decide:PROVIDER/MODEL,writer=PROVIDER/MODEL"
-        )
+        raise _no_writer(signature)
 
 
 def lean_adapter() -> dspy.Adapter:
@@ -121,6 +118,16 @@ def writer_of(lm: OpenLM) -> OpenLM | None:
     """Who writes for an LM: itself, or the model behind a decision model; None for nobody."""
     adapter = lm.adapter
     return adapter.writer if isinstance(adapter, QuestionAdapter) else lm
+
+
+def check_writes(signature: Any, lm: OpenLM) -> None:
+    """Raises `CannotWrite` where a decision model would have to write what a signature asks for."""
+    if not lm.decides:
+        return
+    if is_closed(signature):
+        form_of(signature, {})
+    elif writer_of(lm) is None:
+        raise _no_writer(signature)
 
 
 def form_of(signature: Any, constraints: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -154,6 +161,13 @@ def _ask(lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> None:
     constraints = (lm_kwargs.pop("metadata", None) or {}).get("constraints") or {}
     schema = form_of(signature, constraints)
     lm_kwargs["response_format"] = {"type": "json_schema", "json_schema": {"name": FORM, "schema": schema}}
+
+
+def _no_writer(signature: Any) -> CannotWrite:
+    return CannotWrite(
+        f"a decision model writes no text, and {signature.__name__} asks for {', '.join(signature.output_fields)}; "
+        "name a model that writes behind it: decide:PROVIDER/MODEL,writer=PROVIDER/MODEL"
+    )
 
 
 def _decides(lm: Any) -> bool:

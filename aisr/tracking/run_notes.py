@@ -6,7 +6,7 @@ are lists.
 
 from aisr.artifact.manifest import Manifest
 from aisr.base.text import percent
-from aisr.metrics.confidence import Interval
+from aisr.metrics.confidence import in_words
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.optimize.search.champion import Choice, Contender, Tested
 
@@ -18,7 +18,8 @@ def of_compile(made: Manifest, choice: Choice, test: Tested | None) -> str:
     if test is None:
         lines.append("Not scored on a test split.")
     else:
-        gain = f", {_verdict(test.gain)} {baseline.name} (difference {test.gain})" if test.gain else ""
+        told = in_words(test.gain, len(test.champion.scores), baseline.name) if test.gain else ""
+        gain = f", {told} (difference {test.gain})" if told else ""
         with_layer = ", with its decision layer" if layer else ""
         lines.append(f"On the held-out test split{with_layer}: **{test.champion.interval}**{gain}")
     lines += [f"Decision layer: {layer or 'none'}", _code(made.command or "")]
@@ -51,10 +52,6 @@ def of_evaluation(done: Evaluation, name: str) -> str:
 def _line(step: int, one: Contender) -> str:
     seen = "dev" if one.finished else f"{len(one.dev.scores)} records of dev, where it was dropped"
     return f"* candidate {step}: {one.name}, {one.dev.interval} on {seen}, {one.calls} LM calls until then"
-
-
-def _verdict(gain: Interval) -> str:
-    return "better than" if gain.low > 0 else "no better than"
 
 
 def _code(command: str) -> str:

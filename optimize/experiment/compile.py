@@ -15,8 +15,8 @@ from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
 from aisr.base.files import as_json
 from aisr.inference.evaluate import Result, check_any, measure
-from aisr.inference.images import check_sees
 from aisr.inference.judge import judge_all
+from aisr.inference.suits import check_suits
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
@@ -56,7 +56,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     """
     began = time.monotonic()
     student = student_of(plan, lm, lm.embeddings)
-    check_sees(student, lm)
+    check_suits(student, lm)
     watcher.stage("reading the records")
     evidence, rows = prepared(plan, student, lm, teacher, watcher.stage)
     sharing = across(rows)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from aisr.inference.suits import check_suits
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.experiment.evidence import fit_evidence, guessed_budgets, learn
@@ -24,6 +25,7 @@ def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Setting
     """The same with each of several settings in the place of the plan's."""
     unsent = UnsentEmbeddings()
     student = student_of(plan, lm, unsent)
+    check_suits(student, lm)
     train = list(records_of(plan, "train"))
     if unsent.models and ranked(student):
         return _without_vectors(plan, student, unsent, train, lm, teacher, offered)

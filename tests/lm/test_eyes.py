@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aisr.inference.images import attach_gallery, check_sees
+from aisr.inference.images import attach_gallery
 from aisr.inference.judge import Outcome, judge
+from aisr.inference.suits import check_suits
 from aisr.lm import llama_cpp
 from aisr.lm.client import OpenLM
 from aisr.lm.embedded import EmbeddedEngine
@@ -67,11 +68,11 @@ def test_a_text_cannot_pass_for_a_picture(seeing: OpenLM) -> None:
 
 def test_it_is_known_by_both_files_and_may_be_shown_pictures(seeing: OpenLM) -> None:
     program = TRACK1.build({"evidence": "image"})
-    check_sees(program, seeing)
+    check_suits(program, seeing)
     assert seeing.sees is True
     assert seeing.lm.model.count("-") > open_lm(MODEL).lm.model.count("-")
     with pytest.raises(UserError, match="takes no pictures"):
-        check_sees(program, open_lm(MODEL))
+        check_suits(program, open_lm(MODEL))
 
 
 def test_a_projector_that_is_none_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.metrics.confidence import Interval, difference_interval, mean_interval, score_interval
+from aisr.metrics.confidence import Interval, difference_interval, in_words, mean_interval, score_interval
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
@@ -141,3 +141,16 @@ def test_most_intervals_over_groups_contain_the_score_of_the_population() -> Non
 def test_an_empty_corpus_has_no_interval() -> None:
     with pytest.raises(ValueError, match="no records"):
         score_interval(tally_track1([], []))
+
+
+@pytest.mark.parametrize(
+    ("gain", "records", "said"),
+    [
+        (Interval(0.5, 0.1, 0.6), 30, "better than it"),
+        (Interval(-0.5, -0.6, -0.1), 30, "worse than it"),
+        (Interval(0.1, -0.1, 0.2), 30, "no better and no worse than it"),
+        (Interval(0.5, 0.5, 0.5), 3, "3 records are too few to tell"),
+    ],
+)
+def test_a_difference_in_words(gain: Interval, records: int, said: str) -> None:
+    assert in_words(gain, records, "it") == said

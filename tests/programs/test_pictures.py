@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from aisr.inference.images import check_sees, find_gallery, form_of_evidence, nearest_images
+from aisr.inference.images import find_gallery, form_of_evidence, nearest_images
+from aisr.inference.suits import check_suits
 from aisr.lm.open import open_lm
 from aisr.programs.judges.track1 import Track1Judge
 from aisr.programs.records.track1 import EvidenceItem
@@ -228,8 +229,8 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
     object.__setattr__(blind, "sees", False)
     with pytest.raises(ValueError, match="takes no pictures, and this program shows them; compile with --evidence ocr"):
-        check_sees(Track1Judge(evidence="image"), blind)
-    check_sees(Track1Judge(evidence="ocr"), blind)
+        check_suits(Track1Judge(evidence="image"), blind)
+    check_suits(Track1Judge(evidence="ocr"), blind)
     assert [form_of_evidence(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
     object.__setattr__(blind, "sees", True)
     assert form_of_evidence("auto", blind) == "image"

@@ -124,6 +124,16 @@ def test_the_default_search_leaves_out_what_needs_a_writer(walk: Walk, aisr: Ais
     assert "twice" not in estimate
 
 
+@pytest.mark.parametrize(("words", "asked"), [(["track1", "--checks"], "checks"), (["averitec"], "questions")])
+def test_an_estimate_refuses_what_the_run_would(words: list[str], asked: str, aisr: Aisr) -> None:
+    data = SAMPLE / words[0]
+    told = aisr(
+        "compile", "--task", *words, "--data", data, "--lm", OPENAI, *FEW, "--optimizer", "labeled", "--estimate"
+    )
+    assert told.code == 2
+    assert re.search(rf"a decision model writes no text, and \w+ asks for .*{asked}", told.err)
+
+
 def test_the_options_are_sent_in_the_order_of_the_instruction(walk: Walk) -> None:
     """It says to take the first that fits."""
     assert all(text_of(asked).startswith(BRIEF) for asked in walk.asked["usual"])

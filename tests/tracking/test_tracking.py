@@ -387,7 +387,7 @@ def test_a_compile_says_whether_it_is_the_champion(logged: Logged, aisr: Aisr) -
 
 
 def test_two_programs_are_compared_on_the_same_records(logged: Logged, aisr: Aisr, loopback: Loopback) -> None:
-    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--limit", 6]
+    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", logged.root, "--limit", 10]
     words = [logged.folder("first"), "models:/aisr-track1@champion", "--task", "track1", "--data", DATA / "dev.jsonl"]
     finished = aisr("compare", *words, *lm)
     assert finished.code == 0, finished.err
