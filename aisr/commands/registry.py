@@ -65,7 +65,7 @@ def compare(
         display.say_failures(found[-1].failures)
     gain = found[1].gain(found[0])
     told = in_words(gain, len(found[0].scores), first)
-    display.note(f"difference, record by record: {gain}: {f'{second} is ' if 'than' in told else ''}{told}")
+    display.note(f"difference, record by record: {gain}; {second}: {told}")
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend)
     raise typer.Exit(RECORDS_FAILED if any(one.failures for one in found) else 0)

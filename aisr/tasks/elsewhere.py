@@ -20,6 +20,7 @@ SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
 SECTION = "Section “"
 MOST_READ = 200_000  # characters of a table's cells; a longer one is data
+MOST_SEARCHED = 1_000_000  # characters of such a table in which rows are looked for by their names
 RANKED = 20  # passages that are looked through for a sentence
 LEAST = 0.4  # of the score of its own passage, which a passage must have: less is another subject
 MOST_COPIES = 3  # of a sentence that are told, the best first
@@ -145,7 +146,7 @@ class Elsewhere:
         may stand in every row."""
         table = self._by_key.get(key)
         if table is None:  # a table of more cells than are read as one
-            return _naming(self.draft.floats[key].rows, texts)
+            return _naming(self.draft.floats[key].rows[:MOST_SEARCHED], texts)
         labels = {(one.level, one.label) for text in texts for one in mentions(bare(text), table)}
         wanted = {_digits(one.text) for text in texts for one in numbers(text)}
         beside = [(level, label) for level, label in labels if level < table.beside]

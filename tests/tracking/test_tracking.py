@@ -392,4 +392,4 @@ def test_two_programs_are_compared_on_the_same_records(logged: Logged, aisr: Ais
     finished = aisr("compare", *words, *lm)
     assert finished.code == 0, finished.err
     assert "difference, record by record: " in finished.out
-    assert f"is no better and no worse than {logged.folder('first')}" in finished.out
+    assert f": no better and no worse than {logged.folder('first')}" in finished.out
