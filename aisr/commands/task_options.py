@@ -58,8 +58,8 @@ ContextTokens = Annotated[
 Retriever = Annotated[
     str | None,
     typer.Option(
-        help="track2, averitec, context24-figures: bm25 (default), hierarchical, neighbours, variants, dense, hybrid "
-        "or round-robin; the last three with an embedding model behind a colon, or the built-in one."
+        help="track2, averitec, context24-figures: `bm25` (default), `dense` or `hybrid`; the last two with an "
+        "embedding model behind a colon, or the built-in one."
     ),
 ]
 AugmentDensity = Annotated[int, typer.Option(min=1, help="track1, draft: most planted edits in one paragraph.")]
