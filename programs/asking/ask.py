@@ -43,7 +43,7 @@ def asking(
     may hear of it. Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
     config = _config(predict, constraints, draw)
-    keys = _listen(predict)
+    keys = _record_keys(predict)
     prediction, complaint = yield from _attempt(predict, check, traced, config=config, **inputs)
     if prediction is None and _asks_once(predict):
         raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
@@ -59,7 +59,7 @@ def asking(
         )
     if prediction is None:
         if traced:  # an unusable draw fails no record
-            getattr(_lm(predict), "not_to_be_used", lambda keys: None)(keys)
+            getattr(_lm(predict), "invalidate", lambda keys: None)(keys)
         raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
     return prediction
 
@@ -187,10 +187,10 @@ def _config(predict: dspy.Predict, constraints: Constraints, draw: int) -> dict[
     return config
 
 
-def _listen(predict: dspy.Predict) -> list[str]:
+def _record_keys(predict: dspy.Predict) -> list[str]:
     """Where the LM keeps answers, the keys of those that it looks for from here on."""
-    listen = getattr(_lm(predict), "listen", None)
-    return listen() if listen else []
+    record = getattr(_lm(predict), "record_keys", None)
+    return record() if record else []
 
 
 def _asks_once(predict: dspy.Predict) -> bool:
