@@ -102,9 +102,8 @@ def compile_(
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for, questions_for
+    from aisr.inference.chances import chances_for
     from aisr.inference.images import find_gallery, form_of_evidence
-    from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
@@ -138,8 +137,8 @@ def compile_(
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
-        teacher = writer_of(opened) or opened
-    chain = within_reach(chain, optimizer, lm, teacher)
+        teacher = opened
+    chain = within_reach(chain, optimizer, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -149,8 +148,7 @@ def compile_(
     if learnt:
         display.note(str(learnt))
     likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members)
-    asked = {} if members else questions_for(opened, chosen.option_types)
-    given = built.said() | {"samples": samples, "chances": likely} | asked
+    given = built.said() | {"samples": samples, "chances": likely}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)

@@ -1,6 +1,4 @@
-"""What a new program asks, by what an LM gives: for the chances of labels, and what only decision models are asked."""
-
-from collections.abc import Container
+"""Where a new program takes the chances of labels from, by what an LM gives."""
 
 from aisr.lm.client import OpenLM
 
@@ -18,9 +16,3 @@ def chances_for(lm: OpenLM, wanted: str, samples: int | None, needed: bool) -> s
     if not lm.lm.gives_logprobs:
         return "stated"
     return "auto" if lm.endpoint and not lm.decides else None
-
-
-def questions_for(lm: OpenLM, options: Container[str]) -> dict[str, bool]:
-    """Options of a new program that only one for a decision model has: to ask which pairs bear on a claim, which such a
-    model answers beside the label, and another would have to write. options: those that there are."""
-    return {"bearing": True} if lm.decides and "bearing" in options else {}

@@ -1,7 +1,7 @@
 """Whether an LM can do what a program asks of it, before it is asked."""
 
 from aisr.lm.client import OpenLM
-from aisr.lm.question_adapter import check_writes
+from aisr.lm.decide import check_writes
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import members
