@@ -42,7 +42,7 @@ def _check_there(program: str, artifacts: Path) -> None:
         check_there(Path(program), artifacts)
 
 
-ADDRESSES = ("--api-base", "--teacher-api-base", "--second-api-base", "--embedding-api-base")
+ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
 
 
 def command_line() -> str:
