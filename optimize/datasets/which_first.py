@@ -2,8 +2,7 @@
 
 Those that the program is least sure of: they hold its errors, half again to three times as many as drawn ones. But not
 all of one kind: one record of each group before a second of any (a group shares a paper, a picture or a claim), and no
-predicted label more than its share. What that finds and teaches is measured by
-`python -m aisr.optimize.studies.corrections`; records chosen so are harder than others, and no sample to measure on.
+predicted label more than its share. Records chosen so are harder than others, and no sample to measure on.
 """
 
 import random

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from aisr.metrics.context24_figures import files as figure_files
-from aisr.optimize.studies import elements
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_figures import Context24FiguresRecord
@@ -224,25 +223,6 @@ def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
     hidden = read_rows(SAMPLE / NAME / "test-inputs.jsonl")
     assert [row["id"] for row in hidden] == [row["id"] for row in read_rows(FILES[2])]
     assert not any("findings" in row for row in hidden)
-
-
-def test_the_table_compares_strategies(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: Loopback
-) -> None:
-    chosen = ("element/100/spelled/plain", "element/sentence/read/captions", "chunk/sentence/captions", "hierarchical")
-    monkeypatch.setattr(elements, "WAYS", tuple((name, "bm25") for name in chosen))
-    monkeypatch.setattr("sys.argv", ["elements", *map(str, FILES), "--task", NAME])
-    assert elements.main() == 0
-    said = capsys.readouterr().out
-    assert "48 claims" in said
-    rows = {line.split(" | ")[0].removeprefix("| "): line for line in said.splitlines() if line.startswith("| ")}
-    assert set(chosen) < set(rows)
-    assert "fitted, cross-validated" in said
-    score = {name: float(rows[name].split(" | ")[2].split()[0]) for name in chosen}
-    assert score["element/sentence/read/captions"] > score["element/100/spelled/plain"]
-    monkeypatch.setattr("sys.argv", ["elements", str(FILES[2]), "--task", "averitec"])
-    assert elements.main() == 2
-    assert "ranks no figures" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
