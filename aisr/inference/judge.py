@@ -30,8 +30,7 @@ ResultT = TypeVar("ResultT")
 @dataclass(frozen=True)
 class Outcome:
     """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it; the
-    evidence ids that it named itself, all of them as they were ranked, and the odds of the first; which of several LMs
-    it came from."""
+    evidence ids that it named itself, all of them as they were ranked, and the odds of the first."""
 
     answer: Answer | None
     failure: str | None = None
@@ -39,7 +38,6 @@ class Outcome:
     named: Sequence[str] = ()
     ranking: Sequence[str] = ()
     odds: Sequence[float] = ()
-    by: str | None = None
 
 
 def judge(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> Outcome:

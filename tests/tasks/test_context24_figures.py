@@ -54,14 +54,14 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = [
         "--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine",
-        "--strategy", "element/sentence/plain", "--order", 6,
+        "--strategy", "element/sentence", "--order", 6,
     ]  # fmt: skip
     compiled = estimated_and_compiled(aisr, *at, *words, *lm)
     assert "without any LM" in compiled.out
     folder = artifacts / NAME / "mine"
     made = json.loads((folder / "manifest.json").read_text())
     scores = made["scores"]
-    assert made["options"]["strategy"] == "element/sentence/plain"
+    assert made["options"]["strategy"] == "element/sentence"
     assert made["champion"].startswith("labeled")
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
@@ -117,31 +117,6 @@ def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, ais
     assert predicted.code == 0, predicted.err
     assert len(read_rows(out)) == 12
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "options", "demos"),
-    [("bootstrap", ["--order", 4], {"describe": 1, "rank": 1}), ("labeled", ["--order", 0], {"describe": 0})],
-)
-def test_both_steps_are_compiled(
-    optimizer: str, options: list[Any], demos: dict[str, int], server: Loopback, artifacts: Path, aisr: Aisr,
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    # Of the walls of train it knows what to say, of the others once a demo shows it.
-    server.reply = lambda asked: reader(asked.question, asked.has_demos or not re.search("lime|turf", asked.question))
-    rows = [{**row, "findings": ["FIG 1"]} for row in read_rows(corpus(tmp_path))]
-    for side, lines in (("train", rows[:3]), ("dev", rows[3:5])):
-        write(tmp_path / f"{side}.jsonl", lines)
-    compiled = aisr(
-        "compile", "--task", NAME, "--data", tmp_path, "--optimizer", optimizer, "--candidates", 1, "--demos", 1,
-        "--name", "steps", "--strategy", "element/sentence/plain", "--rephrase", *options, "--no-track",
-        "--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts,
-    )  # fmt: skip
-    assert compiled.code == 0, compiled.err
-    found = aisr("inspect", "--task", NAME, "--program", artifacts / NAME / "steps", "--artifacts", artifacts)
-    assert found.code == 0, found.err
-    state = json.loads((artifacts / NAME / "steps" / "program.json").read_text())["state"]
-    assert {name: len(part["demos"]) for name, part in state.items()} == demos
 
 
 def withheld(row: dict[str, Any]) -> str:
