@@ -1,23 +1,16 @@
-"""What the readers of papers find in the sample paper, without any LM: `python -m aisr.optimize.studies.paper`.
+"""The share of the sample paper that a reader finds, by `structure.json`, which a person wrote from the paper.
 
-The paper is read twice, from LaTeX and from its PDF, and held to `structure.json`, which a person wrote from the paper.
 Texts are compared by their letters and digits: blanks, hyphens and the form of quotes and minus signs do not count.
 """
 
 import re
-import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.base.files import read_json
-from aisr.commands.display import note, table
-from aisr.paper import latex, pdf
 from aisr.paper.draft import Draft
 
-SAMPLE = Path("data/sample/paper")
 SIGNS = re.compile(r"[^\W_]|(?<=\d)\.(?=\d)")
 
 
@@ -26,24 +19,6 @@ class Share(NamedTuple):
 
     found: int
     of: int
-
-    def __str__(self) -> str:
-        return f"{self.found} of {self.of}" if self.of else "-"
-
-
-def main() -> int:
-    """Run the study."""
-    key = read_json(SAMPLE / "structure.json")
-    drafts = {"LaTeX": latex.read(SAMPLE / "main.tex"), "PDF": pdf.read(SAMPLE / "main.pdf")}
-    shares = {form: measured(draft, key) for form, draft in drafts.items()}
-    rows = [[what, *(str(shares[form][what]) for form in drafts)] for what in shares["LaTeX"]]
-    table("The sample paper: found of what stands in it", ["", *drafts], rows)
-    for form, draft in drafts.items():
-        more = sorted(set(map(plain, _said(draft))) - {plain(one["text"]) for one in _sentences(key)})
-        note(
-            f"{form}: {len(more)} sentences that are none of the paper's, {len(draft.unread)} things listed as not read"
-        )
-    return 0
 
 
 def measured(draft: Draft, key: Mapping[str, Any]) -> dict[str, Share]:
@@ -104,10 +79,6 @@ def _sentences(key: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [one for paragraph in key["paragraphs"] for one in paragraph["sentences"]]
 
 
-def _said(draft: Draft) -> list[str]:
-    return [one.text for paragraph in draft.paragraphs for one in paragraph.sentences]
-
-
 def _cells(wanted: list[list[str]], rows: str) -> list[bool]:
     """For each cell of the key with words in it, whether the row in its place has it."""
     lines = [Counter(plain(cell) for cell in row.split("\t")) for row in rows.split("\n")]
@@ -118,7 +89,3 @@ def _cells(wanted: list[list[str]], rows: str) -> list[bool]:
             found.append(there[cell] > 0)
             there[cell] -= 1
     return found
-
-
-if __name__ == "__main__":
-    sys.exit(main())

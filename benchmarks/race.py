@@ -1,7 +1,7 @@
-"""`python -m aisr.metrics.studies.race`: what does racing candidates save against judging all of dev, and what does it
+"""`python -m benchmarks.race`: what does racing candidates save against judging all of dev, and what does it
 lose?
 
-Pools of simulated candidates (aisr.metrics.studies.simulation) are raced over dev samples as
+Pools of simulated candidates (benchmarks.simulation) are raced over dev samples as
 `aisr.optimize.search.champion` races programs, and all of them are judged on all of dev as well. No LM is called. The
 answer is the same on every run.
 """
@@ -13,8 +13,8 @@ import numpy as np
 
 from aisr.metrics.racing import rungs, survivors
 from aisr.metrics.scores import value
-from aisr.metrics.studies.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 from aisr.metrics.tally import Tally
+from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 POOLS = (6, 20)
 SIZES = (100, 200, 400)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from aisr.optimize.datasets.paper_faults import Fault, Kind, faults
-from aisr.optimize.datasets.planted_paper import Planted, chosen, plantable, planted
 from aisr.paper.draft import Draft
 from aisr.paper.latex import read
 from aisr.programs.errors import UserError
+from benchmarks.injected_errors.errors import Fault, Kind, faults
+from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
 from support import growth, source
 from support.drafts import SITES, draft, table
 
@@ -146,7 +146,7 @@ def test_what_leads_out_of_the_folder_is_not_copied(paper: Path, tmp_path: Path)
 
 
 def test_a_folder_too_large_is_refused(paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aisr.optimize.datasets.planted_paper.MOST_BYTES", 100)
+    monkeypatch.setattr("benchmarks.injected_errors.paper.MOST_BYTES", 100)
     with pytest.raises(UserError, match="more than"):
         copy(paper, tmp_path / "copy", list(plantable(read(paper), 1))[:1])
 

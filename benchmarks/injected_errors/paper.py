@@ -11,11 +11,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.optimize.datasets.paper_faults import Fault, Kind, faults
 from aisr.paper.draft import Draft, Sentence
 from aisr.paper.files import main_file
 from aisr.paper.open import read
 from aisr.programs.errors import UserError
+from benchmarks.injected_errors.errors import Fault, Kind, faults
 
 MOST_BYTES = 300 * 2**20  # of a folder that is copied
 MOST_FILES = 5_000

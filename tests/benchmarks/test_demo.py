@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.optimize.studies import demo
+from benchmarks import demo
 from support.corpora import read_rows
 from support.paths import SAMPLE
 

@@ -1,7 +1,7 @@
-"""What `check-paper` finds of faults planted in papers: `python -m aisr.optimize.studies.draft PAPER… --lm LM`.
+"""What `check-paper` finds of faults planted in papers: `python -m benchmarks.injected_errors PAPER… --lm LM`.
 
 A paper is a LaTeX main file, its folder, or Markdown, which is copied; in each copy a few sentences are changed so that
-the paper's own tables deny them (see `aisr.optimize.datasets.paper_faults`), and the whole check is run on it. Prints
+the paper's own tables deny them (see `benchmarks.injected_errors.errors`), and the whole check is run on it. Prints
 how many of them it found by kind, how many sentences that nobody touched it flagged, and what it came to. With
 `--records FILE` nothing is checked: what a second look is shown of the copies is written as labelled records of drafts.
 """
@@ -18,13 +18,13 @@ from aisr.base.files import write_whole
 from aisr.commands.display import note, table
 from aisr.commands.options import ARTIFACTS
 from aisr.commands.session import prepare
-from aisr.metrics.planted import FIRST, FLAGS, LEVELS, Found, first_planted, recalls, untouched
-from aisr.optimize.datasets.paper_faults import Fault, Kind
-from aisr.optimize.datasets.planted_paper import Planted, chosen, plantable, planted
 from aisr.paper.open import read
 from aisr.programs.errors import UserError
 from aisr.review.recomputed import NO_LM, without_lm
 from aisr.review.verdicts import Review, Verdict, level
+from benchmarks.injected_errors.errors import Fault, Kind
+from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
+from benchmarks.injected_errors.score import FIRST, FLAGS, LEVELS, Found, first_planted, recalls, untouched
 
 MOST_MISSED = 20  # that are named
 Check = Callable[[Path], Review]
@@ -68,7 +68,7 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
 
         return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda runs: None
     from aisr.commands.display import say_spend
-    from aisr.optimize.studies.checking import Checking
+    from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(given)
     costs = {paper: checking.cost(paper) for paper in given.papers if plantable(read(paper), 1)}
@@ -90,8 +90,8 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts, half of the sentences that a table bears out left as they are."""
     from aisr.checker.reading import read_paper
-    from aisr.optimize.datasets.draft_records import labelled
     from aisr.tasks.paper_tasks import without_pictures
+    from benchmarks.injected_errors.records import labelled
 
     lines = []
     for number, paper in enumerate(papers, start=1):
@@ -190,7 +190,7 @@ def _missed(fault: Fault, found: Found) -> bool:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m aisr.optimize.studies.draft", description="Plant faults into papers and look for them."
+        prog="python -m benchmarks.injected_errors", description="Plant faults into papers and look for them."
     )
     parser.add_argument("papers", type=Path, nargs="+", help="LaTeX main files, folders of these, or Markdown")
     parser.add_argument("--lm", help="as for `aisr check-paper`; `none` is arithmetic alone")

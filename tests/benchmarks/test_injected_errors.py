@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from aisr.optimize.studies import draft
 from aisr.paper.latex import read
 from aisr.programs.reading.lines import read as read_records
 from aisr.programs.records.draft import DraftRecord
+from benchmarks.injected_errors import __main__ as draft
 from support import source
 from support.scripted import field, question, scripted, written
 
@@ -68,7 +68,7 @@ def test_with_a_model_the_verdicts_of_both_looks_are_counted_and_what_they_cost(
     paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lm = scripted(knowing(paper))
-    monkeypatch.setattr("aisr.optimize.studies.checking.opened_lm", lambda *given, **more: lm)
+    monkeypatch.setattr("benchmarks.injected_errors.checking.opened_lm", lambda *given, **more: lm)
     words = [str(paper), "--lm", "openai/scripted", "--seeds", "1", "--faults", "2"]
     assert draft.main([*words, "--artifacts", str(tmp_path / "artifacts")]) == 0
     said = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The check of `aisr check-paper` as a study runs it on whole papers, and what its two looks cost."""
+"""The check of `aisr check-paper` as this measurement runs it on whole papers, and what its two looks cost."""
 
 import argparse
 from pathlib import Path

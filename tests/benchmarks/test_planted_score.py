@@ -1,6 +1,6 @@
 """What a check found of planted faults, counted by hand."""
 
-from aisr.metrics.planted import Found, first_planted, recalls, untouched
+from benchmarks.injected_errors.score import Found, first_planted, recalls, untouched
 
 ONE = Found(
     "wrens",

@@ -1,4 +1,4 @@
-"""Corpora and pools of candidate programs that exist only as counts: what `aisr.metrics.studies.objective` measures
+"""Corpora and pools of candidate programs that exist only as counts: what `benchmarks.objective` measures
 objectives on.
 
 A *world* is a label mix. Published figures behind it (guidelines, section 1; the test phase as participants described

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from aisr.arithmetic.numbers import in_text
-from aisr.optimize.datasets.paper_faults import CONTRADICTED, Fault, spots
 from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import causes, quantifiers
 from aisr.programs.labels import DraftLabel
 from aisr.tasks.correctable import Said
 from aisr.tasks.paper_checks import checks
 from aisr.tasks.paper_tasks import WHOLE, Judged
+from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 Place = tuple[int, int]  # paragraph and sentence
 

@@ -15,15 +15,27 @@ from aisr.arithmetic.grid import Grid, grids, is_mean, is_total
 from aisr.arithmetic.names import Mention, mentions
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed, refers
-from aisr.optimize.datasets.borne_out import Order, Told, cells_of, differences, gives, holds_number, orders, told
 from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import Cue, causes, quantifiers
-from aisr.tasks.planted_edits import add_cause, widen_scope
+from benchmarks.injected_errors.supported import Order, Told, cells_of, differences, gives, holds_number, orders, told
 
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger
 DIGITS_ALONE = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
 MOST_NAMES = 4  # of a table that are tried in another's place
+CAUSES = (
+    "because it models long-range structure better",
+    "which stems from a smoother loss surface",
+    "as its representations separate the rare cases more clearly",
+    "owing to the regularising effect of its training signal",
+    "since it suppresses noise in the early layers",
+)
+SCOPES = (
+    "and the same holds for every dataset and setting",
+    "regardless of domain, size or language",
+    "in all conditions that matter in practice",
+    "and this carries over to any comparable system",
+)
 
 
 class Kind(StrEnum):
@@ -161,11 +173,16 @@ def _names(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
 
 
 def _scopes(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    yield from _tail(widen_scope(text, "", draw, ()), quantifiers, spot, text)
+    yield from _tail(_with_tail(text, draw.choice(SCOPES)), quantifiers, spot, text)
 
 
 def _causes(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    yield from _tail(add_cause(text, "", draw, ()), causes, spot, text)
+    yield from _tail(_with_tail(text, draw.choice(CAUSES)), causes, spot, text)
+
+
+def _with_tail(sentence: str, tail: str) -> str | None:
+    body = sentence.rstrip()
+    return f"{body[:-1]}, {tail}{body[-1]}" if body.endswith((".", "!")) and len(body.split()) > 3 else None
 
 
 KINDS: dict[Kind, Callable[[Spot, str, random.Random], Iterator[Change]]] = {

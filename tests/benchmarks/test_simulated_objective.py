@@ -5,7 +5,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from aisr.metrics.f1 import FN, FP, TP
-from aisr.metrics.studies.objective import (
+from aisr.metrics.tally import Tally
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from benchmarks.objective import (
     OBJECTIVES,
     SHOWN,
     Plan,
@@ -17,9 +19,7 @@ from aisr.metrics.studies.objective import (
     main,
     study,
 )
-from aisr.metrics.studies.simulation import WORLDS, Candidate, World, draw_corpus, draw_pool, judge, part
-from aisr.metrics.tally import Tally
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from benchmarks.simulation import WORLDS, Candidate, World, draw_corpus, draw_pool, judge, part
 
 TRAIN_DEV, TEST_SHAPED, CITATIONS = WORLDS
 QUICK = Plan(sizes=(100, 200, 400), seeds=2, pools=3, draws=2, candidates=40, train=400, truth=1500)

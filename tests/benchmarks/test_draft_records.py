@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from aisr.checker.reading import read_paper
-from aisr.optimize.datasets.draft_records import labelled
-from aisr.optimize.datasets.paper_faults import Fault, Kind
-from aisr.optimize.datasets.planted_paper import plantable, planted
 from aisr.paper.latex import read
 from aisr.programs.records.draft import DraftRecord
+from benchmarks.injected_errors.errors import Fault, Kind
+from benchmarks.injected_errors.paper import plantable, planted
+from benchmarks.injected_errors.records import labelled
 from support import source
 
 

@@ -1,7 +1,7 @@
-"""`python -m aisr.metrics.studies.objective`: how far may the objectives that an optimizer can maximise be trusted? No
+"""`python -m benchmarks.objective`: how far may the objectives that an optimizer can maximise be trusted? No
 LM is called.
 
-Pools of 60 simulated candidate programs (aisr.metrics.studies.simulation) are ranked by each objective on a sample of
+Pools of 60 simulated candidate programs (benchmarks.simulation) are ranked by each objective on a sample of
 records. The ranking is compared with the official score, of the same sample and in truth (20,000 records of the same
 world). The credit is linearised at a program of the worse half of the pool, as the uncompiled one is, on 400 records
 that stand in no sample. `--full` prints every size, objective and spread. The answer is the same on every run.
@@ -18,8 +18,8 @@ from scipy.stats import spearmanr
 from aisr.metrics.credit import Credit, linearise
 from aisr.metrics.f1 import FN, FP, TP, f1_scores
 from aisr.metrics.scores import value
-from aisr.metrics.studies.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 from aisr.metrics.tally import Tally
+from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 Floats = NDArray[np.float64]
 
@@ -264,7 +264,7 @@ FORMS = (_share, _share, _share, _points, _points)  # of the parts of an Agreeme
 def main(argv: Sequence[str] | None = None, plan: Plan = PLAN) -> None:
     """Print the tables to stdout."""
     parser = argparse.ArgumentParser(
-        prog="python -m aisr.metrics.studies.objective", description=(__doc__ or "").partition("\n")[0]
+        prog="python -m benchmarks.objective", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--full", action="store_true", help="every sample size, objective and spread")
     whole = parser.parse_args(argv).full
