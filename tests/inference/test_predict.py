@@ -179,16 +179,6 @@ def test_a_removed_file_is_begun_anew(tmp_path: Path) -> None:
     assert summary == Summary(12, 12)
 
 
-def test_what_an_earlier_version_began_is_gone_on_with(tmp_path: Path) -> None:
-    """It put what says whose the predictions are right beside them."""
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-    run(data, out, right)
-    run_file(out).rename(f"{out}.run.json")
-    run(data, out, [])
-    with pytest.raises(CannotResume, match="begun with another lm"):
-        run(data, out, [], identity={**IDENTITY, "lm": "another"})
-
-
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     lock_file(out).parent.mkdir()
