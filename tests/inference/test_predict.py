@@ -17,7 +17,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.inference.predict import Summary, here, predict
-from aisr.inference.predictions_file import CannotResume, lock_file, run_file
+from aisr.inference.predictions_file import CannotResume, lock_file
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
