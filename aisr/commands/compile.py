@@ -72,16 +72,13 @@ def compile_(
     augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
     augment_density: AugmentDensity = 1,
     decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
-    ] = None,
-    chances: Annotated[
-        str,
+    states: Annotated[
+        bool | None,
         typer.Option(
-            help="How likely each label is: from `logprobs`, `stated` by the LM beside each label, by agreement of "
-            "`samples`, or one `vote`; `auto`: logprobs where the LM gives them, else stated."
+            help="Whether the LM states how likely each label is. Default: where it gives no log-probabilities, or may "
+            "give none."
         ),
-    ] = "auto",
+    ] = None,
     built: ProgramOptions,
     image_root: ImageRoot = None,
     evidence_share: EvidenceShare = None,
@@ -102,9 +99,8 @@ def compile_(
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for, questions_for
     from aisr.inference.images import find_gallery, form_of_evidence
-    from aisr.lm.question_adapter import writer_of
+    from aisr.inference.suits import states_for
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
@@ -138,8 +134,8 @@ def compile_(
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
-        teacher = writer_of(opened) or opened
-    chain = within_reach(chain, optimizer, lm, teacher)
+        teacher = opened
+    chain = within_reach(chain, optimizer, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -148,9 +144,9 @@ def compile_(
     learnt = corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
-    likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types and not members)
-    asked = {} if members else questions_for(opened, chosen.option_types)
-    given = built.said() | {"samples": samples, "chances": likely} | asked
+    if states is None and "states" in chosen.option_types and not members:
+        states = states_for(opened) or None
+    given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
