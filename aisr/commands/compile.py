@@ -100,7 +100,7 @@ def compile_(
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.images import find_gallery, form_of_evidence
-    from aisr.inference.suits import questions_for, states_for
+    from aisr.inference.suits import states_for
     from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.evidence.budget_fit import HOLD
@@ -147,8 +147,7 @@ def compile_(
         display.note(str(learnt))
     if states is None and "states" in chosen.option_types and not members:
         states = states_for(opened) or None
-    asked = {} if members else questions_for(opened, chosen.option_types)
-    given = built.said() | {"states": states} | asked
+    given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
