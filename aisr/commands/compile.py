@@ -101,7 +101,6 @@ def compile_(
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.inference.suits import states_for
-    from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
@@ -135,8 +134,8 @@ def compile_(
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
-        teacher = writer_of(opened) or opened
-    chain = within_reach(chain, optimizer, lm, teacher)
+        teacher = opened
+    chain = within_reach(chain, optimizer, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():

@@ -1,7 +1,7 @@
-"""What suits an LM: whether it can do what a program asks of it, and whether it is asked how likely its labels are."""
+"""What suits an LM: whether it can do what a program asks of it, and what a new program asks of it."""
 
 from aisr.lm.client import OpenLM
-from aisr.lm.question_adapter import check_writes
+from aisr.lm.decide import check_writes
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import members

@@ -19,7 +19,7 @@ from aisr.optimize.search.cost_estimate import Bounds, bounds, total
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import models, seen_by
-from aisr.programs.questions.closed import describe_options
+from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 

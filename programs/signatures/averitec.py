@@ -81,5 +81,4 @@ def answering(questions: bool) -> type[dspy.Signature]:
 
 def judging(states: bool) -> type[dspy.Signature]:
     """What the judging predictor is asked: how likely the label is stands behind it."""
-    asked: Any = stated.stating(JudgeClaim, VERDICTS) if states else JudgeClaim
-    return asked  # type: ignore[no-any-return]
+    return stated.stating(JudgeClaim, VERDICTS) if states else JudgeClaim
