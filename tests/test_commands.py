@@ -152,7 +152,9 @@ def test_an_ensemble_is_compiled_predicted_and_served_like_any_program(walk: Wal
     both = ["--task", "track2", "--program", walk.root / "track2" / "both", *walk.lm]
     finished = aisr("predict", *both, "--data", walk.inputs("track2"), "--out", tmp_path / "both.jsonl")
     assert finished.code == 0, finished.err
-    assert [set(line) for line in read_rows(tmp_path / "both.jsonl")] == [{"id", "label", "evidence_para_ids"}] * 6
+    assert [set(line) for line in read_rows(tmp_path / "both.jsonl")] == [
+        {"id", "label", "evidence_para_ids", "probabilities"}
+    ] * 6
 
 
 @pytest.mark.parametrize(
