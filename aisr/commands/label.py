@@ -11,7 +11,6 @@ from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
-    EstimateByDev,
     LMSpec,
     Root,
     chosen_task,
@@ -52,7 +51,6 @@ def label(
     embedding_api_base: EmbeddingApiBase = None,
     image_root: ImageRoot = None,
     spending: Spending,
-    estimate: EstimateByDev = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write a page for a person to label records on: those first that a program is least sure of, spread over labels
@@ -76,18 +74,7 @@ def label(
     by, stopped = By(None, None), None
     if loaded and program:
         ledger, prices = spending.ledger(), spending.prices()
-        opened = opened_lm(lm, reach, ledger, **prices, embedding_api_base=embedding_api_base, keyed=not estimate)
-        if estimate:
-            from aisr.commands.display import say_foretold
-            from aisr.report.foretold import embedding, foretell
-            from aisr.tracking import registry
-
-            count = sum(1 for _ in _unlabelled(chosen, data))
-            records = _unlabelled(chosen, data)
-            embedded = embedding(loaded.program, records, opened.embeddings)
-            dev = registry.dev_records(program, artifacts)
-            say_foretold(foretell(dev, count, opened.lm.price, embedded), count)
-            return
+        opened = opened_lm(lm, reach, ledger, **prices, embedding_api_base=embedding_api_base)
         warn_of_another_lm(loaded.program, opened)
         by = By(loaded.digest, opened.spec)
         known, stopped = _judged(chosen, judge, data, opened)

@@ -14,7 +14,7 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     Batch,
     BatchAnswers,
-    EstimateByDev,
+    Estimate,
     Jsonl,
     LMSpec,
     ProgramName,
@@ -26,9 +26,7 @@ from aisr.commands.task_options import EmbeddingApiBase, ImageRoot, TaskName
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from aisr.programs.records.base import Record
+    pass
 
 
 def predict(
@@ -65,7 +63,7 @@ def predict(
         str | None, typer.Option(help="With --engine ray: the cluster, or `auto`. Default: one of this machine alone.")
     ] = None,
     spending: Spending,
-    estimate: EstimateByDev = False,
+    estimate: Estimate = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
@@ -73,6 +71,7 @@ def predict(
     prepare(artifacts, program)
     from aisr.commands import display
     from aisr.inference import batch_api as batching
+    from aisr.inference.dry_run import DryRun
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.images import attach_gallery, digest_shown, find_gallery
     from aisr.inference.predict import here
@@ -80,6 +79,7 @@ def predict(
     from aisr.inference.shards import Shard
     from aisr.inference.suits import check_suits
     from aisr.lm.embeddings import Embeddings
+    from aisr.programs.reading.lines import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")
@@ -103,23 +103,19 @@ def predict(
     else:
         opened = opened_lm(**settings, reach=reach, ledger=ledger, keyed=not estimate)
     warn_of_another_lm(loaded.program, opened)
-    if estimate:
-        from aisr.programs.reading.lines import read
-        from aisr.report.foretold import embedding, foretell
-        from aisr.tracking import registry
-
-        def wanted() -> "Iterator[Record]":
-            everything = enumerate(read(data, chosen.record, chosen.name))
-            return (record for place, record in everything if share.has(place))
-
-        count = sum(1 for _ in wanted())
-        dev = registry.dev_records(program, artifacts)
-        embedded = embedding(loaded.program, wanted(), opened.embeddings)
-        display.say_foretold(foretell(dev, count, opened.lm.price, embedded), count)
-        return
+    dry = DryRun() if estimate else None
+    if dry:
+        opened = dry.open(opened)
     gallery = find_gallery(image_root, data, artifacts)
     check_suits(loaded.program, opened)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+    if dry:
+        records = (record for place, record in enumerate(read(data, chosen.record, chosen.name)) if share.has(place))
+        with display.live(dry.ledger) as shown:
+            for _ in here(chosen, loaded.program, opened)(records):
+                shown.judged()
+        display.print_estimate(dry, ledger.limits)
+        return
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)

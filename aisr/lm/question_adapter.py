@@ -116,8 +116,8 @@ def question_adapter(writer: OpenLM | None) -> dspy.Adapter:
 
 def writer_of(lm: OpenLM) -> OpenLM | None:
     """Who writes for an LM: itself, or the model behind a decision model; None for nobody."""
-    adapter = lm.adapter
-    return adapter.writer if isinstance(adapter, QuestionAdapter) else lm
+    writer: OpenLM | None = getattr(lm.adapter, "writer", None)
+    return writer if lm.decides else lm
 
 
 def check_writes(signature: Any, lm: OpenLM) -> None:
