@@ -137,7 +137,7 @@ def print_estimate(run: Any, limits: Any) -> None:
         price = price.replace("(--price gives", "(--price and --embedding-price give")
         embedded = f" ({run.embedded:,} of them to embed)"
     note(
-        f"about {spend.calls:,} LM calls (+{spend.cached_calls:,} from the cache), {spend.prompt_tokens:,} prompt"
+        f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt"
         f"{embedded} and {spend.completion_tokens:,} completion tokens, {price}. Nothing was sent"
     )
     if spend.completion_tokens:

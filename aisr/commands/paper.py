@@ -29,8 +29,8 @@ PaperLM = Annotated[
     typer.Option(
         "--lm",
         envvar="AISR_LM",
-        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, gguf:PATH, or "
-        "PROVIDER/MODEL such as openai/gpt-4o-mini.",
+        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, or PROVIDER/MODEL "
+        "such as openai/gpt-4o-mini.",
     ),
 ]
 

@@ -203,7 +203,7 @@ class Track2Judge(LabelJudge, Ranking):
             found = paper_passages.chosen(claim, paper, ranking, most, self.given.sifted)
             seen, shown = plain(found.text), found.shown
             nameable = able_to_decide(shown, paper)
-        (judged,), answers = yield from self.labelled(
+        (judged,), answer = yield from self.labelled(
             self.judge,
             claim,
             "label",
@@ -216,12 +216,11 @@ class Track2Judge(LabelJudge, Ranking):
             claim=claim,
             **({"shown_ids": _listed(shown)} if self.given.listed else {}),
         )
-        chosen = next(answer for answer in answers if answer.label == judged.label)
-        model = dspy.Prediction(judgements=[judged], named=chosen.evidence_ids, ranking=ranking, odds=odds)
+        model = dspy.Prediction(judgements=[judged], named=answer.evidence_ids, ranking=ranking, odds=odds)
         if self.given.quotes:
-            model.quotes = dict(zip(chosen.evidence_ids, chosen.evidence_quotes, strict=False))
+            model.quotes = dict(zip(answer.evidence_ids, answer.evidence_quotes, strict=False))
             model.quotable = paragraphs_shown(seen, shown)
-            likely = [*chosen.evidence_ids, *ranking[: 2 * EVIDENCE_K]]  # more than can be named in the end
+            likely = [*answer.evidence_ids, *ranking[: 2 * EVIDENCE_K]]  # more than can be named in the end
             model.best = {key: self._closest(claim, model.quotable[key]) for key in likely if key in model.quotable}
         return self.conclude(self.decision, {LM: model}, passages=passages, claim=claim, naming=self.naming)
 

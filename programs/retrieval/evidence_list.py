@@ -1,7 +1,7 @@
 """Which paragraphs to name as evidence, by two heads: what the model named, and what the ranker thinks of them.
 
 They err in different places, so that of three ids two from the one and one from the other hold a gold one more often
-than three from either (`python -m aisr.optimize.studies.naming`).
+than three from either.
 """
 
 import math

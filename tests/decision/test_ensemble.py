@@ -83,7 +83,7 @@ def test_an_ensemble_of_which_nothing_is_answered_is_not_saved(tmp_path: Path) -
 
 @pytest.mark.parametrize("task", TRACKS)
 def test_an_ensemble_is_an_artifact_like_any_other(task: Task) -> None:
-    members = {"a": task.build({}), "b": task.build({"samples": 2})}
+    members = {"a": task.build({}), "b": task.build({"states": True})}
     program = Ensemble(members)
     text = program_text(task, program)
     loaded = parse(text, "a test").program

@@ -5,15 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from aisr.compat.reanchor import reanchored
+from aisr.inference.dry_run import spend_of
 from aisr.inference.judge import judge
+from aisr.lm.budget import Spend
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
 from aisr.optimize.datasets.examples import labelled
-from aisr.optimize.search.record_cost import costs, usd_per_1000
 from aisr.programs.questions.closed import describe_options
 from aisr.programs.reading.lines import read
 from aisr.tasks.averitec import AVERITEC
@@ -89,30 +88,21 @@ def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopba
         given.append(claim(*["Supported"] * 130))  # more questions than a request takes: two, each with the text
     for record in given:
         example = program.prepare(record)
-        (cost,) = costs(program, [example], lm, (), 0, most=False)
+        spend = spend_of(program, [example], lm)
         loopback.asked.clear()
         judge(task, program, example, lm)
-        assert (cost.calls, cost.completion) == (1, 0)
+        assert (spend.calls, spend.completion_tokens) == (1, 0)
         arrived = sum(map(sent, loopback.asked))
-        assert 0.7 * arrived < cost.prompt < 1.3 * arrived
-        assert costs(program, [example], lm, (), 0, most=True) == [cost]  # nothing is asked for twice
+        assert 0.7 * arrived < spend.prompt_tokens < 1.3 * arrived
 
 
 def test_what_the_model_behind_writes_is_estimated_at_its_own_price() -> None:
     program: Any = AVERITEC.build({})
     rows = [row.example for row in labelled(AVERITEC, program, SAMPLE / "averitec" / "dev.jsonl", 2)]
 
-    def told(writer: str) -> float | None:
-        return usd_per_1000(program, rows, open_lm(f"{LM},writer=openai/{writer}", price=Price(0, 0), keyed=False))
+    def told(writer: str) -> Spend:
+        return spend_of(program, rows, open_lm(f"{LM},writer=openai/{writer}", price=Price(0, 0), keyed=False))
 
-    found = costs(program, rows, open_lm(f"{LM},writer=openai/gpt-4o-mini", keyed=False), (), 0, most=False)
-    written = sum(cost.completion for cost in found) / len(rows)
-    assert (told("gpt-4o-mini") or 0) > 1000 * written * 0.6e-6 > 0  # beside what it reads
-    assert told("of-ones-own") is None
-
-
-def test_reanchor_fits_a_weight_that_mends_a_lean() -> None:
-    chances = [[0.6, 0.4] if k % 2 else [0.9, 0.1] for k in range(20)]
-    worth = np.eye(2)[[k % 2 for k in range(20)]]
-    weights = reanchored(["yes", "no"], chances, worth.tolist())
-    assert (np.array(chances) * weights).argmax(axis=1).tolist() == [k % 2 for k in range(20)]
+    known = told("gpt-4o-mini")
+    assert (known.usd or 0) > known.completion_tokens * 0.6e-6 > 0  # beside what it reads
+    assert told("of-ones-own").usd is None

@@ -11,7 +11,6 @@ import pytest
 from aisr.inference.judge import Outcome, judge
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.optimize.search.record_cost import costs
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.judges.averitec_evidence import together
 from aisr.programs.judges.ensemble import Ensemble
@@ -194,22 +193,3 @@ def test_a_number_in_a_page_is_none_of_a_pair(loopback: Loopback) -> None:
     assert [line[:6] for line in text.splitlines() if line.startswith("[")] == ["[1] Q?", "[2] Q?"]
     assert text.count("[2]") == 1
     assert "(2) So says [9]." in text
-
-
-def test_an_estimate_counts_the_questions_about_pairs(loopback: Loopback) -> None:
-    loopback.reply = both({}, found=10)
-    lm = opened(loopback, "openai")
-    foretold = []
-    for bearing in (False, True):
-        program = AveritecJudge(questions=0, bearing=bearing)
-        describe_options(program)
-        example = program.prepare(claim())
-        (cost,) = costs(program, [example], lm, (), 0, most=False)
-        foretold.append(cost.prompt)
-        judge(AVERITEC, program, example, lm)
-    stating = AveritecJudge(questions=0, chances="auto")  # what it has written stands beside a choice's probabilities
-    (cost,) = costs(stating, [stating.prepare(claim())], lm, (), 0, most=False)
-    assert cost.calls == 2
-    asked = loopback.asked[-1].body["questions"][1:]
-    assert len(asked) == 10
-    assert foretold[1] - foretold[0] == pytest.approx(sum(len(one["instructions"]) for one in asked) / 4, rel=0.3)
