@@ -9,7 +9,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import JudgeProgram
 from aisr.programs.judges.ensemble import Ensemble, single
 from aisr.programs.judges.learnt import hand_over
-from aisr.programs.questions.closed import describe_options, describes_options
+from aisr.programs.questions import describe_options, describes_options
 from aisr.tasks.task import Task
 
 SEARCHED = ("nearest", "nearest_by", "seats")  # options that the search chooses

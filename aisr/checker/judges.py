@@ -9,7 +9,7 @@ from aisr.inference.images import attach_gallery, form_of_evidence
 from aisr.inference.suits import check_suits, states_for
 from aisr.lm.client import OpenLM
 from aisr.programs.errors import UserError
-from aisr.programs.questions.closed import describe_options
+from aisr.programs.questions import describe_options
 from aisr.programs.vision.images import Gallery
 from aisr.review.judging import Judge
 from aisr.review.verdicts import Kind

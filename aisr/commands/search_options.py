@@ -64,7 +64,7 @@ def chain_of(optimizer: str | None) -> list[str]:
     return chain
 
 
-def within_reach(chain: Sequence[str], optimizer: str | None, lm: str, teacher: "OpenLM") -> list[str]:
+def within_reach(chain: Sequence[str], optimizer: str | None, teacher: "OpenLM") -> list[str]:
     """The optimizers that a teacher can serve. One that writes nothing serves none that has instructions written: the
     default goes on without those, and says so. Raises UserError where such a one was asked for."""
     from aisr.commands.display import note
@@ -73,7 +73,7 @@ def within_reach(chain: Sequence[str], optimizer: str | None, lm: str, teacher: 
     writing = [step for step in chain if step in WRITTEN_BY_LM]
     if not teacher.decides or not writing:
         return list(chain)
-    who = f"give --teacher-lm PROVIDER/MODEL, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
+    who = "give --teacher-lm PROVIDER/MODEL"
     if optimizer is not None:
         raise UserError(f"--optimizer {writing[0]} has instructions written, and a decision model writes none: {who}")
     note(

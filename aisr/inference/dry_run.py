@@ -7,15 +7,14 @@ cache would answer it. A token is taken for four bytes.
 """
 
 import json
-import math
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from math import ceil
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any, Literal, get_args, get_origin
 from zlib import crc32
 
@@ -25,18 +24,15 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from aisr.compat.decisions import MOST_QUESTIONS
 from aisr.inference.embeddings import attach_embeddings
-from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.decide import MOST_QUESTIONS, on_wire
 from aisr.lm.embeddings import Embeddings, requests
 from aisr.lm.prices import Price, usd
-from aisr.lm.question_adapter import form_of, writer_of
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.questions.closed import is_closed
 from aisr.programs.retrieval.embeddings import Embed
 from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
@@ -44,7 +40,6 @@ from aisr.programs.vision.images import SHOWN_PIXELS
 WRONG = 1 / 4  # share of the labelled records that are answered by a made-up answer
 FIRST_LABEL = 2 / 3  # share of the made-up labels that are the first one, mostly the faultless one
 MOST_NAMED = 3  # ids that a made-up answer names, and texts that it lists, at most
-SURE = 0.8  # probability of the label that is given
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 DIMENSIONS = 64  # of the vectors that stand in for a provider's
 # As long as instructions that optimizers propose: some 300 tokens.
@@ -74,9 +69,8 @@ class DryRun:
         engine = _SilentEngine(lm.decides)
         silent: LedgerLM = lm.lm.copy(engine=engine, async_engine=InThread(engine))
         silent.ledger = self.ledger
-        writer = writer_of(lm) if lm.decides else None
         inner = lm.adapter.inner if isinstance(lm.adapter, _CountingAdapter) else lm.adapter  # of a run within a run
-        adapter = _CountingAdapter(self, inner, lm.decides, writer and self.open(writer))
+        adapter = _CountingAdapter(self, inner)
         dry = replace(lm, lm=silent, adapter=adapter, embeddings=_CountedEmbeddings(self, lm.embeddings))
         self._opened.append((lm, dry))
         return dry
@@ -133,18 +127,12 @@ class DryRun:
 
 
 class _CountingAdapter(dspy.Adapter):
-    """Renders prompts as another adapter does, and answers them itself.
+    """Renders prompts as another adapter does, and answers them itself."""
 
-    decides: whether the LM is a decision model, which reads its questions beside the text and writes nothing; writer:
-    the LM that writes for one.
-    """
-
-    def __init__(self, run: DryRun, inner: dspy.Adapter, decides: bool, writer: OpenLM | None) -> None:
+    def __init__(self, run: DryRun, inner: dspy.Adapter) -> None:
         super().__init__()
         self.run = run
         self.inner = inner
-        self.decides = decides
-        self.writer = writer
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_CountingAdapter":
         return self
@@ -152,30 +140,21 @@ class _CountingAdapter(dspy.Adapter):
     def __call__(
         self, lm: Any, lm_kwargs: dict[str, Any], signature: Any, demos: Any, inputs: dict[str, Any]
     ) -> list[dict[str, Any]]:
-        adapter, closed = self.inner, False
-        if self.decides:
-            closed = lm.engine.decides and is_closed(signature)
-            if lm.engine.decides and not closed and self.writer is not None:
-                lm, adapter = self.writer.lm, self.writer.adapter.inner
-            elif not closed:
-                adapter = adapter_for(schema=True)
-        messages = adapter.format(signature, demos, inputs)
-        constraints = (lm_kwargs.get("metadata") or {}).get("constraints") or {}
+        messages = self.format(signature, demos, inputs)
+        metadata = lm_kwargs.get("metadata") or {}
         sampling = [
             {name: given.get(name) for name in ("rollout_id", "temperature")} for given in (lm.kwargs, lm_kwargs)
         ]
         prompt = sha256(repr((lm.model, sampling, messages)).encode("utf-8", "replace")).digest()
         draw = random.Random(prompt)
-        values = self.run.answer(signature, inputs, constraints, draw)
+        values = self.run.answer(signature, inputs, metadata.get("constraints") or {}, draw)
         read, written = sum(_tokens(message["content"]) for message in messages), 0
-        if closed:
-            questions = form_of(signature, constraints)["questions"]
-            read = read * math.ceil(len(questions) / MOST_QUESTIONS) + tokens(json.dumps(questions))
+        if questions := metadata.get("questions"):  # a decision model reads them beside the text, and writes nothing
+            asked = tokens(json.dumps([on_wire(one) for one in questions]))
+            read = asked + read * ceil(len(questions) / MOST_QUESTIONS)
         else:
-            written = tokens(str(adapter.format_assistant_message_content(signature, values)))
+            written = tokens(str(self.inner.format_assistant_message_content(signature, values)))
         self.run.count(lm, prompt, read, written)
-        if lm_kwargs.get("logprobs"):
-            values["logprobs"] = SimpleNamespace(content=_logprobs(signature, values))
         return [values] * (lm_kwargs.get("n") or 1)
 
     async def acall(
@@ -286,22 +265,6 @@ def _made_up(annotation: Any, held: Mapping[str, Any], draw: random.Random, name
 def _text(held: Mapping[str, Any], draw: random.Random) -> str:
     """A text like no other one."""
     return f"{draw.getrandbits(32):08x} {FILLER}".strip()[: held.get("maxLength")]
-
-
-def _logprobs(signature: Any, values: Mapping[str, Any]) -> list[SimpleNamespace]:
-    """The labels of an answer as tokens, each with all labels as its alternatives."""
-    found = []
-    for name, field in signature.output_fields.items():
-        inner = get_args(field.annotation)[0] if get_origin(field.annotation) is list else field.annotation
-        if get_origin(inner) is not Literal:
-            continue
-        labels = get_args(inner)
-        rest = math.log((1 - SURE) / max(len(labels) - 1, 1))
-        for said in values[name] if isinstance(values[name], list) else [values[name]]:
-            logs = {label: math.log(SURE) if label == said else rest for label in labels}
-            top = [SimpleNamespace(token=label, logprob=log) for label, log in logs.items()]
-            found.append(SimpleNamespace(token=said, logprob=logs[said], top_logprobs=top))
-    return found
 
 
 def _tokens(content: Any) -> int:

@@ -18,12 +18,12 @@ from aisr.lm import llama_cpp
 from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
+from aisr.lm.decide import DECIDE, open_decisions
 from aisr.lm.embedded import EmbeddedEngine
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
-from aisr.lm.open_decisions import DECIDE, open_decisions
+from aisr.lm.lean_adapter import lean_adapter
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
-from aisr.lm.question_adapter import lean_adapter
 from aisr.lm.response_cache import ask_again, tame
 from aisr.lm.unavailable import LMUnavailable, check_price
 
@@ -79,27 +79,8 @@ def open_lm(
     if spec.startswith(DECIDE):
         if api_base:
             check_address(api_base, f"--{role}api-base")
-
-        def open_writer(writing: str) -> OpenLM:
-            here = writing == EMBEDDED
-            if not here and ledger.limits.usd is not None and listed_price(writing) is None:
-                raise LMUnavailable(
-                    f"--max-usd: the price of the writer {writing} is unknown, and --{role}price is that of the "
-                    "decision model; name a writer of LiteLLM's list, or give --max-calls in its place"
-                )
-            return open_lm(
-                writing,
-                api_base=None if here else api_base,
-                schema=schema,
-                threads=threads,
-                ledger=ledger,
-                timeout=None if here else timeout,
-                keyed=keyed,
-                role=role,
-            )
-
-        said = spec.removeprefix(DECIDE)
-        return open_decisions(said, api_base, threads, ledger, price, timeout, keyed, role, embeddings, open_writer)
+        model = spec.removeprefix(DECIDE)
+        return open_decisions(model, api_base, threads, ledger, price, timeout, keyed, role, embeddings)
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--{role}lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or "

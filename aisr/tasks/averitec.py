@@ -40,10 +40,8 @@ def _line(answer: FactCheck | Checked) -> dict[str, Any]:
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
-    """A pair as lines hold it; whether it is filled in is said where it is, whether it bears on the claim where that
-    was asked."""
-    unsaid = {"filled": False, "bears": None}
-    return {key: value for key, value in pair._asdict().items() if key not in unsaid or value is not unsaid[key]}
+    """A pair as lines hold it; whether it is filled in is said where it is."""
+    return {key: value for key, value in pair._asdict().items() if key != "filled" or value}
 
 
 def _problem(record: AveritecRecord, answer: FactCheck) -> str | None:
@@ -83,7 +81,7 @@ def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck |
             key=f"evidence {place}",
             text=f"{pair.question} {pair.answer}",
             gold=pair.url in gold,
-            chosen=0 if pair.filled or pair.bears is False else place,
+            chosen=0 if pair.filled else place,
         )
         for place, pair in enumerate(answer.evidence if answer else (), start=1)
     ]

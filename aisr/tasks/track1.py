@@ -71,7 +71,6 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     submission=FlatZip("track1_pred.jsonl", nlpcc.FILES),
     judgements=JUDGEMENTS,
     rests_on=texts,
-    saved=lambda options: {"repeats": True, **options},  # as it was before the option was there
     sentences=lambda record: len(record.sentences),
     draft=_draft,
     correctable=CORRECTABLE,

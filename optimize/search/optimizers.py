@@ -15,7 +15,7 @@ from aisr.optimize.search.demo_sets import bootstrapped, labelled_beside, labell
 from aisr.optimize.search.reflection import Reflection
 from aisr.programs.judges.contract import JudgeProgram
 from aisr.programs.judges.ensemble import in_prompt
-from aisr.programs.questions.closed import describe_lost_options
+from aisr.programs.questions import describe_lost_options
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35

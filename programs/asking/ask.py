@@ -7,7 +7,7 @@ the program writes the record down as failed.
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_origin
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -15,6 +15,7 @@ from dspy.utils.exceptions import AdapterParseError
 from aisr.programs.asking import stated
 from aisr.programs.asking.placeholder_answer import stand_in
 from aisr.programs.asking.steps import Question, Steps
+from aisr.programs.questions import questions_of
 from aisr.programs.text.sanitize import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
@@ -142,6 +143,10 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": constraints}
+    if decides(predict):
+        fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
+        asked = questions_of(predict.signature, constraints)
+        config["metadata"] = {"constraints": constraints, "fields": fields, "questions": asked}
     if _asks_once(predict):
         config["metadata"] = {"stand_in": stand_in(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import dspy
 
 from aisr.programs.asking.ask import unknown_names
-from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
 from aisr.programs.decision.layer import LM, Decision, decide
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told, weighed
+from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
@@ -20,9 +19,8 @@ from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, FactCheck
 from aisr.programs.retrieval.documents import Collection, Passage, held
 from aisr.programs.retrieval.page_index import Indexed
 from aisr.programs.retrieval.passages import rank
-from aisr.programs.signatures.averitec import BEARS, AskAboutClaim, SourcedPair, answering, judging
+from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.text.sanitize import item
-from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import BadPicture, Gallery, find
 
 SHOWN = 10  # passages that a model reads
@@ -37,14 +35,12 @@ class AveritecOptions(LabelOptions, SearchOptions):
     """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone);
     pairs: the most question-answer pairs that are found; fill: whether passages that come next fill the evidence up to
     ten, as answers to "Is it true that …?" (they are marked, and the model does not see them); sources: whether the
-    verdict is told which site each answer quotes, and whether no answer at all is taken for one; bearing: whether it is
-    also asked which answers bear on the claim, as programs made for a decision model are."""
+    verdict is told which site each answer quotes, and whether no answer at all is taken for one."""
 
     questions: int = MOST_QUESTIONS
     pairs: int = MOST_PAIRS
     fill: bool = True
     sources: bool = True
-    bearing: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,14 +62,13 @@ class AveritecJudge(LabelJudge, Ranking):
         if self.given.questions:
             self.ask = dspy.Predict(AskAboutClaim)
         self.find = dspy.Predict(answering(self.given.questions > 0))
-        self.judge = dspy.Predict(judging(self.given.states, self.given.bearing))
+        self.judge = dspy.Predict(judging(self.given.states))
 
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown), `label` and `bearing` (gold answers all bear on the claim), with
-        `evidence`, `gold`, `gold_rank`, that of the best passage of a gold page, from 1 (None: not among the first
-        hundred), and `floor`, what can be said without a model.
+        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
+        of a gold page, from 1 (None: not among the first hundred), and `floor`, what can be said without a model.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
@@ -95,9 +90,8 @@ class AveritecJudge(LabelJudge, Ranking):
             evidence = gold_pairs(record.gold)
             right = {
                 "questions": asked[: self.given.questions or None],
-                "evidence": told(evidence, {}, self.given.sources, self.given.bearing),
+                "evidence": told(evidence, {}, self.given.sources),
                 "label": record.gold.label,
-                "bearing": list(range(1, len(evidence) + 1)),
                 "gold": record.gold,
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
@@ -122,17 +116,12 @@ class AveritecJudge(LabelJudge, Ranking):
         usual length."""
         return [[f"What is known about the claim that {example.claim}"]] * self.given.questions
 
-    def longer_by(self, example: dspy.Example) -> int:
-        """Tokens of the questions about pairs, of which as many may be found as are allowed."""
-        more = self.given.pairs - len(example.get("bearing", ()))
-        return max(more, 0) * tokens(BEARS.question) if self.given.bearing else 0
-
     def steps(
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> Steps[dspy.Prediction]:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
         `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
-        `named`, those that the pairs rest on which bear on the claim."""
+        `named`, those that the pairs rest on."""
         questions = yield from self._questions(claim, context)
         found = collection.best([claim, *questions], 2 * SHOWN, self.match)
         read = dict(list(found.items())[:SHOWN])
@@ -141,12 +130,13 @@ class AveritecJudge(LabelJudge, Ranking):
             pairs = (yield from self._found(claim, context, read, questions))[: self.given.pairs]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
         quoted = {pair.answer: read[pair.source].text for pair in pairs}
-        lines = told(evidence, quoted, self.given.sources, self.given.bearing)
-        judged, bearing = yield from self._judged(len(pairs), evidence=lines, claim=claim, context=context)
-        named = list(dict.fromkeys(pairs[number - 1].source for number in bearing))
+        lines = told(evidence, quoted, self.given.sources)
+        (judged,), _ = yield from self.labelled(
+            self.judge, claim, "label", lambda said: None, {}, evidence=lines, claim=claim, context=context
+        )
+        named = list(dict.fromkeys(pair.source for pair in pairs))
         used = {pair.source for pair in pairs}
         spare = [passage for key, passage in found.items() if key not in used] if self.given.fill else []
-        evidence = weighed(evidence, bearing) if self.given.bearing else evidence
         model = dspy.Prediction(
             judgements=[judged], evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
         )
@@ -196,32 +186,12 @@ class AveritecJudge(LabelJudge, Ranking):
         )
         return list(answer.pairs)
 
-    def _judged(self, pairs: int, claim: str, **inputs: str) -> Steps[tuple[Judgement, list[int]]]:
-        """What is thought of the claim, and the numbers of the pairs that bear on it, from 1, the most telling first;
-        all of them where that is not asked."""
-        numbers = list(range(1, pairs + 1))
-        asks = self.given.bearing and pairs > 0
-        limits = {"maxItems": pairs, **({"items": {"enum": numbers}} if numbers else {})}
-        (judged,), answer = yield from self.labelled(
-            self.judge,
-            claim,
-            "label",
-            lambda said: unknown_names([*map(str, said.bearing)], [*map(str, numbers)], "answer") if asks else None,
-            {"bearing": limits} if self.given.bearing else {},
-            claim=claim,
-            **inputs,
-        )
-        if not asks:
-            return judged, numbers
-        return judged, list(dict.fromkeys(answer.bearing))
-
     @staticmethod
     def conclude(
         decision: Decision | None, said: Mapping[str, dspy.Prediction], *, claim: str, passages: str, **_: Any
     ) -> dspy.Prediction:
         """What `forward` gives, from the `judgements`, `evidence`, `named` ids and `ranking` of one model or several,
-        by their names: the evidence of the first, then what the others have beside it, found before filled, and of
-        what was found that behind which was said not to bear on the claim."""
+        by their names: the evidence of the first, then what the others have beside it, found before filled."""
         (judged,) = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
         first = next(iter(said.values()))
         return dspy.Prediction(
