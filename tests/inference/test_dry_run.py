@@ -69,7 +69,7 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(
     messages = [message for asked in loopback.asked for message in asked.body.get("messages", ())]
     read = sum(tokens(str(message["content"])) for message in messages) + sum(map(tokens, texts(loopback)))
     assert 0 <= run.ledger.spend.calls - len(loopback.asked) <= LIMITS["test"]
-    assert run.ledger.spend.prompt_tokens == pytest.approx(read, rel=0.2)
+    assert 0.9 * read < run.ledger.spend.prompt_tokens < 1.3 * read
     assert run.embedded == sum(map(tokens, texts(loopback)))
     spend = run.ledger.spend
     asked = spend.prompt_tokens - run.embedded
