@@ -223,7 +223,6 @@ def test_the_scores_import_no_dspy() -> None:
         "aisr.metrics.track2",
         "aisr.metrics.confidence",
         "aisr.metrics.f1",
-        "aisr.inference.score_files",
     )
     code = f"import sys, {', '.join(scores)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
