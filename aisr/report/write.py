@@ -11,6 +11,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.base.files import as_json, write_whole
 from aisr.base.text import percent
 from aisr.inference.confidence import held
+from aisr.inference.dry_run import spend_of
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.evaluate import Result, result
 from aisr.inference.images import attach_gallery
@@ -19,7 +20,6 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import as_before
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.optimize.search.champion import Contender
-from aisr.optimize.search.record_cost import tokens_a_record
 from aisr.programs.asking.label_probabilities import SOURCES, Judgement
 from aisr.programs.vision.images import Gallery
 from aisr.report import figures, page, records
@@ -131,7 +131,7 @@ def _tried(
     for one in contenders:
         program = attach_embeddings(attach_gallery(one.program, gallery), lm.embeddings.kept())
         sample = [program.prepare(told.record) for told in dev[:SAMPLE]]
-        tokens = tokens_a_record(one.program, sample, lm)
+        tokens = spend_of(program, sample, lm).prompt_tokens / max(len(sample), 1)
         tried.append(Tried(one.name, one.dev.interval, one.calls, tokens, one.finished, len(one.dev.scores)))
     return tried
 

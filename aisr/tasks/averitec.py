@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.averitec.evidence import matched, of_pairs, of_questions
-from aisr.metrics.averitec.score import HEADLINE, Matches
+from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
