@@ -475,7 +475,6 @@ COMPILE = ["compile", "--task", "track1", "--data", SAMPLE / "track1"]
         ["diff", REGISTERED, REGISTERED, "--task", "track1"],
         ["techreport", REGISTERED, "--task", "track1"],
         ["promote", "models:/aisr-track1/1"],
-        ["serve", REGISTERED],
         ["report", "0123456789abcdef0123456789abcdef"],
     ],
     ids=lambda words: words[0],
