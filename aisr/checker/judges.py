@@ -18,8 +18,7 @@ from aisr.review.judging import Judge
 from aisr.review.verdicts import Kind
 from aisr.review.worth import Record
 from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import Checks
-from aisr.tasks.paper_tasks import as_if_faultless
+from aisr.tasks.paper_checks import Checks, as_if_faultless
 from aisr.tasks.task import Task
 from aisr.tracking import registry
 from aisr.tracking.model_uri import MODEL_SCHEME
