@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from aisr.artifact.manifest import Evaluated, Manifest, Score
+from aisr.artifact.manifest import Manifest, Score
 from aisr.base.redact import printable
 from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
@@ -31,12 +31,8 @@ class _Whole(str):
     __slots__ = ()
 
 
-def filled(task: Task, program: Program, made: Manifest, evaluation: Evaluated | None, again: str) -> str:
-    """The report, in Markdown.
-
-    evaluation: what `aisr evaluate --ablate --output` wrote, if it was run; again: the command that scores the program
-    once more.
-    """
+def filled(task: Task, program: Program, made: Manifest, again: str) -> str:
+    """The report, in Markdown. again: the command that scores the program once more."""
     from jinja2 import Environment, FileSystemLoader
 
     pages = Environment(loader=FileSystemLoader(TEMPLATE.parent), finalize=_prose, keep_trailing_newline=True)
@@ -60,7 +56,6 @@ def filled(task: Task, program: Program, made: Manifest, evaluation: Evaluated |
         ],
         gain=with_interval(*made.gain_on_test) if made.gain_on_test else MISSING,
         cross_validated=[(name, percent(one)) for name, one in (layer.cross_validated if layer else {}).items()],
-        ablation=[(name, *_row(task, one)) for name, one in (evaluation.ablation if evaluation else {}).items()],
     )
 
 
@@ -77,7 +72,7 @@ def missing(markdown: str) -> list[str]:
     return found
 
 
-def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -> str:
+def scoring_again(made: Manifest, name: str, artifacts: str) -> str:
     """The command that scores a program once more on the test split of its compile, where it ran; a server's address is
     not known. name: as the user gave it; artifacts: the folder."""
     lm, test = made.lm, made.data.get("test")
@@ -86,7 +81,6 @@ def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -
     words += ["--lm", lm.spec or MISSING, *(["--api-base", "…"] if lm.endpoint else [])]
     words += ["--no-schema"] if lm.adapter == "ChatAdapter" else []
     words += ["--no-logprobs"] if lm.logprobs is False else []
-    words += ["--ablate"] if program.decision is not None and program.decision.ablations else []
     return shlex.join([*words, "--artifacts", artifacts]).replace("'…'", "…")
 
 

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.averitec.evidence import matched, of_pairs, of_questions
-from aisr.metrics.averitec.score import HEADLINE, Matches
+from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
@@ -74,7 +73,7 @@ def _fallback(record: AveritecRecord) -> FactCheck:
 
 def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
     """The evidence that was given, then the passages that the claim alone finds; gold are those of gold pages. The
-    verdict does not rest on pairs that nobody asked, nor on answers that do not bear on the claim."""
+    verdict does not rest on pairs that nobody asked."""
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     shown = [
         Exhibit(
@@ -192,5 +191,4 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     beside=lambda record: {"claim_id": record.claim_id, "claim": record.claim},
     converter="aisr.tasks.averitec_data {file} --documents knowledge_store --out records.jsonl",
     floor=lambda example: example.floor,
-    saved=lambda options: {"sources": False, **options},
 )

@@ -32,22 +32,14 @@ LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class AveritecOptions(LabelOptions, SearchOptions):
-    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone);
-    pairs: the most question-answer pairs that are found; fill: whether passages that come next fill the evidence up to
-    ten, as answers to "Is it true that …?" (they are marked, and the model does not see them); sources: whether the
-    verdict is told which site each answer quotes, and whether no answer at all is taken for one."""
+    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone)."""
 
     questions: int = MOST_QUESTIONS
-    pairs: int = MOST_PAIRS
-    fill: bool = True
-    sources: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.questions <= MOST_QUESTIONS:
             raise UserError(f"questions is {self.questions}; expected 0 (none are asked) to {MOST_QUESTIONS}")
-        if not 1 <= self.pairs <= MOST_PAIRS:
-            raise UserError(f"pairs is {self.pairs}; expected 1 to {MOST_PAIRS}, which is all that the score looks at")
 
 
 class AveritecJudge(LabelJudge, Ranking):
@@ -87,16 +79,15 @@ class AveritecJudge(LabelJudge, Ranking):
             pages = {answer.source_url for question in record.gold.questions for answer in question.answers}
             ranks = [rank for rank, passage in enumerate(ranking.values(), start=1) if passage.url in pages]
             asked = [item(question.question) for question in record.gold.questions]
-            evidence = gold_pairs(record.gold)
             right = {
                 "questions": asked[: self.given.questions or None],
-                "evidence": told(evidence, {}, self.given.sources),
+                "evidence": told(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
-            if pairs := sourced(record.gold, found)[: self.given.pairs]:
+            if pairs := sourced(record.gold, found):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
@@ -108,7 +99,7 @@ class AveritecJudge(LabelJudge, Ranking):
         """The calls that are made for an example before it is judged, with answers of the usual length."""
         usual = [f"What is known about the claim that {example.claim}"] * self.given.questions
         answer = {"question": example.claim, "answer": " ".join(["answered"] * 60), "source": "D1.1"}
-        row = example.copy(questions=usual, pairs=[answer] * self.given.pairs)
+        row = example.copy(questions=usual, pairs=[answer] * MOST_PAIRS)
         return [*([(self.ask, row)] if self.given.questions else []), (self.find, row)]
 
     def embeds(self, example: dspy.Example) -> list[list[str]]:
@@ -121,24 +112,30 @@ class AveritecJudge(LabelJudge, Ranking):
     ) -> Steps[dspy.Prediction]:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
         `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
-        `named`, those that the pairs rest on."""
+        `named`, those that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to
+        "Is it true that …?": they are marked, and the model does not see them."""
         questions = yield from self._questions(claim, context)
         found = collection.best([claim, *questions], 2 * SHOWN, self.match)
         read = dict(list(found.items())[:SHOWN])
         pairs: list[SourcedPair] = []
         if read:
-            pairs = (yield from self._found(claim, context, read, questions))[: self.given.pairs]
+            pairs = (yield from self._found(claim, context, read, questions))[:MOST_PAIRS]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
         quoted = {pair.answer: read[pair.source].text for pair in pairs}
-        lines = told(evidence, quoted, self.given.sources)
-        (judged,), _ = yield from self.labelled(
-            self.judge, claim, "label", lambda said: None, {}, evidence=lines, claim=claim, context=context
+        judged = yield from self.labelled(
+            self.judge,
+            claim,
+            "label",
+            lambda _: None,
+            {},
+            claim=claim,
+            evidence=told(evidence, quoted),
+            context=context,
         )
         named = list(dict.fromkeys(pair.source for pair in pairs))
-        used = {pair.source for pair in pairs}
-        spare = [passage for key, passage in found.items() if key not in used] if self.given.fill else []
+        spare = [passage for key, passage in found.items() if key not in named]
         model = dspy.Prediction(
-            judgements=[judged], evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
+            judgements=judged.judgements, evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
         )
         return self.conclude(self.decision, {LM: model}, claim=claim, passages=passages)
 
@@ -174,8 +171,8 @@ class AveritecJudge(LabelJudge, Ranking):
             lambda said: unknown_names([one.source for one in said.pairs], list(read), "passage id"),
             {
                 "pairs": {
-                    "minItems": 0 if self.given.sources else 1,
-                    "maxItems": self.given.pairs,
+                    "minItems": 0,
+                    "maxItems": MOST_PAIRS,
                     "items": {"properties": pair},
                 }
             },

@@ -11,21 +11,19 @@ from aisr.programs.text.sanitize import item, plain
 NOTHING = "no evidence was found"
 
 
-def told(pairs: Sequence[Pair], quoted: Mapping[str, str], sources: bool) -> str:
-    """Pairs as a model reads them, one a line after its number. quoted: the passage that each answer rests on, where
-    it is known; sources: whether the site is named that is quoted, and whether word for word."""
+def told(pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+    """Pairs as a model reads them, one a line after its number, with the site that is quoted, and whether word for
+    word. quoted: the passage that each answer rests on, where it is known."""
     rows: list[str] = []
     for number, pair in enumerate(pairs, start=1):
-        question, answer = (item(text) for text in (pair.question, pair.answer))
-        if sources:
-            verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
-            answer = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}: {answer}"
-        rows.append(f"{number}. {question} {answer}")
+        verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+        site = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}"
+        rows.append(f"{number}. {item(pair.question)} {site}: {item(pair.answer)}")
     return "\n".join(rows) or NOTHING
 
 
 def together(pairs: Iterable[Pair]) -> list[Pair]:
-    """Of all pairs that were found, by one model or several, the ten that count, each once: last what was filled in."""
+    """Of all pairs the ten that count, each once, what was filled in last."""
     return list(dict.fromkeys(sorted(pairs, key=lambda pair: pair.filled)))[:MOST_PAIRS]
 
 

@@ -12,7 +12,7 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.inference.predict import here, predict
 from aisr.inference.predictions_file import CannotResume
 from aisr.inference.submission import check
-from aisr.metrics.calibration import selective_accuracy
+from aisr.metrics.judgements import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.asking.stated import FIELD
@@ -68,7 +68,7 @@ def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     shown = [program.prepare(record) for record in RECORDS]
     found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
     assert set(found.held) == {"stated"}  # the one vote of the third record is no probability
-    told = Evaluation(None, "", Path(), None, found, None, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
     assert told["judgements"] == 5
     assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
     assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
@@ -78,7 +78,7 @@ def test_a_program_that_only_votes_has_nothing_to_be_held_to() -> None:
     program = TRACK1.build({})
     shown = examples(TRACK1, program)
     found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right)))
-    told = Evaluation(None, "", Path(), None, found, None, 0.0, "").report()  # type: ignore[arg-type]
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()  # type: ignore[arg-type]
     assert "confidence" not in told
 
 
