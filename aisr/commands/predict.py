@@ -13,7 +13,7 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     Batch,
     BatchAnswers,
-    EstimateByDev,
+    Estimate,
     Jsonl,
     LMSpec,
     ProgramName,
@@ -59,7 +59,7 @@ def predict(
         str | None, typer.Option(help="With --engine ray: the cluster, or `auto`. Default: one of this machine alone.")
     ] = None,
     spending: Spending,
-    estimate: EstimateByDev = False,
+    estimate: Estimate = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
@@ -67,12 +67,14 @@ def predict(
     prepare(artifacts, program)
     from aisr.commands import display
     from aisr.inference import batch_api as batching
+    from aisr.inference.dry_run import DryRun
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.images import attach_gallery, digest_shown, find_gallery
     from aisr.inference.predict import here
     from aisr.inference.predict import predict as run
     from aisr.inference.suits import check_suits
     from aisr.lm.embeddings import Embeddings
+    from aisr.programs.reading.lines import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")
@@ -94,19 +96,18 @@ def predict(
     else:
         opened = opened_lm(**settings, reach=reach, ledger=ledger, keyed=not estimate)
     warn_of_another_lm(loaded.program, opened)
-    if estimate:
-        from aisr.programs.reading.lines import read
-        from aisr.report.foretold import embedding, foretell
-        from aisr.tracking import registry
-
-        count = sum(1 for _ in read(data, chosen.record, chosen.name))
-        dev = registry.dev_records(program, artifacts)
-        embedded = embedding(loaded.program, read(data, chosen.record, chosen.name), opened.embeddings)
-        display.say_foretold(foretell(dev, count, opened.lm.price, embedded), count)
-        return
+    dry = DryRun() if estimate else None
+    if dry:
+        opened = dry.open(opened)
     gallery = find_gallery(image_root, data, artifacts)
     check_suits(loaded.program, opened)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+    if dry:
+        with display.live(dry.ledger) as shown:
+            for _ in here(chosen, loaded.program, opened)(read(data, chosen.record, chosen.name)):
+                shown.judged()
+        display.print_estimate(dry, ledger.limits)
+        return
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)
