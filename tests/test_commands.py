@@ -128,8 +128,7 @@ def test_a_run_in_mlflow_holds_the_report_and_the_figures(compiled: Compiled, tr
     client = open_store(compiled.root).MlflowClient()
     run = compiled.printed[track].out.rstrip().rpartition(" ")[2]
     logged = {file.path for folder in ("artifact", "artifact/figures") for file in client.list_artifacts(run, folder)}
-    drawn = ["search", "cost", "f1", "confusion", *(["recall"] if track == "track2" else [])]
-    names = ("report.html", "records.json", *(f"figures/{name}.png" for name in drawn))
+    names = ("report.html", "records.json", "figures/search.png", "figures/confusion.png")
     assert {f"artifact/{name}" for name in names} <= logged
 
 
@@ -184,9 +183,7 @@ def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str,
     assert f"ranking score {100 * official['score']:.1f}" in scored.out
     beside = tmp_path / "report-report"
     assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "report.json", "figures"}
-    # On Track 2 no layer is kept, and the server states nothing: single votes have no reliability to draw.
-    drawn = {"confusion.png", "reliability.png" if track == "track1" else "recall.png"}
-    assert {file.name for file in (beside / "figures").iterdir()} == drawn
+    assert {file.name for file in (beside / "figures").iterdir()} == {"confusion.png"}
     shown = json.loads((beside / "records.json").read_text())
     assert shown["about"]["score"] == official["score"]
     assert [one["id"] for one in shown["records"]] == [row["id"] for row in read_rows(walk.gold(track))]
