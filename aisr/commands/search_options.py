@@ -36,7 +36,7 @@ TeacherApiBase = Annotated[
 TeacherPrice = Annotated[str | None, typer.Option(help="--price of --teacher-lm.")]
 Budget = Annotated[
     str,
-    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`. --estimate shows all."),
+    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`."),
 ]
 Demos = Annotated[int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")]
 DemoTokens = Annotated[
@@ -68,9 +68,9 @@ def within_reach(chain: Sequence[str], optimizer: str | None, teacher: "OpenLM")
     """The optimizers that a teacher can serve. One that writes nothing serves none that has instructions written: the
     default goes on without those, and says so. Raises UserError where such a one was asked for."""
     from aisr.commands.display import note
-    from aisr.optimize.search.proposals import PROPOSALS
+    from aisr.optimize.search.optimizers import WRITTEN_BY_LM
 
-    writing = [step for step in chain if step in PROPOSALS]
+    writing = [step for step in chain if step in WRITTEN_BY_LM]
     if not teacher.decides or not writing:
         return list(chain)
     who = "give --teacher-lm PROVIDER/MODEL"

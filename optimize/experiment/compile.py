@@ -58,7 +58,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     student = student_of(plan, lm, lm.embeddings)
     check_suits(student, lm)
     watcher.stage("reading the records")
-    evidence, rows = prepared(plan, student, lm, teacher, watcher.stage)
+    evidence, rows = prepared(plan, student, lm, watcher.stage)
     sharing = across(rows)
     for name, found in sharing.items():
         if found.any_kind:
@@ -70,6 +70,8 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     everything = [row for found in rows.values() for row in found] if _chooses_demos(plan, student, splits) else []
     for program in (student, *(member.program for member in plan.members.values())):
         keep_apart(program, everything)
+    if not isinstance(student, Ensemble):
+        watcher.prepared(single(student), [example for found in splits.values() for example in found])
     folder = root / plan.task.name / plan.name
     with claimed(folder, identity(plan, lm, teacher, student)):
         if isinstance(student, Ensemble):

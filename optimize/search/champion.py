@@ -7,15 +7,14 @@ from math import inf, log2
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
+from aisr.inference.dry_run import spend_of
 from aisr.inference.evaluate import Result, groups_of, result, scored
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import Interval, difference_interval
-from aisr.metrics.racing import nested, rungs, survivors
+from aisr.metrics.confidence import Interval, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
-from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Task
@@ -79,9 +78,9 @@ def choose(
     done: Callable[[Contender], None] = lambda contender: None,
     max_usd_per_1000: float | None = None,
 ) -> Choice:
-    """Race the candidates on dev (see `aisr.metrics.racing`) and take the best of those that ran to the end, by score
-    and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to the
-    end.
+    """Race the candidates on dev (see `aisr.metrics.confidence`) and take the best of those that ran to the end, by
+    score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
+    the end.
 
     max_usd_per_1000: what judging a thousand records may cost with a candidate; dearer ones do not race. Raises
     UserError where the first is one, or where prices are unknown.
@@ -150,6 +149,11 @@ def check_price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM, most:
 
 
 def _price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
-    """Of a thousand records, told from some of dev that could be prepared."""
-    sample = [example for example in dev if "failure" not in example][:SAMPLE]
-    return usd_per_1000(program, sample, lm) if sample else None
+    """Of a thousand records, as a dry run of some of dev tells; None where it is unknown."""
+    price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
+    if price is None or not sample:
+        return None
+    if price == (0, 0) and not lm.decides:
+        return 0.0
+    usd = spend_of(program, sample, lm).usd
+    return None if usd is None else 1000 * usd / len(sample)

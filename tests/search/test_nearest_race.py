@@ -9,20 +9,18 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from aisr.artifact.program_file import parse
+from aisr.inference.dry_run import spend_of
 from aisr.inference.evaluate import measure
-from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.metrics.scores import Scores
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.estimate import estimated
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
 from aisr.optimize.search.champion import Contender, choose, worth
 from aisr.optimize.search.compilation import Candidate, Settings
-from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.records.track1 import Track1Record
 from aisr.report import write as write_report
 from aisr.tasks.track1 import TRACK1
@@ -105,20 +103,6 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(tmp_
 
 
 @pytest.mark.usefixtures("few")
-def test_the_estimate_knows_them(loopback: Loopback, tmp_path: Path) -> None:
-    lm = open_lm("openai/local", api_base=loopback.url, price=Price(1.0, 1.0))
-    given = planned(tmp_path / "data", candidates=2)
-    foretold = estimated(given, lm, lm)
-    without = estimated(replace(given, optimizers=["labeled"]), lm, lm)
-    assert loopback.asked == []
-    compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    text = sum(len(str(message["content"])) for asked in loopback.asked for message in asked.body["messages"])
-    assert len(loopback.asked) <= foretold.most.calls
-    assert text / 4 <= foretold.most.prompt_tokens
-    assert foretold.usual.prompt_tokens > 2 * without.usual.prompt_tokens
-
-
-@pytest.mark.usefixtures("few")
 def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tmp_path: Path) -> None:
     """Though what it keeps apart is saved nowhere: the prompts are the same."""
     lm = scripted(lambda request: right(request) if len(request.messages) > 9 else "garbage" if len(
@@ -172,9 +156,10 @@ def test_what_costs_more_than_may_be_spent_is_not_raced() -> None:
     dear = nearest.program(TRACK1, student, rows[:8], nearest.Way(8, "words", seats=False))
     lm = scripted(right)
     lm.lm.price = Price(1.0, 1.0)
-    bare, shown = (usd_per_1000(program, rows[8:], lm) for program in (student, dear))
-    assert bare is not None
-    assert shown is not None
+    bare, shown = (spend_of(program, rows[8:], lm).usd for program in (student, dear))
+    assert bare
+    assert shown
+    bare, shown = 1000 * bare / len(rows[8:]), 1000 * shown / len(rows[8:])
     assert shown > 1.5 * bare
     candidates = [Candidate("uncompiled", student), Candidate("nearest", dear)]
     choice = choose(TRACK1, candidates, rows[8:], lm, max_usd_per_1000=(bare + shown) / 2)
