@@ -133,7 +133,8 @@ def open_decisions(
     """The decision model of a spec string without its prefix; the rest as `aisr.lm.open.open_lm` takes it. Raises
     `LMUnavailable`, saying which variable or option helps."""
     import litellm
-    from litellm.decisions.call import supported_decisions_providers
+
+    from aisr.compat.litellm import supported_decisions_providers
 
     spec, provider = f"--{role}lm {DECIDE}{model}", model.partition("/")[0]
     if "/" not in model or model.endswith("/"):
