@@ -53,7 +53,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
         "second_lm", "below", "second_program", "second_api_base", "second_price",
     ),
     "The search": (
-        "optimizer", "ensemble", "budget", "candidates", "seed", "augment", "max_usd_per_1000",
+        "optimizer", "budget", "candidates", "seed", "max_usd_per_1000",
         "limit_train", "limit_dev", "limit_test",
     ),
     "What is shown": ("demos", "demo_tokens"),

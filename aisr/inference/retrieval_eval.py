@@ -50,7 +50,7 @@ def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_token
     first, recall, shown = [], [], []
     for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
         first.append(min(ranking.index(key) for key in gold))
-        seen = chosen(claim, paper, ranking, context_tokens or budget(paper), sifted=True)
+        seen = chosen(claim, paper, ranking, context_tokens, sifted=True)
         recall.append(np.mean([key in seen.shown for key in gold]))
         shown.append(whole({key: paper[key] for key in seen.shown}) / whole(paper))
     place = np.array(first)

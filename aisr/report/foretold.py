@@ -15,7 +15,6 @@ from aisr.optimize.search.cost_estimate import Estimate
 from aisr.optimize.search.embedding_cost import Embedded, prepared, priced, together
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import by_name, seen_by
 from aisr.programs.records.base import Record
 from aisr.programs.text.tokens import tokens
 from aisr.report.records import JudgedRecord, Records
@@ -70,7 +69,7 @@ def embedding(programs: Sequence[Program], records: Iterable[Record], embeddings
     for record in records:
         for program in ready:
             example = program.prepare(record)
-            found += [priced(one, seen_by(name, example), embeddings) for name, one in by_name(program).items()]
+            found.append(priced(program, example, embeddings))
     return together([prepared(unsent, embeddings, most=False), *found])
 
 

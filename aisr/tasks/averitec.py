@@ -157,7 +157,6 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    plant=_plant,
     answer_right=lambda gold, answer: (
         matched(of_pairs(answer.evidence).strings, of_questions(gold.questions).strings) > HEADLINE
     ),
@@ -194,5 +193,4 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     beside=lambda record: {"claim_id": record.claim_id, "claim": record.claim},
     converter="aisr.tasks.averitec_data {file} --documents knowledge_store --out records.jsonl",
     floor=lambda example: example.floor,
-    saved=lambda options: {"sources": False, **options},
 )

@@ -161,6 +161,5 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     searched=_searched,
     converter="aisr.tasks.context24_figures_data {file} --papers fulltexts.json --captions extracted_captions "
     "--figures figures-tables --out records.jsonl",
-    saved=_saved,
     floor=lambda example: example.floor,
 )

@@ -11,7 +11,6 @@ from aisr.programs.text.alike import alike
 from aisr.tasks.correctable import Said
 from aisr.tasks.exhibit import of_bundle
 from aisr.tasks.judgements import wrong_labels, wrong_number
-from aisr.tasks.planted_edits import plant_drafts
 from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.tasks.submission import FlatZip
 from aisr.tasks.task import Task
@@ -45,7 +44,6 @@ JUDGEMENTS = judgements(
     labels=labels.DRAFT_LABELS,
     neutral=str(labels.DraftLabel.SUPPORTED),
     definitions=labels.DRAFT_DEFINITIONS,
-    plant=plant_drafts,
 )
 DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     name="draft",

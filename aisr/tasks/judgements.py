@@ -1,6 +1,6 @@
 """What a task adds whose answers are labels: one for each statement of a record.
 
-The decision layer, its cues, planted edits, the confusion matrix and F1 by label all rest on this. A task without it (a
+The decision layer, its cues, the confusion matrix and F1 by label all rest on this. A task without it (a
 ranking, a text) goes through everything else.
 """
 
@@ -10,8 +10,6 @@ from typing import Any
 
 import dspy
 
-Plant = Callable[[Sequence[Any], int, int, int], list[Any]]
-
 
 @dataclass(frozen=True)
 class Judgements:
@@ -20,8 +18,6 @@ class Judgements:
     neutral: the label of a statement that nothing is wrong with; definitions: a line a label;
     allowed: the gold labels of each statement of a record, the first of them first;
     statements and grounds: the text of each statement of an example, and the evidence that all are held against;
-    plant: (records, count, density, seed) -> up to `count` records with edits that their labels name, at most `density`
-    in one, made from records without a fault;
     evidence_right: whether evidence ids are right, where the label is; None for a task that names none. The records of
     a task that names some have one statement each;
     answer_right: the same where evidence does not depend on the label, of a whole answer: whether it would count if its
@@ -34,7 +30,6 @@ class Judgements:
     allowed: Callable[[Any], Sequence[Sequence[str]]]
     statements: Callable[[dspy.Example], list[str]]
     grounds: Callable[[dspy.Example], str]
-    plant: Plant
     evidence_right: Callable[[Any, Sequence[str]], bool] | None = None
     answer_right: Callable[[Any, Any], bool] | None = None
     f1_share: float = 0.5

@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 
 from aisr.metrics.scores import Scores
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.records.base import Prediction, Record
 from aisr.tasks.correctable import Correctable
 from aisr.tasks.exhibit import Exhibit
@@ -61,15 +61,13 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     searched: what is looked for in which paragraphs, where evidence is retrieved; beside: what a submission says of a
     record beside its answer; converter: what makes records of the organisers' own files, where these have another form,
     a module with its arguments and `{file}` for their claims; floor: what would be answered to an example without any
-    LM, for a score that should never be read without that; correctable: where people can correct its verdicts; saved:
-    the options that an older version saved a program with, in the words of this one, where it would now take them for
-    something else.
+    LM, for a score that should never be read without that; correctable: where people can correct its verdicts.
     """
 
     name: str
     record: type[RecordT]
     prediction: type[Prediction]
-    program: Callable[..., JudgeProgram]
+    program: Callable[..., Program]
     option_types: Mapping[str, type]
     parts: Mapping[str, str]
     score: Callable[[Sequence[GoldT], Sequence[AnswerT | None]], Scores]
@@ -92,7 +90,6 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     converter: str = ""
     floor: Callable[[dspy.Example], AnswerT] | None = None
     correctable: Correctable | None = None
-    saved: Callable[[Options], Options] = lambda options: options
 
     @property
     def labelled(self) -> Judgements:
@@ -110,7 +107,7 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
         """What demos and subsets of dev are balanced by: the labels of a record, or its stratum."""
         return self.judgements.kinds(gold) if self.judgements else self.stratum(gold)
 
-    def build(self, options: Options) -> JudgeProgram:
+    def build(self, options: Options) -> Program:
         """The uncompiled program. Raises UserError for an option that it does not have."""
         unknown = set(options) - set(self.option_types)
         if unknown:

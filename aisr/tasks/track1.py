@@ -8,7 +8,7 @@ from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.track1 import Track1Judge, Track1Options
 from aisr.programs.records.track1 import SentenceLabel, Track1Prediction, Track1Record
-from aisr.tasks import drafts, nlpcc, planted_edits
+from aisr.tasks import drafts, nlpcc
 from aisr.tasks.correctable import Said
 from aisr.tasks.exhibit import of_bundle
 from aisr.tasks.judgements import wrong_labels, wrong_number
@@ -49,7 +49,6 @@ JUDGEMENTS = judgements(
     labels=labels.CLAIM_LABELS,
     neutral=str(labels.ClaimLabel.SUPPORTED),
     definitions=labels.CLAIM_DEFINITIONS,
-    plant=planted_edits.plant_claims,
 )
 TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     name="track1",
@@ -71,7 +70,6 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     submission=FlatZip("track1_pred.jsonl", nlpcc.FILES),
     judgements=JUDGEMENTS,
     rests_on=texts,
-    saved=lambda options: {"repeats": True, **options},  # as it was before the option was there
     sentences=lambda record: len(record.sentences),
     draft=_draft,
     correctable=CORRECTABLE,

@@ -13,7 +13,7 @@ from aisr.programs.judges.track2 import Track2Judge, Track2Options
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
-from aisr.tasks import drafts, nlpcc, planted_edits
+from aisr.tasks import drafts, nlpcc
 from aisr.tasks.correctable import Correctable, Said
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.judgements import Judgements
@@ -108,7 +108,6 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    plant=planted_edits.plant_citations,
     evidence_right=lambda gold, ids: evidence_found(gold.evidence_para_ids, ids),
 )
 TRACK2: Task[Track2Record, Citation, Citation] = Task(
@@ -133,6 +132,5 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     rests_on=lambda record: ["\n".join(record.paragraphs.values())],
     draft=_draft,
     searched=_searched,
-    saved=lambda options: {"sifted": False, "ids": labels.EVIDENCE_K, "listed": False, **options},
     correctable=CORRECTABLE,
 )

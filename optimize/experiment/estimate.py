@@ -6,13 +6,12 @@ from dataclasses import replace
 from aisr.inference.suits import check_suits
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
-from aisr.optimize.experiment.evidence import fit_evidence, guessed_budgets, learn
+from aisr.optimize.experiment.evidence import fit_evidence, learn
 from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.experiment.prepared import affordable, foretold, read_split, records_of, student_of
+from aisr.optimize.experiment.prepared import foretold, read_split, records_of, student_of
 from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.cost_estimate import Bounds, with_embeddings
-from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import ranked
+from aisr.programs.judges.contract import Program, searching
 from aisr.programs.records.base import Record
 
 
@@ -27,11 +26,11 @@ def estimates(plan: Plan, lm: OpenLM, teacher: OpenLM, offered: Sequence[Setting
     student = student_of(plan, lm, unsent)
     check_suits(student, lm)
     train = list(records_of(plan, "train"))
-    if unsent.models and ranked(student):
+    if unsent.models and searching(student):
         return _without_vectors(plan, student, unsent, train, lm, teacher, offered)
-    evidence = fit_evidence(plan, student, train, lm.window, _silent)
+    evidence = fit_evidence(plan, student, train, _silent)
     learn(student, train, _silent)
-    _, rows = affordable(plan, student, evidence, lm, teacher, _silent)
+    rows = {name: read_split(plan, name, evidence.preparing(plan, name, student)) for name in plan.data}
     found = [foretold(replace(plan, settings=settings), student, rows, lm, teacher) for settings in offered]
     return [with_embeddings(one, unsent, lm.embeddings) for one in found]
 
@@ -51,16 +50,8 @@ def _without_vectors(
 ) -> list[Bounds]:
     """The same for a student that has to ask for the vectors which its evidence is fitted on. The fit is gone through
     with vectors that are all alike, for the texts that it asks for; what it finds means nothing."""
-    fit_evidence(plan, student.deepcopy(), train, lm.window, _silent)
+    fit_evidence(plan, student.deepcopy(), train, _silent)
     learn(student, train, _silent)
-    searching, found = ranked(student), []
-    assert searching
-    for tokens in guessed_budgets(plan, train, lm.window) or (None,):
-        if tokens is not None:
-            searching.context_tokens = tokens
-        rows = {name: read_split(plan, name, student) for name in plan.data}
-        found.append([foretold(replace(plan, settings=one), student, rows, lm, teacher) for one in offered])
-    return [
-        with_embeddings(Bounds(usual.usual, wide.most), unsent, lm.embeddings)
-        for usual, wide in zip(found[0], found[-1], strict=True)
-    ]
+    rows = {name: read_split(plan, name, student) for name in plan.data}
+    found = [foretold(replace(plan, settings=one), student, rows, lm, teacher) for one in offered]
+    return [with_embeddings(one, unsent, lm.embeddings) for one in found]

@@ -17,8 +17,7 @@ from aisr.optimize.search.embedding_cost import Embedded, prepared
 from aisr.optimize.search.proposals import PROPOSALS, USUAL, WRITTEN, material, proposals
 from aisr.optimize.search.record_cost import Cost, costs, dollars
 from aisr.optimize.search.searches import Sizes, Step, in_turn
-from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.text.tokens import length
 
 
@@ -52,7 +51,7 @@ def bounds(
     optimizers: Sequence[str],
     settings: Settings,
     splits: Mapping[str, Sequence[dspy.Example]],
-    program: JudgeProgram,
+    program: Program,
     lm: OpenLM,
     teacher: OpenLM,
     decide: bool,
@@ -79,19 +78,16 @@ def _embedding(found: Embedded) -> Estimate:
 
 def of_judging(program: Program, examples: Sequence[dspy.Example], lm: OpenLM) -> Bounds:
     """What judging labelled examples once with a compiled program would come to."""
-    parts = []
-    for name, model in models(program).items():
-        seen = [seen_by(name, example) for example in examples]
-        both = (sum(costs(model, seen, lm, [], 0, most), Cost()) for most in (False, True))
-        parts.append(Bounds(*(_priced(cost, lm, _model(model)) for cost in both)))
-    return total(parts)
+    bare = without_layer(program)
+    both = (sum(costs(bare, examples, lm, [], 0, most), Cost()) for most in (False, True))
+    return Bounds(*(_priced(cost, lm, _model(bare)) for cost in both))
 
 
 def _spent(
     optimizers: Sequence[str],
     settings: Settings,
     splits: Mapping[str, Sequence[dspy.Example]],
-    program: JudgeProgram,
+    program: Program,
     lm: OpenLM,
     teacher: OpenLM,
     decide: bool,
@@ -136,7 +132,7 @@ def _of(step: Step, judged: Sequence[Cost]) -> Cost:
 
 
 def _demos(
-    optimizers: Sequence[str], settings: Settings, train: Sequence[dspy.Example], program: JudgeProgram, most: bool
+    optimizers: Sequence[str], settings: Settings, train: Sequence[dspy.Example], program: Program, most: bool
 ) -> list[dspy.Example]:
     """The demos that an optimizer may put into a prompt together: the longest at most, usually middling ones."""
     if not optimizers:
@@ -151,7 +147,7 @@ def _demos(
 
 
 def _nearest_demos(
-    count: int, settings: Settings, train: Sequence[dspy.Example], program: JudgeProgram, most: bool
+    count: int, settings: Settings, train: Sequence[dspy.Example], program: Program, most: bool
 ) -> list[dspy.Example]:
     """So many of the demos that nearest ones are chosen from: the longest at most, usually the middling ones."""
     fields = sorted({name for predictor in program.predictors() for name in predictor.signature.fields})
@@ -166,7 +162,7 @@ def _as_long(rows: Sequence[dspy.Example], fields: Sequence[str], count: int, mo
     return in_order[first : first + count]
 
 
-def _model(program: JudgeProgram) -> str | None:
+def _model(program: Program) -> str | None:
     """The model that a program's retriever embeds with, where it has one that is to be asked."""
     return getattr(program, "embedding_model", None)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import dspy
 
 from aisr.lm.embeddings import Embeddings, Unsent, UnsentEmbeddings, requests
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.text.tokens import BYTES_PER_TOKEN, tokens
 
 TWICE = 2  # at most each text is asked for again: by a ranker that was fitted, and where an answer was lost
@@ -33,7 +33,7 @@ def together(parts: Sequence[Embedded]) -> Embedded:
     return Embedded(sum(part.requests for part in parts), sum(part.tokens for part in parts), usd)
 
 
-def priced(program: JudgeProgram, example: dspy.Example, embeddings: Embeddings) -> Embedded:
+def priced(program: Program, example: dspy.Example, embeddings: Embeddings) -> Embedded:
     """What a program embeds as it judges an example once."""
     sent, count = as_judged(program, example)
     model = getattr(program, "embedding_model", None)
@@ -52,7 +52,7 @@ def _usd(count: int, embeddings: Embeddings, model: str) -> float | None:
     return None if price is None else count * price.prompt / 1e6
 
 
-def as_judged(program: JudgeProgram, example: dspy.Example) -> tuple[int, int]:
+def as_judged(program: Program, example: dspy.Example) -> tuple[int, int]:
     """Requests, and tokens in them, that a program makes as it judges an example: for what an LM wrote on the way."""
     written = getattr(program, "embeds", None)  # most programs embed nothing then
     if written is None or not getattr(program, "embedding_model", None):

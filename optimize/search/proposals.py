@@ -13,7 +13,7 @@ from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.optimizers import GEPA_MINIBATCH, SIMBA_BATCH
 from aisr.optimize.search.record_cost import Cost
 from aisr.optimize.search.searches import Sizes, gepa_rounds
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.text.tokens import tokens
 
 WRITTEN = 1000  # tokens that an instruction, or anything else that the teacher writes, has at most
@@ -35,7 +35,7 @@ class Material(NamedTuple):
         return sum(self.records[:count])
 
 
-def material(program: JudgeProgram, train: Sequence[dspy.Example]) -> Material:
+def material(program: Program, train: Sequence[dspy.Example]) -> Material:
     """What proposals for a program are written from."""
     with contextlib.redirect_stdout(io.StringIO()):  # DSPy prints what it finds
         code = tokens(get_dspy_source_code(program))

@@ -16,8 +16,7 @@ from aisr.lm.question_adapter import writer_of
 from aisr.optimize.search.embedding_cost import TWICE, as_judged
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
-from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.questions.closed import is_closed, questions_of, shown_ids
 from aisr.programs.text.tokens import length, tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
@@ -47,7 +46,7 @@ class Cost:
 
 
 def costs(
-    program: JudgeProgram,
+    program: Program,
     examples: Sequence[dspy.Example],
     lm: OpenLM,
     demos: Sequence[dspy.Example],
@@ -69,7 +68,7 @@ class _Questions:
     """What a program asks about a record."""
 
     def __init__(
-        self, program: JudgeProgram, lm: OpenLM, demos: Sequence[dspy.Example], written: int, most: bool
+        self, program: Program, lm: OpenLM, demos: Sequence[dspy.Example], written: int, most: bool
     ) -> None:
         self.program = program
         self.lm = lm
@@ -123,13 +122,9 @@ class _Questions:
 
 def tokens_a_record(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -> float:
     """About how many prompt tokens a record costs a program, from real renderings of labelled examples."""
-    total = 0.0
-    for name, model in models(program).items():
-        if not model.predictors():
-            continue
-        seen = [seen_by(name, example) for example in sample]
-        total += fmean(cost.prompt for cost in costs(model, seen, lm, (), 0, most=False))
-    return total
+    if not program.predictors():
+        return 0.0
+    return fmean(cost.prompt for cost in costs(without_layer(program), sample, lm, (), 0, most=False))
 
 
 def usd_per_1000(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -> float | None:
@@ -138,14 +133,10 @@ def usd_per_1000(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -
     price = lm.lm.price
     if price is None or (price == (0, 0) and not lm.decides):
         return None if price is None else 0.0
-    total = 0.0
-    for name, model in models(program).items():
-        if not model.predictors():
-            continue
-        seen = [seen_by(name, example) for example in sample]
-        found = costs(model, seen, lm, (), 0, most=False)
-        total += fmean(dollars(cost, price) for cost in found)
-    return None if isnan(total) else 1e3 * total
+    if not program.predictors():
+        return 0.0
+    usd = fmean(dollars(cost, price) for cost in costs(without_layer(program), sample, lm, (), 0, most=False))
+    return None if isnan(usd) else 1e3 * usd
 
 
 def dollars(cost: Cost, price: Price) -> float:
@@ -153,7 +144,7 @@ def dollars(cost: Cost, price: Price) -> float:
     return (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6 + cost.aside
 
 
-def demos_shown(program: JudgeProgram, predictor: Any, most: bool) -> list[Any]:
+def demos_shown(program: Program, predictor: Any, most: bool) -> list[Any]:
     """The demos that stand in a prompt of a predictor; where they are chosen for each record, so many of the usual
     length, at most the longest."""
     fields, inputs = predictor.signature.fields, predictor.signature.input_fields

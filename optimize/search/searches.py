@@ -75,11 +75,7 @@ def _random_search(s: Settings, n: Sizes) -> list[Step]:
     return [
         Step("train"),
         Step("train", s.candidates, taught=True),
-        Step("dev", s.candidates + 2),  # two sets of labelled records beside the bootstrapped ones
-        *(
-            Step("dev", nearest=way.demos)
-            for way in nearest.ways(s.nearest if s.demos and n.train >= nearest.FROM else 0)
-        ),
+        Step("dev", s.candidates + 1),  # a set of labelled records beside the bootstrapped ones
     ]
 
 

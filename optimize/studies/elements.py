@@ -25,7 +25,7 @@ from aisr.optimize.datasets.leakage import all_keys, common, groups
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
 from aisr.optimize.studies.labelled import labelled
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.elements.strategies import DEFAULT
 from aisr.programs.retrieval.embeddings import built_in
@@ -178,7 +178,7 @@ def choices(rows: Sequence[Row], group: Sequence[int]) -> str:
     return "\n".join(lines)
 
 
-def _answers(task: Task, records: Sequence[Any], programs: Sequence[JudgeProgram]) -> Answers:
+def _answers(task: Task, records: Sequence[Any], programs: Sequence[Program]) -> Answers:
     """What programs that ask no LM answer, one to each record."""
     pairs = zip(records, programs, strict=True)
     return [task.answer(program(**program.prepare(record).inputs())) for record, program in pairs]
@@ -196,7 +196,7 @@ def _by_fitted(task: Task, records: Sequence[Any]) -> Answers:
     return _answers(task, records, programs)
 
 
-def _asked(task: Task, program: JudgeProgram, records: Sequence[Any], lm: OpenLM) -> Answers:
+def _asked(task: Task, program: Program, records: Sequence[Any], lm: OpenLM) -> Answers:
     return [judge(task, program, program.prepare(record), lm).answer for record in records]
 
 

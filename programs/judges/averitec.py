@@ -9,7 +9,7 @@ import dspy
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.layer import decide
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told, weighed
 from aisr.programs.judges.mould import LabelJudge
@@ -147,10 +147,14 @@ class AveritecJudge(LabelJudge, Ranking):
         used = {pair.source for pair in pairs}
         spare = [passage for key, passage in found.items() if key not in used] if self.given.fill else []
         evidence = weighed(evidence, bearing) if self.given.bearing else evidence
-        model = dspy.Prediction(
-            judgements=[judged], evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
+        (final,) = decide(self.decision, [claim], passages, [judged])
+        return dspy.Prediction(
+            label=final.label,
+            evidence=together([*evidence, *filled(claim, spare)]),
+            judgements=[final],
+            named=named,
+            ranking=list(read),
         )
-        return self.conclude(self.decision, {LM: model}, claim=claim, passages=passages)
 
     def _questions(self, claim: str, context: str) -> Steps[list[str]]:
         """What has to be known about the claim; nothing where none are wanted."""
@@ -215,23 +219,6 @@ class AveritecJudge(LabelJudge, Ranking):
             return judged, numbers
         chosen = next(answer for answer in answers if answer.label == judged.label)
         return judged, list(dict.fromkeys(chosen.bearing))
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, claim: str, passages: str, **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements`, `evidence`, `named` ids and `ranking` of one model or several,
-        by their names: the evidence of the first, then what the others have beside it, found before filled, and of
-        what was found that behind which was said not to bear on the claim."""
-        (judged,) = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
-        first = next(iter(said.values()))
-        return dspy.Prediction(
-            label=judged.label,
-            evidence=together(pair for one in said.values() for pair in one.evidence),
-            judgements=[judged],
-            named=first.named,
-            ranking=first.ranking,
-        )
 
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
