@@ -18,15 +18,15 @@ SPINNING = [sys.executable, "-c", "while True: pass"]
 
 def measure() -> tuple[float, float]:
     """Tokens read and written a second, in this process."""
-    from aisr.lm.llama_cpp import CONTEXT_TOKENS, Prompt, load, model_file
+    from aisr.lm.llama_cpp import load
 
-    model = load(model_file(), os.cpu_count() or 1, CONTEXT_TOKENS)
-    model.complete(Prompt("Ready?"), max_tokens=2, temperature=0.0, seed=0)
+    model = load(os.cpu_count() or 1)
+    model.complete("Ready?", max_tokens=2, temperature=0.0, seed=0)
     began = time.perf_counter()
-    found = model.complete(Prompt(f"{os.getpid()} " + "tram " * READ), max_tokens=1, temperature=0.0, seed=0)
+    found = model.complete(f"{os.getpid()} " + "tram " * READ, max_tokens=1, temperature=0.0, seed=0)
     read = (found.read - found.cached) / (time.perf_counter() - began)
     began = time.perf_counter()
-    found = model.complete(Prompt("Count: one, two, three,"), max_tokens=WRITTEN, temperature=0.0, seed=0)
+    found = model.complete("Count: one, two, three,", max_tokens=WRITTEN, temperature=0.0, seed=0)
     return read, found.written / (time.perf_counter() - began)
 
 

@@ -1,6 +1,6 @@
 """Processes of our own for the files of strangers: no key of ours in them, and held to limits.
 
-A PDF, a drawing or a model file is a program of strangers for a large library. Whatever goes wrong with it there (a
+A PDF or a drawing is a program of strangers for a large library. Whatever goes wrong with it there (a
 crash, a loop, memory without end) ends such a process and no other.
 """
 
@@ -8,8 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,19 +60,3 @@ def bound(name: str, most: int) -> None:
         import resource
 
         resource.setrlimit(getattr(resource, name), (most, most))
-
-
-@contextmanager
-def held_to(seconds: int) -> Iterator[None]:
-    """For as long as the block lasts, so many seconds of all cores together; beyond them this process is ended."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        yield
-        return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    most = int(used.ru_utime + used.ru_stime) + max(seconds, 1)
-    resource.setrlimit(resource.RLIMIT_CPU, (most if hard < 0 else min(most, hard), hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))

@@ -201,32 +201,16 @@ def say_pictures(problems: dict[tuple[str, str], str]) -> None:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
 
 
-def say_asked(second: int, judged: int, below: float) -> None:
-    """How often a second LM was asked."""
-    share = f" ({percent(second / judged)} %)" if judged else ""
-    note(f"asked the second LM about {second} of {judged} records{share}: the first was less than {below:g} sure")
-
-
 def say_foretold(found: Any, records: int) -> None:
     """What a prediction would come to."""
-    note(f"{records} records, each as long as those of dev: about {_spending(found.first)}. Nothing was sent")
-    if found.second is None:
-        return
-    note(
-        f"  of the {found.dev} dev records {found.unsure} ({percent(found.unsure / found.dev)} %) would go to the "
-        f"second LM as well: about {_spending(found.second)}"
-    )
-    if found.known < found.dev:
-        note(f"  of {found.dev - found.known} it is not known how sure the first is: they go to the second")
-    note("  program and decision layer were chosen on dev: expect it to be unsure of more")
+    note(f"{records} records, each as long as those of dev: about {_spending(found)}. Nothing was sent")
 
 
-def say_spend(spend: Any, records: int = 0, whose: str = "") -> None:
-    """What the calls of this command came to; also a record, where there are records and calls were sent. whose: what
-    stands before it, where there are several."""
+def say_spend(spend: Any, records: int = 0) -> None:
+    """What the calls of this command came to; also a record, where there are records and calls were sent."""
     price = "price unknown" if spend.usd is None else f"{spend.usd:.4f} USD"
     note(
-        f"{whose}{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
+        f"{spend.calls} LM calls (+{spend.cached_calls} from the cache), {spend.prompt_tokens} prompt and "
         f"{spend.completion_tokens} completion tokens, {price}"
     )
     if records and spend.calls:

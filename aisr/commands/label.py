@@ -78,12 +78,15 @@ def label(
         ledger, prices = spending.ledger(), spending.prices()
         opened = opened_lm(lm, reach, ledger, **prices, embedding_api_base=embedding_api_base, keyed=not estimate)
         if estimate:
-            from aisr.commands.cascade import foretold
             from aisr.commands.display import say_foretold
+            from aisr.report.foretold import embedding, foretell
+            from aisr.tracking import registry
 
             count = sum(1 for _ in _unlabelled(chosen, data))
             records = _unlabelled(chosen, data)
-            say_foretold(foretold(program, loaded, records, count, opened, None, None, artifacts), count)
+            embedded = embedding(loaded.program, records, opened.embeddings)
+            dev = registry.dev_records(program, artifacts)
+            say_foretold(foretell(dev, count, opened.lm.price, embedded), count)
             return
         warn_of_another_lm(loaded.program, opened)
         by = By(loaded.digest, opened.spec)

@@ -15,8 +15,7 @@ LMSpec = Annotated[
     typer.Option(
         "--lm",
         envvar="AISR_LM",
-        help="`embedded`, gguf:PATH of a model file (gguf:PATH,mmproj=PATH: one that sees), PROVIDER/MODEL such as "
-        "openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision model.",
+        help="`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision model.",
     ),
 ]
 ApiBase = Annotated[
@@ -32,9 +31,7 @@ Logprobs = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="LM calls at a time. Default: 8; the embedded model takes 1; of gguf:PATH, its CPU threads."
-    ),
+    typer.Option(min=1, help="LM calls at a time. Default: 8; the embedded model takes 1."),
 ]
 MaxUsd = Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")]
 MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send nothing more once so many LM calls were sent.")]

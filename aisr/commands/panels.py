@@ -50,7 +50,6 @@ OPTIONS: Mapping[str, Sequence[str]] = {
         "lm", "api_base", "schema", "logprobs", "threads", "timeout", "price",
         "embedding_api_base", "embedding_price",
         "teacher_lm", "teacher_api_base", "teacher_price",
-        "second_lm", "below", "second_program", "second_api_base", "second_price",
     ),
     "The search": (
         "optimizer", "budget", "candidates", "seed", "max_usd_per_1000",

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.commands import cascade as second_option
 from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
@@ -21,8 +20,6 @@ from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.corrections.line import Correction
-    from aisr.lm.client import OpenLM
-    from aisr.review.judging import Judge
     from aisr.review.verdicts import Review
     from aisr.tasks.paper_checks import Checks
 
@@ -32,8 +29,8 @@ PaperLM = Annotated[
     typer.Option(
         "--lm",
         envvar="AISR_LM",
-        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, gguf:PATH, or "
-        "PROVIDER/MODEL such as openai/gpt-4o-mini.",
+        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, or PROVIDER/MODEL "
+        "such as openai/gpt-4o-mini.",
     ),
 ]
 
@@ -79,25 +76,18 @@ def check_paper(
     ] = False,
     estimate: Estimate = False,
     spending: Spending,
-    second_lm: second_option.SecondLM = None,
-    below: second_option.Below = None,
-    second_api_base: second_option.SecondApiBase = None,
-    second_price: second_option.SecondPrice = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Check a whole paper: its sentences against its tables and figures, its citations against the cited papers. Exits
     1 where something could not be judged; the same command goes on there."""
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    wanted = second_option.asked(second_lm, below, None, second_api_base, second_price)
     from aisr.paper.open import check_folder, check_there
 
     check_there(paper)
     check_folder(papers)
     if lm == "none":
-        _without_lm(
-            paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, second_lm, evidence]
-        )
+        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, evidence])
         return
     prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
@@ -105,9 +95,7 @@ def check_paper(
     from aisr.checker.reading import read_paper
     from aisr.commands import display
     from aisr.commands.review import say_review
-    from aisr.inference.cascade import FIRST, SECOND
     from aisr.inference.images import open_gallery
-    from aisr.lm.budget import Account
     from aisr.lm.open import EMBEDDED
     from aisr.review import dismissals, gate, recomputed
     from aisr.review.judging import reviewed
@@ -117,16 +105,14 @@ def check_paper(
 
     labels = gate.chosen(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = spending.ledger()
-    accounts = {FIRST: Account(ledger), SECOND: Account(ledger)} if wanted else {}
     opened = opened_lm(
         lm,
         reach,
-        accounts.get(FIRST, ledger),
+        ledger,
         **spending.prices(),
         embedding_api_base=embedding_api_base,
         keyed=not estimate,
     )
-    behind = wanted and second_option.opened_lm_behind(wanted, opened, accounts[SECOND], reach, keyed=not estimate)
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     gone = _dismissed(paper)
     found = checks(draft, cited)
@@ -143,12 +129,7 @@ def check_paper(
         if not found.claims and not found.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
         display.say_estimate(estimated(judges, found, opened, again), opened.decides, writes=False)
-        if behind:
-            display.note(f"and if {behind.spec} were asked about everything, beside that:")
-            display.say_estimate(estimated(judges, found, behind, again), behind.decides, writes=False)
         return
-    if wanted and behind:
-        *judges, again = [_with_second(one, behind, wanted.below) for one in (*judges, again)]
     if opened.spec == EMBEDDED:
         display.note(BUILT_IN)
     display.note(
@@ -161,9 +142,7 @@ def check_paper(
     review = dismissals.marked(recomputed.added(review, cited), gone)
     failing = gate.failing(review, labels, above or 0.0)
     say_review(review, failing, notes)
-    for name, account in accounts.items():
-        display.say_spend(account.spend, whose=f"{name} LM: ")
-    display.say_spend(ledger.spend, whose="together: " if accounts else "")
+    display.say_spend(ledger.spend)
     _write(out, review)
     if failing:
         raise typer.Exit(FOUND)
@@ -184,9 +163,7 @@ def _without_lm(
     from aisr.review import dismissals, gate, recomputed
 
     if any(of_an_lm):
-        raise UserError(
-            "--lm none asks no program and no second LM and shows no pictures: leave these options out, or name an LM"
-        )
+        raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
     labels = gate.chosen(fail_on, [])
     found = recomputed.without_lm(*read_paper(paper, root, papers, None))
     review = dismissals.marked(found, _dismissed(paper))
@@ -224,14 +201,3 @@ def _why_nothing(found: "Checks") -> str:
     if found.missing:
         reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
     return "; ".join(reasons)
-
-
-def _with_second(judge: "Judge", lm: "OpenLM", below: float) -> "Judge":
-    """The same with a second LM behind the first, asked by the same program."""
-    from dataclasses import replace
-
-    from aisr.inference.cascade import Stage
-    from aisr.inference.suits import check_suits
-
-    check_suits(judge.program, lm)
-    return replace(judge, second=Stage(second_option.behind(judge.program, lm), lm), below=below)

@@ -13,7 +13,7 @@ from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chos
 from aisr.commands.session import embedding_address, load, opened_lm, prepare
 from aisr.commands.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
 
-SEED, FITTED = "rank_bm25", "fitted"
+FITTED = "fitted"
 WEIGHTS = 5  # of a fitted ranker that are shown, the heaviest
 
 
@@ -22,7 +22,7 @@ def retrieval(
     task: SearchingTask = SEARCHING,
     retrievers: Annotated[
         str, typer.Option(help="Which to score, joined by commas; those that embed may take a model, hybrid:MODEL.")
-    ] = f"{SEED},bm25,hierarchical,neighbours,variants,dense,hybrid,round-robin",
+    ] = "bm25,dense,hybrid",
     program: Annotated[
         str | None, typer.Option(help="A compiled program whose own retrieval to score as well, reranking and all.")
     ] = None,
@@ -51,14 +51,14 @@ def retrieval(
     from aisr.base import text
     from aisr.commands import display
     from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.retrieval_eval import DEPTHS, claims, measure, seed
+    from aisr.inference.retrieval_eval import DEPTHS, claims, measure
     from aisr.lm.embeddings import Embeddings
 
     chosen = chosen_task(task)
     records = claims(chosen, file, min_paragraphs, limit)
     embeddings = Embeddings(address=embedding_address(embedding_api_base, api_base))
     rankers: dict[str, Any] = {
-        name: seed if name == SEED else _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
+        name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
     }
     if program or rerank:

@@ -1,6 +1,5 @@
 """The command that serves a registered program over HTTP, on the loopback address."""
 
-import os
 from typing import Annotated
 
 import typer
@@ -53,20 +52,10 @@ def serve(
     told = {
         "MLFLOW_TRACKING_URI": tracking_uri(artifacts),
         "MLFLOW_REGISTRY_URI": tracking_uri(artifacts),
-        "AISR_LM": _from_anywhere(spec),
+        "AISR_LM": spec,
         "AISR_API_BASE": api_base,
         "AISR_IMAGE_ROOT": str(image_root.resolve()) if image_root else None,
         "AISR_ARTIFACTS": str(artifacts.resolve()),
     }
     variables = OFFLINE | {name: value for name, value in told.items() if value}
     raise typer.Exit(run([program, str(port)], variables, "aisr.serving.server"))
-
-
-def _from_anywhere(spec: str) -> str:
-    """The spec of an LM with the paths of model files as they are from here."""
-    from aisr.lm.open import EYES, GGUF
-
-    if not spec.startswith(GGUF):
-        return spec
-    model, eyes, projector = spec.removeprefix(GGUF).partition(EYES)
-    return GGUF + os.path.abspath(model) + eyes + (os.path.abspath(projector) if projector else "")

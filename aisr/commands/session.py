@@ -42,7 +42,7 @@ def _check_there(program: str, artifacts: Path) -> None:
         check_there(Path(program), artifacts)
 
 
-ADDRESSES = ("--api-base", "--teacher-api-base", "--second-api-base", "--embedding-api-base")
+ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
 
 
 def command_line() -> str:
@@ -94,7 +94,7 @@ def opened_beside(
     Raises UserError where that is at a server of the user's own and nobody says where this one is: records would leave
     for a provider unasked.
     """
-    if reach.api_base and own_base is None and spec != "embedded" and not spec.startswith("gguf:"):
+    if reach.api_base and own_base is None and spec != "embedded":
         raise UserError(
             f"--{role}-lm {spec}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
             f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "

@@ -50,8 +50,8 @@ ContextTokens = Annotated[
 Retriever = Annotated[
     str | None,
     typer.Option(
-        help="track2, averitec, context24-figures: bm25 (default), hierarchical, neighbours, variants, dense, hybrid "
-        "or round-robin; the last three with an embedding model behind a colon, or the built-in one."
+        help="track2, averitec, context24-figures: `bm25` (default), `dense` or `hybrid`; the last two with an "
+        "embedding model behind a colon, or the built-in one."
     ),
 ]
 ShapeLike = Annotated[
@@ -119,8 +119,8 @@ class ProgramOptions:
     strategy: Annotated[
         str | None,
         typer.Option(
-            help="context24-figures: how figures are ranked, in words between strokes, such as chunk/512/mentions; "
-            "docs/context24-figures.md lists them. Default: element/100/read/parts. context24-text: `method` (default: "
+            help="context24-figures: how figures are ranked: `element/100` (default), `element/sentence`, `chunk/100`, "
+            "`chunk/sentence` or `fusion` of the four. context24-text: `method` (default: "
             "the LM chooses among sentences that tell of method), `select` (among the best by BM25), `whole` (it "
             "quotes from the whole paper), or without LM `sentences` or `paragraph`."
         ),
@@ -144,9 +144,6 @@ class ProgramOptions:
     ] = False
     several: Annotated[
         bool, typer.Option("--several", help="context24-text: snippets as they stand apart, not joined into one.")
-    ] = False
-    rephrase: Annotated[
-        bool, typer.Option("--rephrase", help="context24-figures: let the LM describe each figure first, a call each.")
     ] = False
     order: Annotated[
         int | None,
@@ -176,7 +173,6 @@ OF_TASKS: Mapping[str, Sequence[str]] = {
     "questions": ("averitec",),
     "pairs": ("averitec",),
     "fill": ("averitec",),
-    "rephrase": ("context24-figures",),
     "order": ("context24-figures",),
     "strategy": ("context24-figures", "context24-text"),
     "sentences": ("context24-text",),

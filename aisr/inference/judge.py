@@ -30,15 +30,13 @@ ResultT = TypeVar("ResultT")
 @dataclass(frozen=True)
 class Outcome:
     """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it; the
-    evidence ids that it named itself, all of them as they were ranked; which of several LMs
-    it came from."""
+    evidence ids that it named itself, all of them as they were ranked."""
 
     answer: Answer | None
     failure: str | None = None
     judgements: Sequence[Judgement] = ()
     named: Sequence[str] = ()
     ranking: Sequence[str] = ()
-    by: str | None = None
 
 
 def judge(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> Outcome:

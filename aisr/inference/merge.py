@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from aisr.base import digests
 from aisr.base.files import read_json, replacing
-from aisr.inference.predictions_file import SPENT, claim, locked, run_file, together
+from aisr.inference.predictions_file import claim, locked, run_file
 from aisr.inference.shards import Shard
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain, read
@@ -63,7 +63,6 @@ def merge(out: Path, files: Sequence[Path], data: Path) -> Merged:
 def _identify(files: Sequence[Path], data: Path) -> tuple[dict[str, Any], list[Path]]:
     """What made the shards, and the shards by number."""
     first: dict[str, Any] = {}
-    spent: list[dict[str, Any]] = []
     places: dict[int, Path] = {}
     of = 0
     for file in files:
@@ -71,7 +70,6 @@ def _identify(files: Sequence[Path], data: Path) -> tuple[dict[str, Any], list[P
             raise CannotMerge(f"{file}: no predictions of `aisr predict --shard` (it needs {run_file(file)} beside it)")
         about = read_json(run_file(file))
         shard = Shard.parse(str(about.pop("shard", "1/1")))
-        spent.append(about.pop(SPENT, None) or {})
         first, of = first or about, of or shard.of
         for key in {*first, *about}:
             if first.get(key) != about.get(key):
@@ -86,7 +84,7 @@ def _identify(files: Sequence[Path], data: Path) -> tuple[dict[str, Any], list[P
         raise CannotMerge(f"{run_file(files[0])}: task {first.get('task')!r}; one of: {', '.join(TASKS)}")
     if first.get("input") != (now := digests.of_file(data)):
         raise CannotMerge(f"the shards were predicted from an input of digest {first.get('input')}; {data} is {now}")
-    return {**first, **({SPENT: together(spent)} if any(spent) else {})}, [places[number] for number in sorted(places)]
+    return first, [places[number] for number in sorted(places)]
 
 
 def _check(task: Task, record: Record, text: bytes, file: Path) -> bool:

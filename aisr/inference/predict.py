@@ -5,11 +5,9 @@ is written, and how it survives a kill, is in `aisr.inference.predictions_file`.
 """
 
 import gc
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from dspy.utils.exceptions import LMBillingError
@@ -17,7 +15,7 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.base import digests
 from aisr.inference.confidence import of_record
 from aisr.inference.judge import Outcome, finished, judge
-from aisr.inference.predictions_file import Appender, claim, enter, keep_finished, locked, put_in_order
+from aisr.inference.predictions_file import Appender, claim, keep_finished, locked, put_in_order
 from aisr.inference.shards import WHOLE, Shard
 from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
@@ -34,8 +32,7 @@ REASONS = 10  # failed records that a summary names
 @dataclass
 class Summary:
     """What a run left: records in the input (or its shard), records judged by this run, how many failed, the first of
-    these with their reasons, and the limit that stopped the run before its end; by_lm: records that each of several
-    LMs answered or failed."""
+    these with their reasons, and the limit that stopped the run before its end."""
 
     records: int
     judged: int = 0
@@ -43,7 +40,6 @@ class Summary:
     reasons: dict[str, str] = field(default_factory=dict)
     stopped: str | None = None
     kept: int = 0  # finished by an earlier run
-    by_lm: Counter[str] = field(default_factory=Counter)
 
     @property
     def left(self) -> int:
@@ -52,8 +48,6 @@ class Summary:
 
     def add(self, record: Record, outcome: Outcome) -> None:
         self.judged += 1
-        if outcome.by is not None:
-            self.by_lm[outcome.by] += 1
         if outcome.failure is not None:
             self.failed += 1
             if len(self.reasons) < REASONS:
@@ -80,7 +74,6 @@ def predict(
     done: Callable[[], None] = lambda: None,
     confidence: bool = False,
     pictures: Callable[[Set[str]], Mapping[str, str]] = lambda paths: {},
-    accounts: Mapping[str, Ledger] = MappingProxyType({}),
 ) -> Summary:
     """Predict every record of `data`, or of a shard of it, into `out`. What an earlier run finished is kept, and what
     failed there is tried again.
@@ -89,7 +82,7 @@ def predict(
     pictures: what pictures add to that, from their paths in the whole file.
     ledger: where its calls are entered; a limit that is reached ends the run early. confidence: whether each line also
     says how sure the program is (see `aisr.inference.confidence.of_record`). `done` is called for each record that
-    is judged. accounts: where there are several LMs, that of each; what they came to is entered beside `out`. Raises
+    is judged. Raises
     `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is spent), and the errors that would
     meet every record alike (see `aisr.inference.judge.judge`).
     """
@@ -128,8 +121,6 @@ def predict(
             summary.stopped = ledger.stopped
         finally:
             gc.unfreeze()
-            if accounts:
-                enter(out, {name: account.spend.as_dict() for name, account in accounts.items()})
         if summary.stopped is None and str(judged) != str(checked):
             raise UserError(f"{data} was changed while it was read; remove {out} and predict it anew")
         put_in_order(out, places)
@@ -139,7 +130,7 @@ def predict(
 def _said(task: Task, outcome: Outcome, confidence: bool) -> dict[str, Any]:
     if outcome.failure is not None:
         return {"failed": outcome.failure}
-    line = {**task.line(outcome.answer), **({"lm": outcome.by} if outcome.by else {})}
+    line = task.line(outcome.answer)
     if not confidence:
         return line
     sure = of_record(task, outcome)

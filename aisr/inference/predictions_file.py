@@ -18,14 +18,13 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from aisr.base.files import as_json, read_json, replacing, write_whole, writing
+from aisr.base.files import read_json, replacing, write_whole, writing
 from aisr.base.identity import difference
 from aisr.programs.errors import UserError
 from aisr.tasks.task import Task
 
 ABSENT = -1
 BESIDE = ".aisr"  # the folder of what belongs to the files beside it
-SPENT = "spent"  # in the file that says whose predictions they are, what they came to, by LM where there are several
 
 
 class CannotResume(UserError):
@@ -64,33 +63,13 @@ def claim(out: Path, identity: Mapping[str, Any]) -> None:
     if out.exists() and out.stat().st_size and not beside.exists():
         raise CannotResume(f"{out} is there already and no run of ours wrote it; choose another --out")
     if beside.exists() and out.exists():
-        other = difference({**read_json(beside), SPENT: None}, identity)
+        other = difference(read_json(beside), identity)
         if other:
             raise CannotResume(
                 f"{out} was begun with another {other}; choose another --out, or remove it to start anew"
             )
         return
     write_whole(beside, json.dumps(identity, indent=1, ensure_ascii=False) + "\n")
-
-
-def enter(out: Path, spent: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add what a run came to, by LM, to what earlier ones did."""
-    beside = run_file(out)
-    about = read_json(beside)
-    write_whole(beside, as_json({**about, SPENT: together([about.get(SPENT) or {}, spent])}))
-
-
-def together(parts: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """The sums of what LMs came to in several runs; None where one of them is unknown."""
-    total: dict[str, dict[str, Any]] = {}
-    for part in parts:
-        for name, spend in part.items():
-            before = total.get(name, dict.fromkeys(spend, 0))
-            total[name] = {
-                key: None if value is None or before.get(key, 0) is None else before.get(key, 0) + value
-                for key, value in spend.items()
-            }
-    return total
 
 
 def run_file(out: Path) -> Path:

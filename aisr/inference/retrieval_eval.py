@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 
 from aisr.metrics.confidence import Interval, mean_interval
 from aisr.programs.errors import UserError
@@ -92,11 +91,3 @@ def claims(task: Task, file: Path, least: int = 1, limit: int | None = None) -> 
 def by(matcher: Matcher) -> Ranker:
     """The ranker of a matcher."""
     return lambda given: rank(given.claim, given.paragraphs, matcher)
-
-
-def seed(given: Searched) -> list[str]:
-    """What the field began with (CSIRO-LT at Context24): plain `rank_bm25` on words between blanks, nothing stemmed."""
-    paper = given.paragraphs
-    scores = BM25Okapi([text.split() or [""] for text in paper.values()]).get_scores(given.claim.split())
-    keys = list(paper)
-    return [keys[place] for place in np.argsort(-scores, kind="stable")]

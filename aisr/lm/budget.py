@@ -114,28 +114,6 @@ class Ledger:
             self._spend = spend
 
 
-class Account(Ledger):
-    """What one of several LMs came to, entered into the ledger of all as well, whose limits hold for them together."""
-
-    def __init__(self, whole: Ledger) -> None:
-        super().__init__(whole.limits)
-        self.whole = whole
-
-    def spent_out(self) -> str | None:
-        return self.whole.spent_out()
-
-    def refuse(self, reason: str) -> str:
-        return self.whole.refuse(reason)
-
-    def sent(self, usage: dict[str, Any], usd: float | None, characters: int = 0) -> None:
-        super().sent(usage, usd, characters)
-        self.whole.sent(usage, usd, characters)
-
-    def from_cache(self) -> None:
-        super().from_cache()
-        self.whole.from_cache()
-
-
 def paid_for(error: BaseException | None) -> dict[str, Any] | None:
     """The tokens of an answer that came and could not be used, as an engine noted them on its error; {} where the
     server did not say how many, None where nothing came: providers do not charge for that."""

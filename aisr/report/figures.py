@@ -189,21 +189,6 @@ def budget_curve(curve: Sequence[tuple[int, float]], tokens: int, title: str) ->
     return figure
 
 
-def cascade_curve(points: Sequence[tuple[float, float, float]], title: str) -> "Figure":
-    """The ranking score, in 0-1, of a second LM behind the first, by the price of a record; each point a price, the
-    score where the least sure records go to the second, and where as many at random do."""
-    figure, axes = _axes(title)
-    price, score, at_random = (np.array(column) for column in zip(*points, strict=True))
-    axes.plot(price, 100 * at_random, color=GREY, linewidth=2, linestyle="--", label="as many at random")
-    axes.plot(price, 100 * score, color=BLUE, linewidth=2.5, marker="o", label="the least sure go to the second")
-    axes.set_xlabel("price of a record")
-    axes.set_ylabel("ranking score")
-    axes.grid(color="#e3e6ea")
-    _least_span(axes)
-    _legend(figure, axes)
-    return figure
-
-
 def write(folder: Path, figures: Mapping[str, "Figure"]) -> list[Path]:
     """Write each figure as NAME.png into a folder, whole or not at all; the files."""
     written = []

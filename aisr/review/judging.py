@@ -10,16 +10,15 @@ from dataclasses import dataclass
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.cascade import Stage, in_turn, threads
 from aisr.inference.confidence import of_judgement
-from aisr.inference.judge import Outcome, finished
+from aisr.inference.judge import Outcome, finished, judge
 from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import signs
 from aisr.programs.judges.contract import Program
 from aisr.review.evidence import of_record
 from aisr.review.verdicts import Kind, Labels, Review, Subject, Verdict, hidden, in_order
-from aisr.review.worth import AGAIN, Record, about, asked_second, of_all
+from aisr.review.worth import AGAIN, Record, about, of_all
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import Checks
 from aisr.tasks.paper_tasks import without_pictures
@@ -29,15 +28,12 @@ from aisr.tasks.task import Task
 
 @dataclass(frozen=True)
 class Judge:
-    """What judges one kind of check. known: what is known of how its program did; None for an uncompiled one; second:
-    what is asked where that is less sure than `below`, see `aisr.inference.cascade`."""
+    """What judges one kind of check. known: what is known of how its program did; None for an uncompiled one."""
 
     kind: Kind
     task: Task
     program: Program
     known: Record | None = None
-    second: Stage | None = None
-    below: float = 0.0
 
 
 def reviewed(
@@ -53,13 +49,12 @@ def reviewed(
     problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.vision.images.Gallery`;
     again: what takes a second look at the sentences that are doubted, or sum up or discuss."""
     verdicts, labels = hidden(draft), {}
-    known, behind = dict[str, Record | None](), list[str]()
+    known = dict[str, Record | None]()
     for by in judges:
         facet, checks = by.task.labelled, found.claims if by.kind == "claim" else found.citations
         labels[by.kind] = Labels(facet.neutral, facet.definitions)
         if checks:
             known[by.kind] = by.known
-            behind += [asked_second(by.kind, lm.spec, by.second.lm.spec, by.below)] if by.second else []
             verdicts += judged(by, checks, lm, done)
     if again is not None and found.second is not None:
         facet = again.task.labelled
@@ -72,7 +67,7 @@ def reviewed(
         lm.spec,
         in_order(verdicts),
         labels,
-        (*about(lm.spec), *first, *behind),
+        (*about(lm.spec), *first),
         tuple(more),
         found.skipped,
         found.missing,
@@ -136,9 +131,10 @@ def _outcomes(
     by: Judge, checks: Sequence[Check], lm: OpenLM
 ) -> Iterator[tuple[tuple[int, Check], tuple[dspy.Example, Outcome]]]:
     def work(numbered: tuple[int, Check]) -> tuple[dspy.Example, Outcome]:
-        return in_turn(by.task, Stage(by.program, lm), by.second, by.below, numbered[1].record)
+        example = by.program.prepare(numbered[1].record)
+        return example, judge(by.task, by.program, example, lm)
 
-    return finished(enumerate(checks), work, threads(lm, *([by.second.lm] if by.second else [])))
+    return finished(enumerate(checks), work, lm.threads)
 
 
 def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) -> list[Verdict]:

@@ -6,7 +6,6 @@ from typing import NamedTuple
 from aisr.artifact.manifest import Manifest, OnTest
 from aisr.base.text import percent
 from aisr.lm.open import EMBEDDED
-from aisr.review.verdicts import Kind
 
 AID = (
     "An aid, no proof: verdicts are a model's opinion, and some are wrong, also of those that find no fault. Read the "
@@ -67,14 +66,6 @@ def of_all(judges: Mapping[str, Record | None], lm: str) -> Worth:
     each = [worth(kind, known, lm) for kind, known in judges.items()]
     more = dict.fromkeys(said for one in each for said in one.more)
     return Worth([said for one in each for said in one.first], list(more))
-
-
-def asked_second(kind: Kind, first: str, second: str, below: float) -> str:
-    """What is said where a second LM stands behind the first."""
-    return (
-        f"{JUDGED[kind]}: where {first} was less than {below:.0%} sure of something, {second} was asked instead; the "
-        f"error rate of the two together is not known."
-    )
 
 
 def about(lm: str) -> list[str]:

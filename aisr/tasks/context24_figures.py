@@ -16,7 +16,7 @@ from aisr.base.files import write_whole
 from aisr.metrics.context24_figures.relation import HALF, gain
 from aisr.metrics.context24_figures.score import Ranked
 from aisr.programs.errors import UserError
-from aisr.programs.judges.context24_figures import Context24FiguresOptions, context24_figures_judge, without_lm
+from aisr.programs.judges.context24_figures import Context24FiguresJudge, Context24FiguresOptions, without_lm
 from aisr.programs.records.context24_figures import (
     MOST,
     Context24FiguresPrediction,
@@ -25,17 +25,14 @@ from aisr.programs.records.context24_figures import (
     Sought,
     place_of,
 )
-from aisr.programs.retrieval.elements import strategies
-from aisr.programs.retrieval.elements.paper import CAPTIONS, WHOLE, documents, paper_of
-from aisr.programs.retrieval.elements.strategies import Strategy
+from aisr.programs.retrieval.elements.ranking import documents, paper_of
 from aisr.programs.text.alike import alike
 from aisr.tasks import nlpcc
 from aisr.tasks.exhibit import Exhibit
 from aisr.tasks.shared_evidence import evidence_keys, paper_keys, picture_keys
-from aisr.tasks.task import Options, Searched, Task
+from aisr.tasks.task import Task
 
 NAME = "context24-figures"
-READ_BEFORE = 400  # characters of an element, by programs that were saved without that option
 
 
 def _problem(record: Context24FiguresRecord, answer: Ranking) -> str | None:
@@ -64,8 +61,7 @@ def _feedback(gold: Sought, answer: Ranking) -> str:
 
 def _exhibits(record: Context24FiguresRecord, example: dspy.Example, answer: Ranking | None) -> list[Exhibit]:
     """The elements: those that were named in their order, then the others."""
-    paper = paper_of(record.paragraphs, record.elements)
-    said = dict(zip(paper.labels, _told(record), strict=True))
+    said = documents(paper_of(record.paragraphs, record.elements))
     pictures = {element.label: element.img_path for element in record.elements}
     named = [label for label in answer or () if label in said]
     return [
@@ -81,31 +77,11 @@ def _exhibits(record: Context24FiguresRecord, example: dspy.Example, answer: Ran
     ]
 
 
-def _told(record: Context24FiguresRecord) -> list[str]:
-    """What is said of each element, as the default strategy has it."""
-    plan = Strategy()
-    return documents(paper_of(record.paragraphs, record.elements), plan.size, plan.reader, plan.captions)
-
-
 def _shares(record: Context24FiguresRecord) -> set[str]:
     named = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
     captions = evidence_keys((), [element.caption for element in record.elements])
     pictures = picture_keys(record.img_paths)
     return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
-
-
-def _searched(record: Context24FiguresRecord) -> Searched:
-    labels = [element.label for element in record.elements]
-    gold = [label for label in record.findings or () if label in labels]
-    return Searched(record.claim, dict(zip(labels, _told(record), strict=True)), gold)
-
-
-def _saved(options: Options) -> Options:
-    """A strategy that says nothing of captions was saved when panels had all of their figure's; the LM read less of
-    each element then."""
-    spec = str(options.get("strategy", strategies.DEFAULT))
-    before = spec if set(spec.split("/")) & set(CAPTIONS) else f"{spec}/{WHOLE}"
-    return {"characters": READ_BEFORE, **options, "strategy": before}
 
 
 def _stratum(gold: Sought) -> str:
@@ -143,7 +119,7 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     name=NAME,
     record=Context24FiguresRecord,
     prediction=Context24FiguresPrediction,
-    program=context24_figures_judge,
+    program=Context24FiguresJudge,
     option_types=Context24FiguresOptions.types(),
     parts=MappingProxyType({"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}),
     score=Ranked.of,
@@ -158,7 +134,6 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     text=lambda record: record.claim,
     stratum=_stratum,
     submission=LabelTable(),
-    searched=_searched,
     converter="aisr.tasks.context24_figures_data {file} --papers fulltexts.json --captions extracted_captions "
     "--figures figures-tables --out records.jsonl",
     floor=lambda example: example.floor,

@@ -17,14 +17,19 @@ class Searching(Judge):
         """The embedding model of its retriever; None for none."""
         return embedding_model(self.given.retriever)
 
+    @property
+    def match(self) -> Matcher:
+        """What ranks texts. Raises UserError where it embeds with a model that nobody was said to ask."""
+        return matcher(self.given.retriever, self.embed)
+
 
 class Ranking(Searching):
     """One whose texts an evidence ranker can rank in the retriever's place. ranker: what was fitted for that."""
 
     @property
     def match(self) -> Matcher:
-        """What ranks texts. Raises UserError where it embeds with a model that nobody was said to ask."""
-        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.given.retriever, self.embed)
+        """What ranks texts. Raises UserError as for others."""
+        return self.ranker.matcher(self.vectors) if self.ranker else super().match
 
     @property
     def vectors(self) -> Embed:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.bm25 import best_sentence, bm25
+from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.embeddings import BUILT_IN, Embed, built_in, dense
 
 Scores = NDArray[np.float64]
@@ -21,7 +21,6 @@ Matcher = Callable[[str, Sequence[str]], Scores]
 
 DEFAULT = "bm25"
 RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
-LENT = 0.2  # what a paragraph gets of the score of each of its neighbours
 NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
 SPEC = re.compile(r"([a-z0-9-]+)(?::([A-Za-z0-9][\w./-]*))?")
 
@@ -47,29 +46,6 @@ def fused(*matchers: Matcher) -> Matcher:
     return match
 
 
-def by_turns(*matchers: Matcher) -> Matcher:
-    """Round-robin merge: the best of each ranking, then the second of each, and so on; the first matcher begins."""
-
-    def match(claim: str, texts: Sequence[str]) -> Scores:
-        places = [len(matchers) * _places(one(claim, texts)) + turn for turn, one in enumerate(matchers)]
-        return np.asarray(-np.min(places, axis=0), dtype=np.float64)
-
-    return match
-
-
-def lending(matcher: Matcher) -> Matcher:
-    """A hit lends `LENT` of its score to the paragraph before and to the one after it."""
-
-    def match(claim: str, texts: Sequence[str]) -> Scores:
-        own = matcher(claim, texts)
-        lent = np.zeros_like(own)
-        lent[1:] += own[:-1]
-        lent[:-1] += own[1:]
-        return own + LENT * lent
-
-    return match
-
-
 def names_and_numbers(matcher: Matcher) -> Matcher:
     """The same for the names and numbers of the claim alone; for the whole claim where it has none."""
 
@@ -81,12 +57,8 @@ def names_and_numbers(matcher: Matcher) -> Matcher:
 
 WAYS: dict[str, _Way] = {
     "bm25": _Way(lambda embed: bm25),
-    "hierarchical": _Way(lambda embed: fused(bm25, best_sentence)),
-    "neighbours": _Way(lambda embed: lending(bm25)),
-    "variants": _Way(lambda embed: fused(bm25, names_and_numbers(bm25))),
     "dense": _Way(lambda embed: partial(dense, embed=embed), embeds=True),
     "hybrid": _Way(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True),
-    "round-robin": _Way(lambda embed: by_turns(bm25, partial(dense, embed=embed)), embeds=True),
 }
 
 

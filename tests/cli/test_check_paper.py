@@ -309,29 +309,3 @@ def test_white_text_is_shown_as_hidden_and_no_model_reads_it(
     (result,) = results(tmp_path / "review")
     assert (result["ruleId"], result["message"]["text"]) == ("hidden-text", f"Page 1: Hidden text: {order}")
     assert listed(browser, tmp_path / "review" / "paper.html") == [("Hidden text", "odd.pdf, page 1")]
-
-
-def test_a_second_lm_is_asked_where_the_first_is_not_sure_and_its_verdict_stands(
-    aisr: Aisr, keyed: Loopback, quick: Path
-) -> None:
-    """The key is 92, 84 or 71 % sure in turn, and a paragraph as sure as the least sure of its sentences."""
-    from support.loopback import serve
-
-    assert check(aisr, keyed).code == 0
-    before = read_rows(quick / "review" / "paper.jsonl")
-    asked = len(keyed.asked)
-    with serve() as second:
-        second.reply = lambda one: answer(one.question).replace("Contradicted", "Beyond the evidence")
-        words = ["--second-lm", "openai/strong", "--second-api-base", second.url, "--below", 0.8]
-        finished = check(aisr, keyed, *words)
-        assert finished.code == 0, finished.err
-        assert len(keyed.asked) == asked  # the first one's answers are cached
-        assert 0 < len(second.asked) < asked
-        said = finished.out + finished.err
-        assert re.search(rf"second LM: {len(second.asked)} LM calls", said)
-        assert "openai/strong was asked instead" in (quick / "review" / "paper.html").read_text()
-        after = read_rows(quick / "review" / "paper.jsonl")
-        changed = [new["label"] for old, new in zip(before, after, strict=True) if old["label"] != new["label"]]
-        assert set(changed) == {"Beyond the evidence"}
-        assert check(aisr, keyed, *words, "--estimate").code == 0
-        assert check(aisr, keyed, "--below", 0.8).code == 2

@@ -27,12 +27,11 @@ def test_an_estimate_asks_for_no_key(aisr: Aisr, compiled: Compiled, tmp_path: P
     lm = ["--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path, "--estimate"]
     at = ["--task", "track2", "--data", SAMPLE / "track2"]
     data = ["--task", "track2", "--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl"]
-    second = ["--second-lm", "anthropic/claude-3-5-haiku-latest"]
     (tmp_path / "paper.md").write_text("# Results\n\nWe gain 3 points (Figure 1).\n\n![Figure 1: gain.](x.png)\n")
     for words in (
         ["compile", *at, "--optimizer", "labeled", "--teacher-lm", "openai/gpt-4o", *lm],
-        ["predict", *data, "--program", compiled.folder("track2"), *second, *lm],
-        ["check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", *second, *lm],
+        ["predict", *data, "--program", compiled.folder("track2"), *lm],
+        ["check-paper", tmp_path / "paper.md", "--out", tmp_path / "review", *lm],
     ):
         done = aisr(*words)
         assert done.code == 0, done.err

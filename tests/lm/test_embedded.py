@@ -12,12 +12,12 @@ from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
-from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, Prompt, counted, model_file
+from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, counted
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.prepared import student_of
 from aisr.programs.judges.ensemble import single
 from aisr.programs.reading.lines import read
-from aisr.programs.signatures.track1 import BRIEF, LabelParagraph
+from aisr.programs.signatures.track1 import BRIEF
 from support import processes
 from support.commands import Aisr
 from support.corpora import read_rows, write
@@ -65,8 +65,8 @@ def test_branch_probabilities_are_the_softmax_that_the_model_states_itself(engin
     model, prompt = engine.model, chat_prompt(request("Name a colour.")) + '{"colour": "'
     words = ["red", "blue", "green"]
     tokens = [model._tokens(word)[0][0] for word in words]
-    shares, _ = model._branch(Prompt(prompt), tokens)
-    body = {"prompt": Prompt(prompt), "max_tokens": 1, "temperature": 0.0, "logprobs": 2000}
+    shares, _ = model._branch(prompt, tokens)
+    body = {"prompt": prompt, "max_tokens": 1, "temperature": 0.0, "logprobs": 2000}
     stated = model._request(body)["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
     chance = {entry["id"]: math.exp(entry["logprob"]) for entry in stated}
     total = math.fsum(chance[token] for token in tokens)
@@ -80,7 +80,7 @@ def test_labels_with_a_common_beginning_share_its_probability(
         return [(token % 7 + 1) / sum(t % 7 + 1 for t in tokens) for token in tokens], Completion("", True, 0, 0, 0)
 
     monkeypatch.setattr(engine.model, "_branch", by_token)
-    prompt = Prompt("{")
+    prompt = "{"
     both, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity", "Unsupported Cause"], '"')
     one, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity"], '"')
     assert both[0] == pytest.approx(one[0], rel=1e-6)
@@ -151,7 +151,7 @@ def test_ids_are_scored_each_once_until_ending_is_likelier(
     assert named(engine, minItems=1, maxItems=1) == named(engine, minItems=3, maxItems=3)[:1]
     worth = {"P1": 1.0, "P4": 3.0, "P12": 2.0, "[]": 0.0, '"]': 0.0, '["': 0.5, '", "': 0.5}
 
-    def by_worth(prompt: Prompt, options: list[str], end: str) -> tuple[list[float], Completion]:
+    def by_worth(prompt: str, options: list[str], end: str) -> tuple[list[float], Completion]:
         return [worth.get(option, 1.0) for option in options], Completion("", True, 0, 0, 0)
 
     monkeypatch.setattr(engine.model, "option_probabilities", by_worth)
@@ -190,13 +190,7 @@ def test_what_a_request_takes_is_counted(
 
 
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
-    """A model file of the user's own, which may be a capable one, is told the instruction in full."""
-    short, full = (
-        single(student_of(plan(tmp_path), one, one.embeddings)).judging.signature.instructions
-        for one in (lm, open_lm(f"gguf:{model_file()}"))
-    )
-    assert short == BRIEF
-    assert full == LabelParagraph.instructions
+    assert single(student_of(plan(tmp_path), lm, lm.embeddings)).judging.signature.instructions == BRIEF
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:

@@ -163,22 +163,19 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
         assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base", "--second-api-base"])
+@pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base"])
 @pytest.mark.parametrize("end", ["?key=planted", "#planted", "?"])
 def test_an_address_with_a_query_is_refused(
     option: str, end: str, compiled: Compiled, aisr: Aisr, tmp_path: Path
 ) -> None:
     address = f"http://127.0.0.1:9/v1{end}"
     words = ["--lm", "openai/x", "--api-base", address if option == "--api-base" else "http://127.0.0.1:9/v1"]
-    words += [] if option == "--api-base" else [option, address, *SECOND[option]]
+    words += [] if option == "--api-base" else [option, address]
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
     assert done.code == 2
     assert f"{option} holds a query" in done.err
     assert "planted" not in done.err
-
-
-SECOND = {"--second-api-base": ["--second-lm", "openai/y"], "--embedding-api-base": [], "--api-base": []}
 
 
 @pytest.mark.parametrize(
@@ -200,11 +197,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
 
 
 @pytest.mark.parametrize("own", [None, "sk-own-22"])
-@pytest.mark.parametrize(
-    "other", [["--embedding-api-base", "provider"], ["--second-lm", "openai/y", "--second-api-base", "provider"]]
-)
 def test_that_a_key_goes_to_two_places_is_said(
-    other: list[str],
     own: str | None,
     compiled: Compiled,
     aisr: Aisr,
@@ -215,7 +208,7 @@ def test_that_a_key_goes_to_two_places_is_said(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     if own:
         monkeypatch.setenv("AISR_API_KEY", own)
-    words = ["--lm", "openai/x", "--api-base", loopback.url, *other, "--estimate"]
+    words = ["--lm", "openai/x", "--api-base", loopback.url, "--embedding-api-base", "provider", "--estimate"]
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
     assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (own is None)

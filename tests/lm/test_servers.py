@@ -1,12 +1,15 @@
 """Servers that people run themselves, each with its habits: what is asked of it, read from it, and said of it."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import dspy
 import pytest
 
 from aisr.commands import display
 from aisr.inference.judge import Outcome, judge
+from aisr.lm.embedded import usable_cores
+from aisr.lm.llama_cpp import load
 from aisr.lm.open import open_lm
 from aisr.tasks.track1 import TRACK1
 from support import habits
@@ -49,6 +52,21 @@ def test_the_recipe_works(habit: habits.Habit, source: str, loopback: "Loopback"
     assert {one.source for one in found.judgements} == {source}
     (asked,) = loopback.asked
     assert asked.body["response_format"]["type"] == "json_schema"
+
+
+class IsBlue(dspy.Signature):
+    thing: str = dspy.InputField()
+    blue: Literal["yes", "no"] = dspy.OutputField()
+
+
+def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities() -> None:
+    """Not a stand-in: xllamacpp serves OpenAI's API on a port."""
+    lm = open_lm("openai/smollm2", api_base=f"{load(usable_cores()).address}/v1", threads=1)
+    with lm.context():
+        found = dspy.Predict(IsBlue)(thing="the sky", config={"logprobs": True, "top_logprobs": 5})
+    assert found.blue in ("yes", "no")
+    assert all(one.top_logprobs for one in found.logprobs.content)
+    assert lm.ledger.spend.prompt_tokens > 0
 
 
 @pytest.mark.parametrize("habit", [habits.ollama(), habits.vllm()])

@@ -16,9 +16,7 @@ from aisr.programs.retrieval import bm25, embeddings
 from aisr.programs.retrieval.retrievers import (
     WAYS,
     Matcher,
-    by_turns,
     fused,
-    lending,
     matcher,
     names_and_numbers,
     order,
@@ -65,16 +63,6 @@ def test_fusion_adds_reciprocal_ranks() -> None:
     both = fused(fixed(3, 2, 1), fixed(1, 3, 2))("", ["", "", ""])
     assert both == pytest.approx([1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62])
     assert list(order(both)) == [1, 0, 2]
-
-
-def test_turns_take_the_best_of_each_ranking_first() -> None:
-    merged = by_turns(fixed(9, 8, 7, 6), fixed(1, 2, 3, 4))("", [""] * 4)
-    assert list(order(merged)) == [0, 3, 1, 2]
-
-
-def test_a_hit_lends_score_to_its_neighbours_but_not_beyond() -> None:
-    assert lending(fixed(0, 10, 0, 0))("", [""] * 4) == pytest.approx([2, 10, 2, 0])
-    assert lending(fixed(5))("", [""]) == pytest.approx([5])
 
 
 def test_names_and_numbers_are_asked_for_alone() -> None:
@@ -128,7 +116,7 @@ def test_nobody_asks_a_model_who_was_not_said_to() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("bm26", "one of: bm25, hierarchical"),
+        ("bm26", "one of: bm25, dense, hybrid"),
         ("", "one of: bm25"),
         ("bm25:openai/x", "bm25 embeds nothing"),
         ("dense:../../etc/passwd", "one of"),

@@ -137,7 +137,6 @@ EMBEDDING: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
     ("track2", {"retriever": "dense:openai/emb"}, {}, 8),
     ("track2", {"retriever": "hybrid:openai/emb"}, {"hold": 0.95}, 20),  # enough to fit ranker and budget on
     ("averitec", {"retriever": "dense:openai/emb", "questions": 3}, {}, 4),
-    ("context24-figures", {"retriever": "dense:openai/emb", "rephrase": True, "order": 4}, {}, 4),
 ]
 
 

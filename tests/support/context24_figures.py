@@ -36,10 +36,8 @@ def shown(prompt: str) -> dict[str, str]:
 
 
 def reader(prompt: str, taught: bool = True) -> str:
-    """Describes an element by its text; names the element whose text shares most words with the claim first, or the
-    last that is shown where nobody taught it."""
-    if (label := scripted.field(prompt, "element")) is not None:
-        return scripted.written(prompt, {"description": f"{label}: {scripted.field(prompt, 'text')}"})
+    """Names the element whose text shares most words with the claim first, or the last that is shown where nobody
+    taught it."""
     said = set((scripted.field(prompt, "claim") or "").lower().split())
     elements = shown(prompt)
     best = max(elements, key=lambda key: len(said & set(elements[key].lower().split())))

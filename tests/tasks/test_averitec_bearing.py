@@ -58,13 +58,6 @@ def both(chances: Mapping[int, Any] = CHANCES, found: int = FOUND) -> Callable[[
     return reply
 
 
-def either(asked: Asked) -> Reply:
-    """The same beside a chat model, which lists the fourth pair."""
-    if "questions" in asked.body or field(asked.question, "evidence") is None:
-        return both()(asked)
-    return 200, completion(asked, written(asked.question, {"label": "Refuted", "bearing": [4]}))
-
-
 def opened(server: Loopback, form: str) -> OpenLM:
     return open_lm(FORMS[form] + WRITER, api_base=server.url, timeout=2)
 
@@ -147,15 +140,6 @@ def test_it_is_compiled_saved_shown_and_predicted_with(aisr: Aisr, tmp_path: Pat
             assert [pair.get("bears") for pair in line["evidence"]] == [True, True, False, False, *[None] * 6]
             answer = AveritecPrediction.model_validate(line).answer
             assert AVERITEC.line(answer)["evidence"] == line["evidence"]
-    second = ["--second-lm", "openai/chat", "--second-api-base", loopback.url, "--below", 1]
-    loopback.reply = either
-    again = aisr(
-        "predict", *at, *lms[0], *second, "--program", folder, "--data", data, "--out", tmp_path / "twice.jsonl"
-    )
-    assert again.code == 0, again.err
-    for line in read_rows(tmp_path / "twice.jsonl"):
-        assert line["lm"] == "second"
-        assert [pair.get("bears") for pair in line["evidence"][:FOUND]] == [True, False, False, False]
 
 
 def test_a_model_that_writes_lists_the_numbers() -> None:

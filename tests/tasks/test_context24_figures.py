@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from aisr.metrics.context24_figures import files as figure_files
-from aisr.optimize.studies import elements
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_figures import Context24FiguresRecord
@@ -55,14 +54,14 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = [
         "--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine",
-        "--strategy", "element/sentence/plain", "--order", 6,
+        "--strategy", "element/sentence", "--order", 6,
     ]  # fmt: skip
     compiled = estimated_and_compiled(aisr, *at, *words, *lm)
     assert "without any LM" in compiled.out
     folder = artifacts / NAME / "mine"
     made = json.loads((folder / "manifest.json").read_text())
     scores = made["scores"]
-    assert made["options"]["strategy"] == "element/sentence/plain"
+    assert made["options"]["strategy"] == "element/sentence"
     assert made["champion"].startswith("labeled")
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
@@ -118,31 +117,6 @@ def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, ais
     assert predicted.code == 0, predicted.err
     assert len(read_rows(out)) == 12
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "options", "demos"),
-    [("bootstrap", ["--order", 4], {"describe": 1, "rank": 1}), ("labeled", ["--order", 0], {"describe": 0})],
-)
-def test_both_steps_are_compiled(
-    optimizer: str, options: list[Any], demos: dict[str, int], server: Loopback, artifacts: Path, aisr: Aisr,
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    # Of the walls of train it knows what to say, of the others once a demo shows it.
-    server.reply = lambda asked: reader(asked.question, asked.has_demos or not re.search("lime|turf", asked.question))
-    rows = [{**row, "findings": ["FIG 1"]} for row in read_rows(corpus(tmp_path))]
-    for side, lines in (("train", rows[:3]), ("dev", rows[3:5])):
-        write(tmp_path / f"{side}.jsonl", lines)
-    compiled = aisr(
-        "compile", "--task", NAME, "--data", tmp_path, "--optimizer", optimizer, "--candidates", 1, "--demos", 1,
-        "--name", "steps", "--strategy", "element/sentence/plain", "--rephrase", *options, "--no-track",
-        "--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts,
-    )  # fmt: skip
-    assert compiled.code == 0, compiled.err
-    found = aisr("inspect", "--task", NAME, "--program", artifacts / NAME / "steps", "--artifacts", artifacts)
-    assert found.code == 0, found.err
-    state = json.loads((artifacts / NAME / "steps" / "program.json").read_text())["state"]
-    assert {name: len(part["demos"]) for name, part in state.items()} == demos
 
 
 def withheld(row: dict[str, Any]) -> str:
@@ -224,25 +198,6 @@ def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
     hidden = read_rows(SAMPLE / NAME / "test-inputs.jsonl")
     assert [row["id"] for row in hidden] == [row["id"] for row in read_rows(FILES[2])]
     assert not any("findings" in row for row in hidden)
-
-
-def test_the_table_compares_strategies(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], server: Loopback
-) -> None:
-    chosen = ("element/100/spelled/plain", "element/sentence/read/captions", "chunk/sentence/captions", "hierarchical")
-    monkeypatch.setattr(elements, "WAYS", tuple((name, "bm25") for name in chosen))
-    monkeypatch.setattr("sys.argv", ["elements", *map(str, FILES), "--task", NAME])
-    assert elements.main() == 0
-    said = capsys.readouterr().out
-    assert "48 claims" in said
-    rows = {line.split(" | ")[0].removeprefix("| "): line for line in said.splitlines() if line.startswith("| ")}
-    assert set(chosen) < set(rows)
-    assert "fitted, cross-validated" in said
-    score = {name: float(rows[name].split(" | ")[2].split()[0]) for name in chosen}
-    assert score["element/sentence/read/captions"] > score["element/100/spelled/plain"]
-    monkeypatch.setattr("sys.argv", ["elements", str(FILES[2]), "--task", "averitec"])
-    assert elements.main() == 2
-    assert "ranks no figures" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from aisr.commands.mlflow_ui import run
-from aisr.lm.embedded import EmbeddedEngine
-from aisr.lm.gguf_file import model_file
 from aisr.paper import open as papers
 from aisr.paper.drawing import draw
 from aisr.serving import guard
 from aisr.serving.guard import DEEPEST, Guard
 from aisr.serving.server import application
-from support import gguf, pdfs
+from support import pdfs
 from support.compiled import Compiled
 from support.corpora import read_rows
 from support.paths import SAMPLE
@@ -157,7 +155,7 @@ def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
 
 
 @pytest.mark.usefixtures("here")
-def test_readers_of_pdfs_figures_and_model_files_run_none_either(tmp_path: Path) -> None:
+def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
     (tmp_path / "paper").mkdir()
     paper = pdfs.write(tmp_path / "paper" / "a.pdf", pdfs.text(72, 700, "A title") + pdfs.text(72, 650, "It is 5."))
     assert papers.read(paper).paragraphs
@@ -165,5 +163,3 @@ def test_readers_of_pdfs_figures_and_model_files_run_none_either(tmp_path: Path)
     figure = r"\begin{figure}\includegraphics{plot}\caption{A plot.}\end{figure}"
     paper.with_suffix(".tex").write_text(f"See Figure 1. It falls by 3 points.\n\n{figure}", encoding="utf-8")
     assert draw(papers.read(paper.with_suffix(".tex")), tmp_path / "kept").drawn
-    file = model_file(gguf.model(tmp_path / "a.gguf"))
-    assert EmbeddedEngine(file, threads=1).model.chat_prompt([("user", "It is.")])
