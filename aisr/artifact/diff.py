@@ -40,7 +40,9 @@ def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
     parts += _learnt(a.program, b.program)
     parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
     if a.task.names_evidence:
-        parts += _table("Evidence", *({"named": described(one)} for one in map(named_by, (a.program, b.program)) if one))
+        parts += _table(
+            "Evidence", *({"named": described(one)} for one in map(named_by, (a.program, b.program)) if one)
+        )
     if len(parts) == 1:
         parts.append(ELSEWHERE)
     return "\n\n".join(parts) + "\n"

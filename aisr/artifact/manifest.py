@@ -123,9 +123,9 @@ class Apart(_Part):
 
 
 class Manifest(_Part):
-    """The whole file. names_none: the labels that name no evidence, in tasks that ask for some. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the
-    champion is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. What a file from before
-    lacks has a default."""
+    """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the champion
+    is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. names_none: the labels that name
+    no evidence, in tasks that ask for some."""
 
     task: str
     digest: str

@@ -10,7 +10,7 @@ from typing import Any
 from aisr.artifact.uncompiled import built_as
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
-from aisr.programs.judges.contract import Program
+from aisr.programs.judges.contract import Program, named_by
 from aisr.programs.judges.learnt import learnt_by
 from aisr.programs.questions.closed import describes_options, preamble, questions_of
 from aisr.programs.retrieval.evidence_list import described
@@ -165,7 +165,7 @@ def _ranker(ranker: EvidenceRanker) -> str:
 def _decision(decision: Decision | None) -> str:
     """The numbers of a decision layer, but for the vocabulary of its wording prior."""
     if decision is None:
-        return "## Decision layer\n\nThe label is the one that the LM gives: no fitted rule was better, or none was wanted."
+        return "## Decision layer\n\nThe label is the one that the LM gives."
     weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
     rows = [["readiness to say it", *decision.says.offsets]]
     if decision.cues is not None:

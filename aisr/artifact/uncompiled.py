@@ -15,7 +15,7 @@ SEARCHED = ("nearest", "nearest_by")  # options that the search chooses
 
 def uncompiled(of: Loaded) -> Loaded:
     """The program that a compile holds its candidates against: the hand-written instruction with the options, the
-    evidence ranker and what was learnt from train of `of`; no demos and no decision layer. """
+    evidence ranker and what was learnt from train of `of`; no demos and no decision layer."""
     program = of.program
     bare = built_as(program, of.task, {name: one for name, one in program.options.items() if name not in SEARCHED})
     bare.ranker = program.ranker

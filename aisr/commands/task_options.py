@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from aisr.commands.given import known_task, there
-from aisr.programs.errors import UserError
 from aisr.tasks.names import TASK_NAMES
 
 TaskName = Annotated[
@@ -44,7 +43,9 @@ ImageRoot = Annotated[
 ContextTokens = Annotated[
     int | None,
     typer.Option(
-        "--context-tokens", min=1, help="track2: tokens of the paper to show; all of it where it is shorter. Default: 3000."
+        "--context-tokens",
+        min=1,
+        help="track2: tokens of the paper to show; all of it where it is shorter. Default: 3000.",
     ),
 ]
 Retriever = Annotated[

@@ -13,7 +13,7 @@ from aisr.programs.reading.lines import read
 from aisr.programs.retrieval.bm25 import indexed, split_sentences
 from aisr.programs.retrieval.embeddings import embedded
 from aisr.programs.retrieval.evidence_features import counted
-from aisr.programs.retrieval.passages import budget, chosen, rank, whole
+from aisr.programs.retrieval.passages import chosen, rank, whole
 from aisr.programs.retrieval.retrievers import Matcher
 from aisr.tasks.task import Searched, Task
 

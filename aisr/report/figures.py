@@ -175,20 +175,6 @@ def recall_curve(ranks: Mapping[str, Sequence[int | None]], title: str, most: in
     return figure
 
 
-def budget_curve(curve: Sequence[tuple[int, float]], tokens: int, title: str) -> "Figure":
-    """The share of claims, in 0-1, that see gold evidence by the tokens that are shown of a paper; tokens: what was
-    chosen."""
-    figure, axes = _axes(title)
-    axes.plot([at for at, _ in curve], [100 * held for _, held in curve], color=BLUE, linewidth=2.5, label="train")
-    axes.axvline(tokens, color=VERMILION, linewidth=2, linestyle="--", label=f"chosen: {tokens} tokens")
-    axes.set_ylim(0, 102)
-    axes.set_xlabel("tokens of the paper shown")
-    axes.set_ylabel("claims with gold evidence, %")
-    axes.grid(color="#e3e6ea")
-    _legend(figure, axes)
-    return figure
-
-
 def write(folder: Path, figures: Mapping[str, "Figure"]) -> list[Path]:
     """Write each figure as NAME.png into a folder, whole or not at all; the files."""
     written = []

@@ -9,7 +9,6 @@ from aisr.artifact.manifest import Evaluated, Manifest
 from aisr.artifact.prompt_page import questions
 from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.report.documents import MISSING, Block, Section, Table, Verbatim
 from aisr.tasks.task import Task
 
@@ -46,17 +45,8 @@ def _versions(made: Manifest) -> list[list[str]]:
 
 def _data(made: Manifest) -> list[Block]:
     rows = [[split, about.file, str(about.records), about.digest] for split, about in made.data.items()]
-    planted = made.settings.get("planted")
-    edits = (
-        f"Planted edits: {MISSING}."
-        if planted is None
-        else f"{planted} records with planted edits, at most {made.settings.get('density')} in one, were in train."
-        if planted
-        else "No records with planted edits were added to train."
-    )
     return [
         Table(["split", "file", "records", "SHA-256, first 16 digits"], rows),
-        edits,
         *_corrections(made),
         "Control characters in texts became spaces, and words that LaTeX had spaced letter by letter were joined.",
         f"How the splits were made: {MISSING}; `aisr split` prints it. External data: {MISSING}.",
@@ -64,11 +54,10 @@ def _data(made: Manifest) -> list[Block]:
 
 
 def _architecture(program: Program, made: Manifest) -> list[Block]:
-    members = program.members if isinstance(program, Ensemble) else {"program": program}
-    rows = [[name, option, str(value)] for name, one in members.items() for option, value in one.options.items()]
-    blocks: list[Block] = [Table(["", "option", "value"], rows)]
+    rows = [[option, str(value)] for option, value in program.options.items()]
+    blocks: list[Block] = [Table(["option", "value"], rows)]
     layer = program.decision
-    if layer is None or not layer.kept:
+    if layer is None:
         return [*blocks, "No decision layer: the label is the one that the model gives."]
     weights = ", ".join(f"{weight:.3g} x {name}" for name, weight in layer.says.weights.items())
     offsets = ", ".join(f"{label} {offset:.3g}" for label, offset in zip(layer.labels, layer.says.offsets, strict=True))
@@ -163,7 +152,6 @@ def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -
     words += ["--lm", lm.spec or MISSING, *(["--api-base", "…"] if lm.endpoint else [])]
     words += ["--no-schema"] if lm.adapter == "ChatAdapter" else []
     words += ["--no-logprobs"] if lm.logprobs is False else []
-    words += ["--ablate"] if program.decision is not None and program.decision.ablations else []
     return shlex.join([*words, "--artifacts", artifacts]).replace("'…'", "…")
 
 

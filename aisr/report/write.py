@@ -56,9 +56,6 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
         "search": figures.search_curve(tried, f"{task.name}: the search"),
         "cost": figures.score_by_cost(tried, choice.champion.name, f"{task.name}: score and cost of all candidates"),
     }
-    if budget := made.manifest.budget:
-        title = f"{task.name}: how much of a paper to show"
-        drawn["evidence-budget"] = figures.budget_curve(budget.curve, budget.tokens, title)
     if test is None:
         split, shown, after = "dev", dev, _scored(task, dev)
         before: Result | None = choice.contenders[0].dev

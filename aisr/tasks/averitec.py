@@ -115,10 +115,6 @@ def _searched(record: AveritecRecord) -> Searched:
     return Searched(record.claim, texts, [key for key, passage in passages.items() if passage.url in gold], asked)
 
 
-def _plant(records: Sequence[Any], count: int, density: int, seed: int) -> NoReturn:
-    raise UserError(f"{NAME} has no rules to plant errors by; leave out --augment")
-
-
 @dataclass(frozen=True)
 class ClaimList:
     """A JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's page

@@ -38,7 +38,7 @@ def _problem(record: Track2Record, answer: Citation) -> str | None:
 
 def _fallback(record: Track2Record) -> Citation:
     label = str(labels.CitationLabel.SUPPORTED)
-    return Citation(label, complete(label, [[]], rank(record.claim_text, record.paragraphs)))
+    return Citation(label, complete(label, [], rank(record.claim_text, record.paragraphs)))
 
 
 def _feedback(gold: Citation, answer: Citation) -> str:

@@ -65,9 +65,7 @@ def _is_quoted(program: Program, example: dspy.Example) -> bool:
     return any(quotes(predictor.signature.instructions, said) for predictor in program.predictors())
 
 
-def _of_statements(
-    program: Program, rows: Sequence[Labelled], group: Sequence[int]
-) -> Mapping[str, frozenset[int]]:
+def _of_statements(program: Program, rows: Sequence[Labelled], group: Sequence[int]) -> Mapping[str, frozenset[int]]:
     """The groups of the records that each statement stands in, as the program has it."""
     found: dict[str, set[int]] = {}
     for row, key in zip(rows, group, strict=True):

@@ -88,9 +88,13 @@ def fit(
     if kept is None:
         return Fitted(None, gain, report)
     wording, cues = material.texts.fit(np.ones(len(material.texts.fold), dtype=np.bool_))
-    priors = {"wording": wording, "cues": cues} if best.way == BOTH else {}
     decision = Decision(
-        labels=list(labelled.labels), fitted_on=fitted_on, says=kept.says, means=kept.means, **priors
+        labels=list(labelled.labels),
+        fitted_on=fitted_on,
+        says=kept.says,
+        means=kept.means,
+        wording=wording if WORDING in kept.says.weights else None,
+        cues=cues if CUES in kept.says.weights else None,
     )
     return Fitted(decision, gain, report)
 

@@ -118,7 +118,7 @@ def _evidence_right(
         right = [labelled.answer_right(one.row.example.gold, one.outcome.answer) for one in judged]
     elif labelled.evidence_right is not None and naming is not None:
         right = []
-        for (row, outcome) in judged:
+        for row, outcome in judged:
             (label,) = labelled.said(row.example.gold)
             ids = complete(label, outcome.named, outcome.ranking, naming)
             right.append(labelled.evidence_right(row.example.gold, ids))

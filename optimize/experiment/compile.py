@@ -1,7 +1,7 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 

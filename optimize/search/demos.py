@@ -9,7 +9,6 @@ import dspy
 from aisr.programs.text.tokens import length
 
 
-
 def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int) -> list[dspy.Example]:
     """The examples in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
     draw = random.Random(seed)

@@ -67,9 +67,7 @@ def costs(
 class _Questions:
     """What a program asks about a record."""
 
-    def __init__(
-        self, program: Program, lm: OpenLM, demos: Sequence[dspy.Example], written: int, most: bool
-    ) -> None:
+    def __init__(self, program: Program, lm: OpenLM, demos: Sequence[dspy.Example], written: int, most: bool) -> None:
         self.program = program
         self.lm = lm
         self.most = most

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Literal, NamedTuple
 
-from aisr.optimize.search import nearest
 from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.optimizers import GEPA_MINIBATCH, MIPRO_MINIBATCH, SIMBA_BATCH
 

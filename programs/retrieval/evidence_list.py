@@ -47,9 +47,7 @@ def described(policy: EvidencePolicy) -> str:
     return f"none with {silent}; with other labels {three}" if silent else three
 
 
-def complete(
-    label: str, named: Sequence[str], ranking: Sequence[str], policy: EvidencePolicy = DEFAULT
-) -> list[str]:
+def complete(label: str, named: Sequence[str], ranking: Sequence[str], policy: EvidencePolicy = DEFAULT) -> list[str]:
     """The evidence list to submit, up to three ids, best first.
 
     named: the ids that the LM named, best first; ranking: the ranker's, best first.

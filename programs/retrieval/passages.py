@@ -34,7 +34,11 @@ class Passages(NamedTuple):
 
 
 def passages(
-    claim: str, paragraphs: Mapping[str, str], context_tokens: int = USUAL, matcher: Matcher = bm25, sifted: bool = False
+    claim: str,
+    paragraphs: Mapping[str, str],
+    context_tokens: int = USUAL,
+    matcher: Matcher = bm25,
+    sifted: bool = False,
 ) -> Passages:
     """The best-ranked paragraphs that fit into `context_tokens`, at least one; the whole paper where it
     fits. sifted: see `chosen`.
