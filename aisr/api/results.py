@@ -11,13 +11,12 @@ class Verdict:
 
     probabilities: of each label of the task, summing to 1; source: where they come from: the decision layer, or without
     one, best first, what a decision model gives for each option, the log-probabilities of the LM, what it states beside
-    its labels, how often several of its answers agreed, or the vote of a single one, of which the probabilities know
-    next to nothing.
+    its labels, or the vote of an answer alone, of which the probabilities know next to nothing.
     """
 
     label: str
     probabilities: Mapping[str, float]
-    source: Literal["options", "logprobs", "stated", "samples", "vote", "layer"]
+    source: Literal["options", "logprobs", "stated", "vote", "layer"]
 
 
 @dataclass(frozen=True)

@@ -159,12 +159,6 @@ class Manifest(_Part):
         return self.decision.kept if self.decision else None
 
 
-class Evaluated(_Part):
-    """Of what `aisr evaluate --output` wrote: with --ablate the score of each part of the decision layer."""
-
-    ablation: dict[str, Score] = {}
-
-
 class LabelScore(_Part):
     """How a label was given: precision and recall in 0-1, and how many statements have it."""
 
@@ -217,11 +211,6 @@ def manifest(folder: Path) -> Manifest:
 def parse(path: Path) -> Manifest:
     """The manifest in a file. Raises `BadArtifact`, naming the field."""
     return _parsed(path, Manifest, "the manifest of a compiled program")
-
-
-def evaluated(path: Path) -> Evaluated:
-    """What `aisr evaluate --output` wrote into a file. Raises `BadArtifact`, naming the field."""
-    return _parsed(path, Evaluated, "what `aisr evaluate --output` writes")
 
 
 def _parsed(path: Path, model: type[PartT], expected: str) -> PartT:

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from aisr.artifact import manifest as made
 from aisr.base.files import BadArtifact
-from aisr.inference.chances import chances_for
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery, form_of_evidence
-from aisr.inference.suits import check_suits
+from aisr.inference.suits import check_suits, states_for
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
@@ -48,7 +47,7 @@ def judge_by(
         judging = loaded.program
     else:
         shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
-        wanted = {"chances": chances_for(lm, "auto", None, needed=True), "evidence": shown}
+        wanted = {"states": states_for(lm), "evidence": shown}
         judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
         if lm.decides:
             describe_options(judging)

@@ -65,16 +65,13 @@ def compile_(
     candidates: Candidates = None,
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
     decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Answers a question, where the LM gives no log-probabilities.")
-    ] = None,
-    chances: Annotated[
-        str,
+    states: Annotated[
+        bool | None,
         typer.Option(
-            help="How likely each label is: from `logprobs`, `stated` by the LM beside each label, by agreement of "
-            "`samples`, or one `vote`; `auto`: logprobs where the LM gives them, else stated."
+            help="Whether the LM states how likely each label is. Default: where it gives no log-probabilities, or may "
+            "give none."
         ),
-    ] = "auto",
+    ] = None,
     built: ProgramOptions,
     image_root: ImageRoot = None,
     embedding_api_base: EmbeddingApiBase = None,
@@ -94,8 +91,8 @@ def compile_(
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.inference.chances import chances_for, questions_for
     from aisr.inference.images import find_gallery, form_of_evidence
+    from aisr.inference.suits import questions_for, states_for
     from aisr.lm.question_adapter import writer_of
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.experiment.compile import compile_program
@@ -137,9 +134,10 @@ def compile_(
     learnt = corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
-    likely = chances_for(opened, chances, samples, needed="chances" in chosen.option_types)
+    if states is None and "states" in chosen.option_types:
+        states = states_for(opened) or None
     asked = questions_for(opened, chosen.option_types)
-    given = built.said() | {"samples": samples, "chances": likely} | asked
+    given = built.said() | {"states": states} | asked
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)

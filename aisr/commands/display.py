@@ -153,23 +153,6 @@ def _spending(part: Any) -> str:
     )
 
 
-def say_ablation(parts: Mapping[str, str], found: Any) -> None:
-    """The scores of a program with less and less of its decision layer left out."""
-    rows = [
-        [name, str(part.interval), *(percent(value) for value in part.score.parts.values())]
-        for name, part in found.results.items()
-    ]
-    table("what decides", ["", "ranking score", *parts.values()], rows)
-    labels = next(iter(found.results.values())).score.per_label
-    f1 = [[label, *(percent(part.score.per_label[label].f1) for part in found.results.values())] for label in labels]
-    table("F1 by label and what decides", ["", *found.results], f1)
-    if found.error_before is not None and found.error_after is not None:
-        note(
-            f"expected calibration error: {percent(found.error_before)} of the LM alone, "
-            f"{percent(found.error_after)} with the layer"
-        )
-
-
 def say_confidence(held: Mapping[str, Any]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
     from aisr.programs.asking.label_probabilities import SOURCES  # loads DSPy

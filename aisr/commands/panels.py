@@ -56,7 +56,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
         "limit_train", "limit_dev", "limit_test",
     ),
     "What is shown": ("demos", "demo_tokens"),
-    "The decision": ("decide", "samples", "chances"),
+    "The decision": ("decide", "states"),
     "Limits": ("estimate", "max_usd", "max_calls", "max_minutes"),
     "Where things go": ("name", "out", "output", "artifacts", "track", "traces"),
 }  # fmt: skip

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from aisr.commands.given import there
 from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Logprobs, Root, Schema, chosen_task
 from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
@@ -63,16 +62,12 @@ def report(
 def techreport(
     program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
     task: TaskName,
-    evaluation: Annotated[
-        Path | None,
-        typer.Option(help="What `aisr evaluate --ablate --output` wrote, for the ablations on test.", callback=there),
-    ] = None,
     out: Annotated[Path, typer.Option(help="Where to write, without suffix: OUT.md and OUT.tex.")] = Path("techreport"),
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
     prepare(artifacts, program)
-    from aisr.artifact.manifest import evaluated, manifest
+    from aisr.artifact.manifest import manifest
     from aisr.base.files import write_whole
     from aisr.commands.display import note
     from aisr.report import documents
@@ -83,9 +78,8 @@ def techreport(
     loaded = load(chosen_task(task), program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
     made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
-    scored = evaluated(evaluation) if evaluation else None
-    again = content.scoring_again(loaded.program, made, program, str(artifacts))
-    sections = content.sections(loaded.task, loaded.program, made, scored, again)
+    again = content.scoring_again(made, program, str(artifacts))
+    sections = content.sections(loaded.task, loaded.program, made, again)
     title = content.title(made)
     text = documents.as_markdown(title, sections)
     write_whole(out.with_name(f"{out.name}.md"), text)

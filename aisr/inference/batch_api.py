@@ -2,9 +2,9 @@
 a day.
 
 The format is OpenAI's, which others have taken over: `{"custom_id", "method", "url", "body"}` a line, answered by
-`{"custom_id", "response": {"status_code", "body"}, "error"}` in any order. A request is known by the digest of its body
-and the number of its draw, so equal requests are sent once, and an answer to another prompt is never taken for one to
-this. Reading the answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume.
+`{"custom_id", "response": {"status_code", "body"}, "error"}` in any order. A request is known by the digest of its
+body, so equal requests are sent once, and an answer to another prompt is never taken for one to this. Reading the
+answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume.
 """
 
 import json
@@ -119,9 +119,9 @@ class _Requests:
         self.known: set[str] = set()
         self._new: list[bytes] = []
 
-    def note(self, body: Body, draw: int, stand_in: str) -> Body:
+    def note(self, body: Body, stand_in: str) -> Body:
         """Note a request, and answer it with the stand-in so that the program goes on to its next."""
-        key = request_id(body, draw)
+        key = request_id(body)
         if key not in self.known:
             self.known.add(key)
             line = {"custom_id": key, "method": "POST", "url": URL, "body": body}
@@ -134,9 +134,9 @@ class _Requests:
         return b"".join(lines)
 
 
-def request_id(body: Body, draw: int) -> str:
-    """What a request is known by: 16 hex digits of its body, and the number of the draw."""
-    return f"{digests.of_text(json.dumps(body, sort_keys=True))}-{draw}"
+def request_id(body: Body) -> str:
+    """What a request is known by: 16 hex digits of its body."""
+    return digests.of_text(json.dumps(body, sort_keys=True))
 
 
 class _Response(BaseModel):
@@ -193,14 +193,9 @@ class Answers:
                         answered.add(key)
                 place += len(line)
 
-    def to(self, body: Body, draw: int, stand_in: str) -> Body:
+    def to(self, body: Body, stand_in: str) -> Body:
         """The answer to a request. Raises lm15's InvalidRequestError, with the reason, where there is none."""
-        place = self._place.get(request_id(body, draw))
-        if place is None and draw and body.get("logprobs"):
-            raise InvalidRequestError(
-                f"{self.path.name} holds one answer without log-probabilities; export with --no-logprobs to have "
-                "several drawn"
-            )
+        place = self._place.get(request_id(body))
         if place is None:
             raise InvalidRequestError(
                 f"{self.path.name} holds no answer to this request; was it exported with the same program, LM and data?"

@@ -1,4 +1,6 @@
-"""Whether an LM can do what a program asks of it, before it is asked."""
+"""What suits an LM: whether it can do what a program asks of it, and what a new program asks of it."""
+
+from collections.abc import Container
 
 from aisr.lm.client import OpenLM
 from aisr.lm.question_adapter import check_writes
@@ -13,3 +15,15 @@ def check_suits(program: Program, lm: OpenLM) -> None:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
     for predictor in program.predictors():
         check_writes(predictor.signature, lm)
+
+
+def states_for(lm: OpenLM) -> bool:
+    """Whether an LM should be asked to state how likely its labels are: where it gives no log-probabilities, and at an
+    address of one's own, where only its first answer shows whether it does."""
+    return not lm.lm.gives_logprobs or (lm.endpoint is not None and not lm.decides)
+
+
+def questions_for(lm: OpenLM, options: Container[str]) -> dict[str, bool]:
+    """Options of a new program that only one for a decision model has: to ask which pairs bear on a claim, which such a
+    model answers beside the label, and another would have to write. options: those that there are."""
+    return {"bearing": True} if lm.decides and "bearing" in options else {}

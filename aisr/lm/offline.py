@@ -19,8 +19,8 @@ from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.endpoint import Endpoint, without_secrets
 
 Body = dict[str, Any]
-# From the body of a request, the number of the draw, and an answer of the right form, to the body of the response.
-Exchange = Callable[[Body, int, str], Body]
+# From the body of a request and an answer of the right form to the body of the response.
+Exchange = Callable[[Body, str], Body]
 
 
 def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
@@ -33,9 +33,7 @@ def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
 class OfflineEngine:
     """What `dspy.LM(engine=...)` asks of an engine."""
 
-    asks_once = (
-        True  # aisr.programs.asking.ask: there is nobody to ask for a repair; each request says which draw it is
-    )
+    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
     supports_function_calling = False
     supports_reasoning = False
 
@@ -54,7 +52,7 @@ class OfflineEngine:
     def complete(self, request: Request) -> Response:
         extensions = dict(request.config.extensions or {})
         asked = extensions.pop("metadata", {})  # ours, and not for a server
-        self._wire.of_thread.draw, self._wire.of_thread.stand_in = asked.get("draw", 0), asked.get("stand_in", "")
+        self._wire.of_thread.stand_in = asked.get("stand_in", "")
         sent = replace(request, config=replace(request.config, extensions=extensions or None))
         return without_secrets(self._engine.complete(sent), request.model, redact.environment())
 
@@ -71,7 +69,7 @@ class _Wire:
 
     def stream(self, request: Any) -> "_Reply":
         body = json.loads(request.body)
-        answer = self._exchange(body, self.of_thread.draw, self.of_thread.stand_in)
+        answer = self._exchange(body, self.of_thread.stand_in)
         return _Reply(json.dumps(answer).encode())
 
     def close(self) -> None:

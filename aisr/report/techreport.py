@@ -5,7 +5,7 @@ What the manifest of a program does not hold is shown as missing; nothing is fil
 
 import shlex
 
-from aisr.artifact.manifest import Evaluated, Manifest
+from aisr.artifact.manifest import Manifest
 from aisr.artifact.prompt_page import questions
 from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
@@ -21,11 +21,10 @@ SPLITS = {
 }
 
 
-def sections(task: Task, program: Program, made: Manifest, evaluation: Evaluated | None, again: str) -> list[Section]:
+def sections(task: Task, program: Program, made: Manifest, again: str) -> list[Section]:
     """What the guidelines ask for, in their order.
 
-    evaluation: what `aisr evaluate --ablate --output` wrote, if it was run; again: the command that scores the program
-    once more.
+    again: the command that scores the program once more.
     """
     return [
         Section("Data and preprocessing", _data(made)),
@@ -34,7 +33,7 @@ def sections(task: Task, program: Program, made: Manifest, evaluation: Evaluated
         Section("Procedure and hyper-parameters", _procedure(made)),
         Section("Language models and cost", _models(made)),
         Section("Evaluation", _evaluation(task, made, again)),
-        Section("Ablations", _ablations(task, made, evaluation)),
+        Section("Ablations", _ablations(made)),
         Section("Software", [Table(["package", "version"], _versions(made))]),
     ]
 
@@ -143,7 +142,7 @@ def _corrections(made: Manifest) -> list[Block]:
     ]
 
 
-def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -> str:
+def scoring_again(made: Manifest, name: str, artifacts: str) -> str:
     """The command that scores a program once more on the test split of its compile, where it ran; a server's address is
     not known. name: as the user gave it; artifacts: the folder."""
     lm, test = made.lm, made.data.get("test")
@@ -155,20 +154,15 @@ def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -
     return shlex.join([*words, "--artifacts", artifacts]).replace("'…'", "…")
 
 
-def _ablations(task: Task, made: Manifest, evaluation: Evaluated | None) -> list[Block]:
-    blocks: list[Block] = []
+def _ablations(made: Manifest) -> list[Block]:
     layer = made.decision
-    if layer and layer.cross_validated:
-        rows = [[name, percent(score)] for name, score in layer.cross_validated.items()]
-        blocks += [
-            f"Decision layer, cross-validated on {layer.records or MISSING} records of train and dev:",
-            Table(["what decides", "ranking score"], rows),
-        ]
-    if evaluation is None or not evaluation.ablation:
-        return [*blocks, f"Ablation on test: {MISSING}; `aisr evaluate --ablate --output FILE` makes it."]
-    rows = [[name, str(one), *_parts(task, one.parts)] for name, one in evaluation.ablation.items()]
-    head = ["what decides", "ranking score", *task.parts.values()]
-    return [*blocks, "On the records of the evaluation:", Table(head, rows)]
+    if not layer or not layer.cross_validated:
+        return [f"Ablations: {MISSING}."]
+    rows = [[name, percent(score)] for name, score in layer.cross_validated.items()]
+    return [
+        f"Decision layer, cross-validated on {layer.records or MISSING} records of train and dev:",
+        Table(["what decides", "ranking score"], rows),
+    ]
 
 
 def title(made: Manifest) -> str:

@@ -56,9 +56,8 @@ def costs(
     """What each labelled example costs to judge once.
 
     demos: those that a prompt holds; written: tokens by which an instruction that an optimizer wrote is longer than the
-    one at hand. most: as if every answer had to be asked for twice and the LM gave no log-probabilities, neither of
-    which a decision model knows; otherwise as if every answer could be used. Answers count as long as the labelled
-    ones.
+    one at hand. most: as if every answer had to be asked for twice, which a decision model is not;
+    otherwise as if every answer could be used. Answers count as long as the labelled ones.
     """
     questions = _Questions(program, lm, demos, written, most)
     return [questions.of(example) for example in examples]
@@ -71,8 +70,6 @@ class _Questions:
         self.program = program
         self.lm = lm
         self.most = most
-        drawn = (most and not lm.decides) or not lm.lm.gives_logprobs or program.options.get("chances") == "samples"
-        self.samples = program.samples if drawn else 1
         judging = program.judging
         given = demos_shown(program, judging, most)
         shown = max((list(demos), given), key=lambda rows: sum(length(row, judging.signature.fields) for row in rows))
@@ -91,12 +88,12 @@ class _Questions:
             # Demos of it are traces of it: as many as the judging predictor has, each about as long as this question.
             traced = self.demos * length(row, predictor.signature.fields)
             more = self.written + max(traced, self._own_demos(predictor))
-            cost += self._asked(predictor.signature, row, more + pictures, 1)
+            cost += self._asked(predictor.signature, row, more + pictures)
         answered = sum(tokens(_answer(predictor.signature, row)) for predictor, row in before)
         more = self.more + answered + self.program.longer_by(example)
         more += PICTURE_TOKENS * len(example.pictures) if self.seeing else 0
         for row in self.program.demo_rows(example):
-            cost += self._asked(self.program.judging.signature, row, more, self.samples)
+            cost += self._asked(self.program.judging.signature, row, more)
         return cost
 
     def _own_demos(self, predictor: Any) -> int:
@@ -106,15 +103,15 @@ class _Questions:
             self.own[id(predictor)] = _demo_tokens(self.lm, predictor.signature, shown)
         return self.own[id(predictor)]
 
-    def _asked(self, signature: Any, row: dspy.Example, more: float, samples: int) -> Cost:
+    def _asked(self, signature: Any, row: dspy.Example, more: float) -> Cost:
         read, written = tokens(_rendered(self.lm, signature, row)), tokens(_answer(signature, row))
         if self.lm.decides and is_closed(signature):
             asked = _beside(signature, row)  # an answer that cannot be used is not asked for again
             texts = ceil(len(asked) / MOST_QUESTIONS)  # each request holds the text anew
-            return Cost(1, texts * (read + more) + tokens("\n".join(asked)), 0) * samples
+            return Cost(1, texts * (read + more) + tokens("\n".join(asked)), 0)
         once = Cost(1, read + more, written)
         repair = once + Cost(0, CORRECTION_TOKENS, 0) if self.most else Cost()
-        cost = (once + repair) * samples
+        cost = once + repair
         return replace(cost, aside=_aside(cost, self.lm)) if self.lm.decides else cost
 
 

@@ -13,7 +13,7 @@ from statistics import fmean
 os.environ.setdefault("OPENAI_API_KEY", "unused: nothing is sent")
 
 from aisr.commands.display import table
-from aisr.inference.chances import chances_for, questions_for
+from aisr.inference.suits import questions_for, states_for
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.lm.prices import listed_price
@@ -46,8 +46,8 @@ def main() -> int:
 
 def _mean(name: str, path: Path, lm: OpenLM) -> Cost:
     task = TASKS[name]
-    wanted = chances_for(lm, "auto", None, needed="chances" in task.option_types)
-    program = task.build(({"chances": wanted} if wanted else {}) | questions_for(lm, task.option_types))
+    wanted = {"states": True} if "states" in task.option_types and states_for(lm) else {}
+    program = task.build(wanted | questions_for(lm, task.option_types))
     if lm.brief:
         describe_options(program)
     rows = [row.example for row in labelled(task, program, path, RECORDS)]

@@ -9,7 +9,7 @@ from aisr.metrics.judgements import Gold
 from aisr.optimize.decision import rule
 from aisr.optimize.decision.folds import Judged
 from aisr.optimize.decision.priors import count, fit_cues, fit_wording
-from aisr.programs.asking.label_probabilities import Judgement, from_votes
+from aisr.programs.asking.label_probabilities import HALF_VOTE, Judgement
 from aisr.programs.decision.cues import measure
 from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, Rule, as_it_is, logs
 from aisr.programs.retrieval.retrievers import matcher, order
@@ -78,3 +78,10 @@ def _neighbours(facet: Judgements, taught: Sequence[Judged], asked: Sequence[Jud
     for row, _ in asked:
         near = (order(match(text, known))[:NEAREST] for text in facet.statements(row.example))
         yield [from_votes([golds[k] for k in places], facet.labels) for places in near]
+
+
+def from_votes(votes: Sequence[str], labels: Sequence[str]) -> Judgement:
+    """The commonest of the votes (of equals the first), and how often each label was said."""
+    total = len(votes) + HALF_VOTE * len(labels)
+    chances = [(votes.count(label) + HALF_VOTE) / total for label in labels]
+    return Judgement(max(votes, key=votes.count), chances, "vote")

@@ -27,7 +27,7 @@ from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.datasets.examples import Labelled, labelled
 from aisr.optimize.decision.folds import Judged, gather
 from aisr.optimize.decision.trial import cross_validated
-from aisr.programs.asking.label_probabilities import from_votes
+from aisr.optimize.studies.learners import from_votes
 from aisr.programs.decision.layer import CUES, WORDING, as_it_is
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.retrievers import matcher, order

@@ -1,8 +1,8 @@
 """What compiling is worth on the sample, with the embedded model: `python -m aisr.optimize.studies.sample`.
 
 Compiles each task whose sample has a `study.json` (an hour on two cores, then from the cache) and prints: compiled
-against uncompiled; what the race saved against judging all of dev; what each part of the decision layer is worth; what
-planted edits add to it; how long the layer takes. Scores are on the held-out test split, but those of the
+against uncompiled; what the race saved against judging all of dev; what planted edits add to the
+decision layer; how long the layer takes. Scores are on the held-out test split, but those of the
 race, which is about dev.
 """
 
@@ -66,7 +66,6 @@ def main() -> int:
             _aisr(task, "compile", "--optimizer=labeled", f"--candidates={settled.candidates}", *given)
         _compiled(task, folder)
         _race(task, settled, lm)
-        _aisr(task, "evaluate", f"--program={folder}", f"--data={_data(task, 'test')}", "--ablate")
         _planted(task, folder, lm)
         _speed(task, folder, lm)
         if "checks" in task.option_types:

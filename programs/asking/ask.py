@@ -13,18 +13,14 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from aisr.programs.asking import stated
-from aisr.programs.asking.label_probabilities import Chances
 from aisr.programs.asking.placeholder_answer import stand_in
 from aisr.programs.asking.steps import Question, Steps
-from aisr.programs.errors import UserError
 from aisr.programs.text.sanitize import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
 Constraints = dict[str, dict[str, Any]]
 Check = Callable[[dspy.Prediction], str | None]
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
-SAMPLING_TEMPERATURE = 0.7
-MOST_SAMPLES = 64
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
 NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
 CORRECTION_TOKENS = 400  # what a complaint adds to a prompt, at most, with the words around it
@@ -34,17 +30,14 @@ class UnusableAnswer(ValueError):
     """The model's answer could not be used, nor could its answer to the complaint about it."""
 
 
-def asking(
-    predict: dspy.Predict, check: Check, constraints: Constraints, draw: int = 0, traced: bool = True, **inputs: Any
-) -> Steps[dspy.Prediction]:
+def asking(predict: dspy.Predict, check: Check, constraints: Constraints, **inputs: Any) -> Steps[dspy.Prediction]:
     """Ask `predict`; where the answer does not parse or `check` returns a complaint, ask once more with it.
 
-    draw: 0 asks for the likeliest answer; each other number for another one, at random. traced: whether DSPy's trace
-    may hear of it. Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
+    Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
-    config = _config(predict, constraints, draw)
+    config = _config(predict, constraints)
     keys = _listen(predict)
-    prediction, complaint = yield from _attempt(predict, check, traced, config=config, **inputs)
+    prediction, complaint = yield from _attempt(predict, check, config=config, **inputs)
     if prediction is None and _asks_once(predict):
         raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
     if prediction is None:
@@ -55,39 +48,17 @@ def asking(
             "correction", dspy.InputField(desc="what was wrong with your previous answer"), str
         )
         prediction, complaint = yield from _attempt(
-            predict, check, traced, config=config, signature=repair, correction=correction, **inputs
+            predict, check, config=config, signature=repair, correction=correction, **inputs
         )
     if prediction is None:
-        if traced:  # an unusable draw fails no record
-            getattr(_lm(predict), "not_to_be_used", lambda keys: None)(keys)
+        getattr(_lm(predict), "not_to_be_used", lambda keys: None)(keys)
         raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
     return prediction
 
 
-def asking_often(
-    predict: dspy.Predict, check: Check, constraints: Constraints, samples: int, chances: Chances, **inputs: Any
-) -> Steps[list[dspy.Prediction]]:
-    """The likeliest answer, and behind it `samples` - 1 others drawn at random where the LM gives no log-probabilities
-    (`chances` is samples: in any case).
-
-    An unusable draw is left out; the first answer must be usable, as in `asking`.
-    """
-    answers = [(yield from asking(predict, check, constraints, **inputs))]
-    logprobs = answers[0].get("logprobs")  # empty where the LM was asked for some and gave none
-    if logprobs and logprobs.content and chances != "samples":
-        return answers
-    for draw in range(1, samples):
-        # Untraced: one draw among several is not the program's answer, and must not be bootstrapped into a demo.
-        with suppress(UnusableAnswer):
-            answers.append((yield from asking(predict, check, constraints, draw, traced=False, **inputs)))
-    return answers
-
-
-def leave_in_trace(answer: dspy.Prediction, field: str, final: Any) -> None:
-    """Leave in DSPy's trace what may become a demo or be reflected on: not an answer that the draws after it outvoted,
-    and none with its log-probabilities, of which twenty alternatives a token make a reflection twenty times as long."""
-    if dspy.settings.trace and answer[field] != final:
-        _forget(answer)
+def drop_logprobs(answer: dspy.Prediction) -> None:
+    """Leave the log-probabilities of an answer out of DSPy's trace, where it may be reflected on: twenty alternatives a
+    token make a reflection twenty times as long."""
     if "logprobs" in answer:
         del answer["logprobs"]
 
@@ -101,13 +72,6 @@ def as_text_in_trace(answer: dspy.Prediction, field: str) -> None:
         dspy.settings.trace[place] = (predictor, {**inputs, field: str(inputs[field])}, answer)
 
 
-def check_samples(samples: int) -> int:
-    """The number of answers to draw, if it can be one. Raises UserError otherwise."""
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise UserError(f"samples is {samples}; expected 1 to {MOST_SAMPLES}")
-    return samples
-
-
 def wrong_count(got: Sequence[object], wanted: int, what: str) -> str | None:
     """The complaint about a list of the wrong length, or None."""
     return None if len(got) == wanted else f"{len(got)} {what} where {wanted} were asked for"
@@ -119,16 +83,14 @@ def unknown_names(got: Sequence[str], known: Sequence[str], what: str) -> str | 
     return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
 
 
-def _attempt(
-    predict: dspy.Predict, check: Check, traced: bool, **call: Any
-) -> Steps[tuple[dspy.Prediction | None, str | None]]:
+def _attempt(predict: dspy.Predict, check: Check, **call: Any) -> Steps[tuple[dspy.Prediction | None, str | None]]:
     try:
-        prediction = yield Question(predict, call, traced)
+        prediction = yield Question(predict, call)
     except AdapterParseError as error:
         prediction = _but_for_chances(error)
         if prediction is None:
             return None, _what_failed(error)
-        if traced and dspy.settings.trace is not None:
+        if dspy.settings.trace is not None:
             asked = {name: value for name, value in call.items() if name in predict.signature.input_fields}
             dspy.settings.trace.append((predict, asked, prediction))
     complaint = check(prediction)
@@ -175,13 +137,13 @@ def _what_failed(error: AdapterParseError) -> str:
     return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
 
 
-def _config(predict: dspy.Predict, constraints: Constraints, draw: int) -> dict[str, Any]:
-    config: dict[str, Any] = {"rollout_id": draw, "temperature": SAMPLING_TEMPERATURE} if draw else {}
+def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
+    config: dict[str, Any] = {}
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": constraints}
     if _asks_once(predict):
-        config["metadata"] = {"draw": draw, "stand_in": stand_in(predict.signature, constraints)}
+        config["metadata"] = {"stand_in": stand_in(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):
         config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
     return config

@@ -1,34 +1,26 @@
 """How likely each label is, as a model's answer tells it.
 
-Five sources, the best that the backend has: what a decision model gives for each option; the log-probabilities of the
-answer's tokens; what the model states beside each label (`programs/asking/stated.py`); how often several answers agree;
-or a single answer. A decision layer that was fitted makes a sixth of any of them. Which one it was goes with every
-judgement.
+Four sources, the best that the backend has: what a decision model gives for each option; the log-probabilities of the
+answer's tokens; what the model states beside each label (`programs/asking/stated.py`); or one vote. A decision layer
+that was fitted makes a fifth of any of them. Which one it was goes with every judgement.
 """
 
 import math
-from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 from aisr.programs.asking import stated
-from aisr.programs.errors import UserError
 
-Source = Literal["options", "logprobs", "stated", "samples", "vote", "layer"]
+Source = Literal["options", "logprobs", "stated", "vote", "layer"]
 SOURCES = {  # in words
     "options": "a decision model",
     "logprobs": "log-probabilities",
     "stated": "stated by the LM",
-    "samples": "agreement of samples",
     "vote": "single votes",
     "layer": "decision layer",
 }
-# Where a program takes them from. auto: log-probabilities where they come, else what is stated; logprobs: these, else
-# the votes of its samples; and the others only that.
-Chances = Literal["auto", "logprobs", "stated", "samples", "vote"]
-STATING = ("auto", "stated")
 ROUNDING = 1e-3  # how far above 0 a log-probability may be
-HALF_VOTE = 0.5  # added to each label's votes, so that no label is impossible for want of samples (Jeffreys' prior)
+HALF_VOTE = 0.5  # added to each label's votes: of one answer no label is impossible (Jeffreys' prior)
 
 
 class Judgement(NamedTuple):
@@ -48,12 +40,10 @@ class Judgement(NamedTuple):
         return self.source != "vote"
 
 
-def from_votes(votes: Sequence[str], labels: Sequence[str]) -> Judgement:
-    """The commonest of the votes (of equals the first), and how often each label was said."""
-    count = Counter(votes)
-    total = len(votes) + HALF_VOTE * len(labels)
-    chances = [(count[label] + HALF_VOTE) / total for label in labels]
-    return Judgement(max(votes, key=lambda label: count[label]), chances, "samples" if len(votes) > 1 else "vote")
+def from_vote(label: str, labels: Sequence[str]) -> Judgement:
+    """What a single answer without probabilities counts for."""
+    total = 1 + HALF_VOTE * len(labels)
+    return Judgement(label, [((name == label) + HALF_VOTE) / total for name in labels], "vote")
 
 
 def from_logprobs(content: Any, field: str, said: Sequence[str], labels: Sequence[str]) -> list[Judgement] | None:
@@ -85,43 +75,28 @@ def from_stated(value: Any, said: Sequence[str], labels: Sequence[str]) -> list[
     if stated.says_nothing(found):
         found = [None] * len(said)
     return [
-        Judgement(label, row, "stated") if row else from_votes([label], labels)
+        Judgement(label, row, "stated") if row else from_vote(label, labels)
         for label, row in zip(said, found, strict=True)
     ]
 
 
 def judgements_of(
-    answers: Sequence[Any],
-    field: str,
-    said: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    chances: Chances = "logprobs",
-    decided: bool = False,
+    answer: Any, field: str, said: Sequence[str], labels: Sequence[str], states: bool, decided: bool = False
 ) -> list[Judgement]:
-    """A judgement for each slot of an answer, from the source that `chances` names, or else from the votes of all.
+    """A judgement for each slot of an answer: from its log-probabilities where it has some, else from what it states,
+    else by the vote.
 
-    said: for each answer, the labels that its output `field` holds, one a slot; decided: by a decision model, whose
-    tokens are whole labels.
+    said: the labels that its output `field` holds, one a slot; states: whether it was asked to state how likely they
+    are; decided: by a decision model, whose tokens are whole labels.
     """
-    logprobs = answers[0].get("logprobs") if chances in ("auto", "logprobs") else None
-    found = from_logprobs(logprobs.content, field, said[0], labels) if logprobs else None
+    logprobs = answer.get("logprobs")
+    found = from_logprobs(logprobs.content, field, said, labels) if logprobs else None
     if found:
         return [one._replace(source="options") for one in found] if decided else found
-    if chances in STATING:
-        value = answers[0].get(stated.FIELD)
-        return from_stated([value] if isinstance(value, str) else value, said[0], labels)
-    return [from_votes(votes, labels) for votes in zip(*said, strict=True)]
-
-
-def check_chances(chances: str, samples: int) -> Chances:
-    """Where chances come from, if it can be that. Raises UserError otherwise."""
-    if chances not in get_args(Chances):
-        raise UserError(f"chances is {chances!r}; one of: {', '.join(get_args(Chances))}")
-    if chances == "samples" and samples < 2:
-        raise UserError("chances by samples need two or more of them (--samples 5)")
-    if chances in (*STATING, "vote") and samples > 1:
-        raise UserError(f"chances is {chances}, which asks once; samples is {samples} (logprobs and samples take some)")
-    return chances  # type: ignore[return-value]
+    if states:
+        value = answer.get(stated.FIELD)
+        return from_stated([value] if isinstance(value, str) else value, said, labels)
+    return [from_vote(label, labels) for label in said]
 
 
 def _chances(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:

@@ -4,7 +4,6 @@ A program is written once, as a generator of questions that is sent the answers,
 """
 
 from collections.abc import Generator
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 import dspy
@@ -14,16 +13,10 @@ ResultT = TypeVar("ResultT")
 
 
 class Question(NamedTuple):
-    """One call of a predictor. traced: whether DSPy's trace may hear of it."""
+    """One call of a predictor."""
 
     predict: dspy.Predict
     inputs: dict[str, Any]
-    traced: bool = True
-
-    def context(self) -> AbstractContextManager[None]:
-        """`with question.context(): ask it`."""
-        silent: AbstractContextManager[None] = dspy.context(trace=None)
-        return nullcontext() if self.traced else silent
 
 
 Steps = Generator[Question, dspy.Prediction, ResultT]
@@ -35,8 +28,7 @@ def run(steps: Steps[ResultT]) -> ResultT:
         question = next(steps)
         while True:
             try:
-                with question.context():
-                    answer = question.predict(**question.inputs)
+                answer = question.predict(**question.inputs)
             except AdapterParseError as error:
                 question = steps.throw(error)
             else:
@@ -51,8 +43,7 @@ async def arun(steps: Steps[ResultT]) -> ResultT:
         question = next(steps)
         while True:
             try:
-                with question.context():
-                    answer = await question.predict.acall(**question.inputs)
+                answer = await question.predict.acall(**question.inputs)
             except AdapterParseError as error:
                 question = steps.throw(error)
             else:

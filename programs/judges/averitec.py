@@ -206,7 +206,7 @@ class AveritecJudge(LabelJudge, Ranking):
         numbers = list(range(1, pairs + 1))
         asks = self.given.bearing and pairs > 0
         limits = {"maxItems": pairs, **({"items": {"enum": numbers}} if numbers else {})}
-        (judged,), answers = yield from self.labelled(
+        (judged,), answer = yield from self.labelled(
             self.judge,
             claim,
             "label",
@@ -217,8 +217,7 @@ class AveritecJudge(LabelJudge, Ranking):
         )
         if not asks:
             return judged, numbers
-        chosen = next(answer for answer in answers if answer.label == judged.label)
-        return judged, list(dict.fromkeys(chosen.bearing))
+        return judged, list(dict.fromkeys(answer.bearing))
 
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:

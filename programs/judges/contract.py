@@ -62,10 +62,6 @@ class Program(Protocol):
     def statement(self) -> str:
         """The input of it that a demo and a record have in common where they are the same."""
 
-    @property
-    def samples(self) -> int:
-        """The most answers that are asked for one question."""
-
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         """A labelled example as demos of the judging predictor."""
 

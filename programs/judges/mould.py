@@ -16,9 +16,8 @@ from aisr.programs.asking.ask import (
     Constraints,
     UnusableAnswer,
     asking,
-    asking_often,
     decides,
-    leave_in_trace,
+    drop_logprobs,
     unknown_names,
 )
 from aisr.programs.asking.label_probabilities import Judgement, judgements_of
@@ -61,11 +60,6 @@ class Judge(dspy.Module):
     def judging(self) -> dspy.Predict:
         """The predictor whose answer is the judgement; labelled records are demos of this one."""
         return self.judge
-
-    @property
-    def samples(self) -> int:
-        """The most answers that are asked for one question."""
-        return 1
 
     @staticmethod
     def example(record: Record, inputs: Mapping[str, Any], right: Mapping[str, Any]) -> dspy.Example:
@@ -146,10 +140,10 @@ class Judge(dspy.Module):
 
 
 class Said(NamedTuple):
-    """What an LM said of one or more statements. judgements: of each; answers: the likeliest, and those drawn."""
+    """What an LM said of one or more statements, and its answer. judgements: of each."""
 
     judgements: list[Judgement]
-    answers: list[dspy.Prediction]
+    answer: dspy.Prediction
 
 
 class LabelJudge(Judge):
@@ -159,27 +153,12 @@ class LabelJudge(Judge):
     given: LabelOptions
     labels: tuple[str, ...]
 
-    @property
-    def samples(self) -> int:
-        """The most answers that are asked for one question."""
-        return self.given.samples
-
     def labelled(
         self, predict: dspy.Predict, about: str, field: str, check: Check, constraints: Constraints, **inputs: Any
     ) -> Steps[Said]:
         """What is thought of each statement that `predict` labels in its output `field`, a label or a list of them."""
-        answers = yield from asking_often(
-            predict,
-            check,
-            constraints,
-            self.given.samples,
-            self.given.chances,
-            demos=self.shown_demos(predict, about),
-            **inputs,
-        )
-        listed = isinstance(answers[0][field], list)
-        said = [answer[field] if listed else [answer[field]] for answer in answers]
-        judged = judgements_of(answers, field, said, self.labels, self.given.chances, decides(predict))
-        final = [judgement.label for judgement in judged]
-        leave_in_trace(answers[0], field, final if listed else final[0])
-        return Said(judged, answers)
+        answer = yield from self.asked(predict, about, check, constraints, **inputs)
+        said = answer[field] if isinstance(answer[field], list) else [answer[field]]
+        judged = judgements_of(answer, field, said, self.labels, self.given.states, decides(predict))
+        drop_logprobs(answer)
+        return Said(judged, answer)

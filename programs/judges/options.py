@@ -4,8 +4,6 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, Literal, cast, get_args, get_origin
 
-from aisr.programs.asking.ask import check_samples
-from aisr.programs.asking.label_probabilities import STATING, Chances, check_chances
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.knn_demos import By, Nearness
 from aisr.programs.retrieval.retrievers import DEFAULT, embedding_model
@@ -52,21 +50,10 @@ def _plain(annotation: Any) -> type:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelOptions(Options):
-    """And those of a task with labels. samples: answers to draw where the LM gives no log-probabilities; chances: where
-    it is taken from how likely each label is."""
+    """And those of a task with labels. states: whether the model is asked to state how likely each label is, which
+    counts where no log-probabilities come."""
 
-    samples: int = 1
-    chances: Chances = "logprobs"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_samples(self.samples)
-        check_chances(self.chances, self.samples)
-
-    @property
-    def states(self) -> bool:
-        """Whether the model is asked to state how likely its labels are."""
-        return self.chances in STATING
+    states: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,5 +54,5 @@ class SentenceJudge(LabelJudge):
 
 def without_pictures(said: Said) -> list[Judgement]:
     """The judgements; what stays of the call in DSPy's trace, where demos are taken from, holds no picture."""
-    as_text_in_trace(said.answers[0], "evidence")
+    as_text_in_trace(said.answer, "evidence")
     return said.judgements

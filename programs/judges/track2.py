@@ -188,7 +188,7 @@ class Track2Judge(LabelJudge, Ranking):
             found = paper_passages.chosen(claim, paper, ranking, most, self.given.sifted)
             seen, shown = plain(found.text), found.shown
             nameable = able_to_decide(shown, paper)
-        (judged,), answers = yield from self.labelled(
+        (judged,), answer = yield from self.labelled(
             self.judge,
             claim,
             "label",
@@ -201,18 +201,17 @@ class Track2Judge(LabelJudge, Ranking):
             claim=claim,
             **({"shown_ids": _listed(shown)} if self.given.listed else {}),
         )
-        chosen = next(answer for answer in answers if answer.label == judged.label)
         (final,) = decide(self.decision, [claim], passages, [judged])
-        ids = complete(final.label, chosen.evidence_ids, ranking, self.naming)
+        ids = complete(final.label, answer.evidence_ids, ranking, self.naming)
         result = dspy.Prediction(
             label=final.label,
             evidence_para_ids=ids,
             judgements=[final],
-            named=chosen.evidence_ids,
+            named=answer.evidence_ids,
             ranking=ranking,
         )
         if self.given.quotes:
-            pairs = dict(zip(chosen.evidence_ids, chosen.evidence_quotes, strict=False))
+            pairs = dict(zip(answer.evidence_ids, answer.evidence_quotes, strict=False))
             quotable = paragraphs_shown(seen, shown)
             best = {key: self._closest(claim, quotable[key]) for key in ids if key in quotable}
             result.quotable, result.quotes = quotable, quoted(claim, ids, pairs, quotable, best)

@@ -60,7 +60,7 @@ def reply(asked: Asked) -> str:
 def label(aisr: Aisr, loopback: Loopback, tmp_path: Path) -> Any:
     """The command with a program that states how sure it is, on a server."""
     loopback.reply = reply
-    artifact_folder.save(tmp_path / "p", {"program.json": program_text(TRACK1, TRACK1.build({"chances": "stated"}))})
+    artifact_folder.save(tmp_path / "p", {"program.json": program_text(TRACK1, TRACK1.build({"states": True}))})
     data = write(tmp_path / "records.jsonl", rows())
 
     def run(*more: object) -> Finished:

@@ -22,7 +22,7 @@ from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import ALONE, BOTH, WEIGHTS, fit
 from aisr.optimize.decision.folds import Judged, Material, gather
 from aisr.optimize.decision.priors import count, fit_cues, fit_wording
-from aisr.programs.asking.label_probabilities import Judgement, from_votes
+from aisr.programs.asking.label_probabilities import Judgement, from_vote
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import LM, Decision, Rule, as_it_is, decide, pooled
 from aisr.programs.judges.ensemble import name_by, named_by
@@ -284,11 +284,9 @@ def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> N
 
 
 def test_a_fitted_layer_makes_a_distribution_of_votes_and_a_pool_does_not() -> None:
-    vote = from_votes([S], CLAIM_LABELS)
+    vote = from_vote(S, CLAIM_LABELS)
     rows = [
-        Judged(
-            row, {LM: Outcome(None, None, [from_votes([one.label], CLAIM_LABELS) for one in outcomes[LM].judgements])}
-        )
+        Judged(row, {LM: Outcome(None, None, [from_vote(one.label, CLAIM_LABELS) for one in outcomes[LM].judgements])})
         for row, outcomes in judged_claims(40, wrong=1.0)
     ]
     fitted = fit(TRACK1.labelled, rows, [], seed=0).decision

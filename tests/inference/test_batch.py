@@ -30,7 +30,6 @@ SENTENCES = {"unit": "sentence"}
 PROGRAMS = [
     pytest.param(TRACK1, {}, id="track1"),
     pytest.param(TRACK1, SENTENCES, id="track1 by sentence"),
-    pytest.param(TRACK1, {"samples": 3}, id="track1, three draws"),
     pytest.param(TRACK2, {}, id="track2"),
 ]
 
@@ -76,8 +75,6 @@ def test_the_file_asks_what_a_live_run_asks_and_predicts_the_same(
 ) -> None:
     program = saved(tmp_path / "program", task, task.build(options))
     inputs(tmp_path, task)
-    if "samples" in options and "--no-logprobs" not in form:
-        form = (*form, "--no-logprobs")  # the loopback gives none, and so a live run would draw
     exported = words(task, program, "requests.jsonl", "--batch", "export", *form)
     assert exported.code == 0, exported.err
     assert loopback.asked == []
@@ -224,12 +221,12 @@ def test_answers_of_another_program_are_answers_to_nothing(
 
 def test_an_error_does_not_replace_an_answer(tmp_path: Path) -> None:
     body = {"model": "m", "messages": []}
-    key = batch_api.request_id(body, 0)
+    key = batch_api.request_id(body)
     fine = {"custom_id": key, "response": {"status_code": 200, "body": {"choices": ["mine"]}}, "error": None}
     other = {"custom_id": key, "response": {"status_code": 200, "body": {"choices": ["another"]}}, "error": None}
     failed = {"custom_id": key, "response": None, "error": {"code": "batch_expired"}}
     for lines in ([fine, failed, other], [failed, fine, other]):
-        assert batch_api.Answers(write(tmp_path / "a.jsonl", lines)).to(body, 0, "") == {"choices": ["mine"]}
+        assert batch_api.Answers(write(tmp_path / "a.jsonl", lines)).to(body, "") == {"choices": ["mine"]}
 
 
 @pytest.mark.parametrize("line", ["not JSON", "[]", "{}", '{"custom_id": 3}', '{"custom_id": "a", "response": 3}', "["])
@@ -331,30 +328,17 @@ def spelled(asked: Asked) -> tuple[int, str]:
 
 def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: Loopback) -> None:
     loopback.reply = spelled
-    program = TRACK2.build({"samples": 3})
+    program = TRACK2.build({})
     data = inputs(tmp_path, TRACK2, records=1)
     lm = open_lm("openai/local", api_base=loopback.url)
     made = batch_api.export(TRACK2, program, data, tmp_path / "requests.jsonl", lm)
-    assert made.requests == 1  # the model gives log-probabilities, so nothing is drawn
+    assert made.requests == 1
     path = write(tmp_path / "answers.jsonl", answered(loopback, read_rows(tmp_path / "requests.jsonl")))
     examples = [program.prepare(record) for record in read(data, TRACK2.record, "track2")]
     from_file = batch_api.opened("import", path, "openai/local", loopback.url, True, True)
     (imported,), (live,) = (judge_all(TRACK2, program, examples, one) for one in (from_file, lm))
     assert imported.judgements[0].source == "logprobs"
     assert imported == live
-
-
-def test_draws_that_were_not_exported_are_asked_for_by_name(
-    tmp_path: Path, words: Callable[..., Any], loopback: Loopback
-) -> None:
-    """A model that was said to give log-probabilities, and gave none."""
-    program = saved(tmp_path / "program", TRACK1, TRACK1.build({"samples": 3}))
-    inputs(tmp_path, TRACK1, records=1)
-    words(TRACK1, program, "requests.jsonl", "--batch", "export")
-    path = write(tmp_path / "answers.jsonl", answered(loopback, read_rows(tmp_path / "requests.jsonl")))
-    imported = words(TRACK1, program, "out.jsonl", "--batch", "import", "--answers", path)
-    assert imported.code == 1
-    assert "export with --no-logprobs" in imported.out
 
 
 @pytest.mark.parametrize(("task", "options"), [(TRACK2, {"rerank": 5}), (TRACK1, {"evidence": "transcript"})])

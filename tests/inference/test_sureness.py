@@ -14,7 +14,7 @@ from aisr.inference.predictions_file import CannotResume
 from aisr.inference.submission import check
 from aisr.metrics.calibration import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.programs.asking.label_probabilities import from_votes
+from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.asking.stated import FIELD
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.tasks.track1 import TRACK1
@@ -36,7 +36,7 @@ def sure(request: Any) -> str:
 def predicted(folder: Path, confidence: bool) -> Path:
     data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
     lm = scripted(sure)
-    judging = here(TRACK1, TRACK1.build({"chances": "stated"}), lm)
+    judging = here(TRACK1, TRACK1.build({"states": True}), lm)
     predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger, confidence=confidence)
     return out
 
@@ -56,7 +56,7 @@ def test_it_is_not_there_unless_asked_for(tmp_path: Path) -> None:
 
 
 def test_votes_failures_and_tasks_without_labels_have_none() -> None:
-    vote = from_votes(["Supported"], CLAIM_LABELS)
+    vote = from_vote("Supported", CLAIM_LABELS)
     assert of_record(TRACK1, Outcome(["Supported"], None, [vote])) is None
     assert of_record(TRACK1, Outcome(None, "it failed")) is None
     assert of_record(TOY, Outcome(0.5)) is None
@@ -64,11 +64,11 @@ def test_votes_failures_and_tasks_without_labels_have_none() -> None:
 
 
 def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
-    program = TRACK1.build({"chances": "stated"})
+    program = TRACK1.build({"states": True})
     shown = [program.prepare(record) for record in RECORDS]
     found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
     assert set(found.held) == {"stated"}  # the one vote of the third record is no probability
-    told = Evaluation(None, "", Path(), None, found, None, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
     assert told["judgements"] == 5
     assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
     assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
@@ -78,7 +78,7 @@ def test_a_program_that_only_votes_has_nothing_to_be_held_to() -> None:
     program = TRACK1.build({})
     shown = examples(TRACK1, program)
     found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right)))
-    told = Evaluation(None, "", Path(), None, found, None, 0.0, "").report()  # type: ignore[arg-type]
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()  # type: ignore[arg-type]
     assert "confidence" not in told
 
 

@@ -90,7 +90,7 @@ def test_a_request_and_its_answer_are_those_of_the_wire(form: str, loopback: Loo
     assert asked.body == request
     assert asked.path.endswith({"openai": "/v1/decisions", "system one": "/v1/systemone"}[form])
     assert (said.label, said.ids) == ("True", ["P2"])  # P1 is rather not true
-    (judged,) = judgements_of([said], "label", [[said.label]], ("True", "False"))
+    (judged,) = judgements_of(said, "label", [said.label], ("True", "False"), states=False)
     assert judged.chances == pytest.approx(GOLDEN["chances"])
     # A program that was compiled to read what a model states reads the same.
     assert stated(said.how_sure, "True", ("True", "False")) == pytest.approx(GOLDEN["chances"])

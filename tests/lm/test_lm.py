@@ -242,16 +242,3 @@ def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loop
     assert judged.source == "logprobs"
     assert predictor is program.judging
     assert dict(said) == {"sentence_labels": ["Supported"]}
-
-
-def test_without_log_probabilities_several_answers_are_drawn(loopback: "Loopback") -> None:
-    answers = iter(["Supported", "Contradiction", "Contradiction", "garbage", "garbage"])
-    loopback.reply = lambda asked: json.dumps({"sentence_labels": [next(answers)]})
-    lm = open_lm("openai/local", api_base=loopback.url, threads=1)
-    program = TRACK1.build({"samples": 4})
-    with lm.context():
-        said = program(**program.prepare(claim("Supported")).inputs())
-    assert [asked.body["temperature"] for asked in loopback.asked] == [0.0, 0.7, 0.7, 0.7, 0.7]
-    assert said.sentence_labels == ["Contradiction"]
-    assert said.judgements[0].source == "samples"
-    assert said.judgements[0].chances == pytest.approx([1.5 / 5.5, *[0.5 / 5.5] * 3, 2.5 / 5.5])

@@ -40,7 +40,7 @@ def local(server: "Loopback", name: str = habits.MODEL, **options: Any) -> "Open
 
 
 def judged(lm: "OpenLM", record: Any = RECORD) -> Outcome:
-    program = TRACK1.build({"chances": "auto"})
+    program = TRACK1.build({"states": True})
     return judge(TRACK1, program, program.prepare(record), lm)
 
 

@@ -1,14 +1,11 @@
 """`await program.acall(...)`: the same answers as a call that waits, and many at a time on one thread."""
 
-import asyncio
 import json
 import threading
-from dataclasses import replace
 from typing import Any
 
 import dspy
 import pytest
-from dspy.lm15 import Message, Request, Response, TextPart
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import InThread, OpenLM
@@ -20,12 +17,11 @@ from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support.awaited import awaited
 from support.loopback import Asked, Loopback, judged
-from support.scripted import TRACKS, ScriptedEngine, corpus, examples, flat, requests, right, scripted, wording
+from support.scripted import TRACKS, corpus, examples, requests, right, scripted
 
 PROGRAMS = [
     pytest.param(TRACK1, lambda: TRACK1.build({}), id="track1"),
     pytest.param(TRACK1, lambda: TRACK1.build({"unit": "sentence", "nearest": 2}), id="track1 by sentence"),
-    pytest.param(TRACK1, lambda: TRACK1.build({"samples": 3}), id="track1, three draws"),
     pytest.param(TRACK2, lambda: TRACK2.build({}), id="track2"),
     pytest.param(TRACK1, lambda: Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})}), id="both"),
 ]
@@ -110,34 +106,3 @@ def test_the_embedded_model_is_awaited_too() -> None:
     (found,) = awaited(program, given, lm)
     with lm.context():
         assert found.sentence_labels == program(**given[0].inputs()).sentence_labels
-
-
-@pytest.mark.parametrize("task", TRACKS)
-def test_an_outvoted_answer_leaves_the_trace_and_takes_no_other_with_it(task: Task) -> None:
-    """Member A's first answer is outvoted by its later draws, which come when member B's answer stands in the trace."""
-    record = corpus(task)[1]
-    trace: list[Any] = []
-
-    class Engine(ScriptedEngine):
-        drawn = 0
-
-        async def complete(self, request: Request) -> Response:
-            from_a = "A. Judge." in wording(request)
-            self.drawn += from_a
-            wanted = (0 if self.drawn == 1 else 2) if from_a else 1
-            while len(trace) < wanted:
-                await asyncio.sleep(0)
-            answer = (flat if from_a and not wanted else right)(request)
-            return replace(super().complete(request), message=Message.assistant([TextPart(answer)]))
-
-        async def aclose(self) -> None:
-            pass
-
-    program = Ensemble({"a": task.build({"samples": 3}), "b": task.build({})})
-    for name, member in program.members.items():
-        member.judging.signature = member.judging.signature.with_instructions(f"{name.upper()}. Judge.")
-    lm = scripted(right)
-    with lm.context(), dspy.context(lm=lm.lm.copy(async_engine=Engine(right)), trace=trace):
-        asyncio.run(program.acall(**program.prepare(record).inputs()))
-    ((predictor, _, _),) = trace
-    assert predictor is program.members["b"].judging

@@ -1,4 +1,4 @@
-"""How likely each label is: from tokens as different models cut them, from votes, from one answer."""
+"""How likely each label is: from tokens as different models cut them, or from one answer."""
 
 import math
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.asking.label_probabilities import from_logprobs, from_votes
+from aisr.programs.asking.label_probabilities import from_logprobs, from_vote
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
@@ -80,9 +80,7 @@ def test_what_is_no_log_probability_leaves_it_to_the_votes(bad: object) -> None:
     assert from_logprobs([good], "label", ["Supported"], CITATION_LABELS) is None
 
 
-def test_votes_agree_and_a_tie_goes_to_the_first() -> None:
-    judged = from_votes([SCOPE, S, SCOPE, S], CLAIM_LABELS)
-    assert (judged.label, judged.source) == (SCOPE, "samples")
-    assert judged.chances == pytest.approx([2.5 / 6.5, 0.5 / 6.5, 0.5 / 6.5, 2.5 / 6.5, 0.5 / 6.5])
-    assert from_votes([S], CLAIM_LABELS).source == "vote"
-    assert max(from_votes([S], CLAIM_LABELS).chances) == pytest.approx(1.5 / 3.5)
+def test_a_single_answer_leaves_no_label_impossible() -> None:
+    judged = from_vote(SCOPE, CLAIM_LABELS)
+    assert (judged.label, judged.source, judged.known) == (SCOPE, "vote", False)
+    assert judged.chances == pytest.approx([0.5 / 3.5, 0.5 / 3.5, 0.5 / 3.5, 1.5 / 3.5, 0.5 / 3.5])

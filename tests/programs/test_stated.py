@@ -8,8 +8,8 @@ import dspy
 import pytest
 
 from aisr.artifact.program_file import parse, program_text
-from aisr.inference.chances import chances_for
 from aisr.inference.judge import Outcome, judge_all
+from aisr.inference.suits import states_for
 from aisr.lm.open import open_lm
 from aisr.optimize.search.compilation import Compilation, Settings
 from aisr.optimize.search.nearest import with_stated
@@ -17,7 +17,6 @@ from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.asking.label_probabilities import from_stated
 from aisr.programs.asking.stated import FIELD, as_stated, stated
-from aisr.programs.errors import UserError
 from aisr.programs.judges.ensemble import single
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.tasks.task import Task
@@ -85,7 +84,7 @@ def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any)
     """The prediction for one record, and the LM that was asked."""
     task = TRACK1 if record is TWO else TRACK2
     lm = scripted([written("Respond with a JSON object" if adapter == "json" else "", answer)], adapter=adapter)
-    program = task.build({"chances": "stated", **options})
+    program = task.build({"states": True, **options})
     with lm.context(), dspy.context(trace=[]):
         return program(**program.prepare(record).inputs()), lm
 
@@ -124,7 +123,7 @@ def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
 
 def test_an_answer_without_them_may_still_be_reflected_on() -> None:
     lm = scripted([written("Respond with a JSON object", {"sentence_labels": LABELS})])
-    program = TRACK1.build({"chances": "stated"})
+    program = TRACK1.build({"states": True})
     with lm.context(), dspy.context(trace=[]):
         program(**program.prepare(TWO).inputs())
         ((_, inputs, answer),) = dspy.settings.trace
@@ -135,7 +134,7 @@ def test_an_answer_without_them_may_still_be_reflected_on() -> None:
 def test_wrong_labels_are_asked_again_all_the_same() -> None:
     bad, good = {"sentence_labels": ["Supported"]}, {"sentence_labels": LABELS, FIELD: ["80", "70"]}
     lm = scripted([json.dumps(bad), json.dumps(good)])
-    program = TRACK1.build({"chances": "stated"})
+    program = TRACK1.build({"states": True})
     with lm.context():
         said = program(**program.prepare(TWO).inputs())
     assert [one.source for one in said.judgements] == ["stated", "stated"]
@@ -152,7 +151,7 @@ def test_track_2_states_one(adapter: str) -> None:
 
 def test_a_sentence_a_call_states_one_each() -> None:
     lm = scripted([json.dumps({"sentence_label": label, FIELD: "75"}) for label in LABELS])
-    program = TRACK1.build({"chances": "stated", "unit": "sentence"})
+    program = TRACK1.build({"states": True, "unit": "sentence"})
     with lm.context():
         said = program(**program.prepare(TWO).inputs())
     assert [one.source for one in said.judgements] == ["stated", "stated"]
@@ -160,7 +159,7 @@ def test_a_sentence_a_call_states_one_each() -> None:
 
 def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str]:
     """The demos of a program that an optimizer left, and a prompt of it."""
-    student = task.build({"chances": "stated", **options})
+    student = task.build({"states": True, **options})
     given = examples(task, student)
     lm = scripted(right)
     work = Compilation(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
@@ -180,7 +179,7 @@ def test_labelled_demos_do_not_say_how_sure_they_are(task: Task, optimizer: str)
 
 
 def test_a_demo_that_was_saved_with_chances_still_shows_them() -> None:
-    student = TRACK1.build({"chances": "stated"})
+    student = TRACK1.build({"states": True})
     example = student.prepare(TWO)
     shown = {name: example[name] for name in ("evidence", "sentences", "sentence_labels")}
     student.judging.demos = [{**shown, FIELD: ["75, Contradiction 18", "65, Supported 24"]}]
@@ -203,7 +202,7 @@ def test_chances_are_written_as_they_are_stated() -> None:
 @pytest.mark.parametrize(("unit", "wanted"), [("paragraph", 1), ("sentence", 2)])
 def test_a_way_of_the_race_shows_what_the_program_itself_said_and_was_right_to_say(unit: str, wanted: int) -> None:
     """Of a record whose labels it all got right; of others nothing."""
-    student = TRACK1.build({"chances": "stated", "unit": unit})
+    student = TRACK1.build({"states": True, "unit": unit})
     records = [claim("Supported", "Contradiction", number=k) for k in range(2)]
     rows = [student.prepare(record) for record in records]
 
@@ -220,36 +219,14 @@ def test_a_way_of_the_race_shows_what_the_program_itself_said_and_was_right_to_s
     assert (said[0] if unit == "paragraph" else said) == found.sure[0]
 
 
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        ({"chances": "guess"}, "auto, logprobs, stated, samples, vote"),
-        ({"chances": "samples"}, "two or more"),
-        ({"chances": "stated", "samples": 5}, "asks once"),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], named: str) -> None:
-    with pytest.raises(UserError, match=named):
-        TRACK1.build(options)
-
-
-def test_samples_are_drawn_and_a_vote_is_not() -> None:
-    answers = [json.dumps({"sentence_labels": labels}) for labels in (LABELS, LABELS, ["Supported", "Supported"])]
-    program = TRACK1.build({"chances": "samples", "samples": 3})
-    with scripted(answers).context():
-        said = program(**program.prepare(TWO).inputs())
-    assert {one.source for one in said.judgements} == {"samples"}
-    program = TRACK1.build({"chances": "vote"})
-    with scripted(answers[:1]).context():
+def test_where_they_are_not_asked_for_one_answer_is_a_vote() -> None:
+    program = TRACK1.build({})
+    with scripted([json.dumps({"sentence_labels": LABELS})]).context():
         said = program(**program.prepare(TWO).inputs())
     assert not any(one.known for one in said.judgements)
 
 
-def test_auto_states_where_there_are_no_log_probabilities() -> None:
-    silent, own = scripted([]), open_lm("openai/local", api_base="http://127.0.0.1:1/v1")
-    assert chances_for(silent, "auto", None, needed=True) == "stated"
-    assert chances_for(own, "auto", None, needed=True) == "auto"
-    assert chances_for(own, "auto", 5, needed=True) is None
-    assert chances_for(own, "vote", None, needed=True) == "vote"
-    assert chances_for(silent, "auto", None, needed=False) is None
-    assert chances_for(open_lm("embedded"), "auto", None, needed=True) is None
+def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:
+    assert states_for(scripted([]))
+    assert states_for(open_lm("openai/local", api_base="http://127.0.0.1:1/v1"))
+    assert not states_for(open_lm("embedded"))

@@ -69,15 +69,6 @@ def test_what_was_not_recorded_is_missing_and_not_made_up(folder: Path, aisr: Ai
     assert not re.search(r"\d\d\.\d \[", text)
 
 
-def test_an_evaluation_brings_the_ablations(folder: Path, aisr: Aisr, tmp_path: Path) -> None:
-    one = {"score": 0.5, "interval": [0.4, 0.6], "macro_f1": 0.45}
-    (tmp_path / "evaluation.json").write_text(json.dumps({"ablation": {"wording alone": one}}))
-    assert "aisr evaluate --ablate --output" in written(folder, aisr)[0]
-    text, _ = written(folder, aisr, "--evaluation", tmp_path / "evaluation.json")
-    assert "| wording alone | 50.0 [40.0, 60.0] | 45.0 |" in text
-    assert "aisr evaluate --ablate --output" not in text
-
-
 @pytest.mark.parametrize("schema", [True, False])
 def test_the_command_to_score_again_does(schema: bool, loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
     lm = open_lm("openai/local", api_base=loopback.url, schema=schema, logprobs=schema)
@@ -123,22 +114,6 @@ def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any],
     assert finished.code == 2
     assert re.fullmatch(rf"error: {folder}/manifest.json: {next(iter(change))}\b.*\n", finished.err)
     assert not list(tmp_path.glob("paper*"))
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["", "[]", '{"ablation": []}', '{"ablation": {"x": 1}}', '{"ablation": {"x": {"score": 1, "interval": 3}}}'],
-)
-def test_an_evaluation_of_another_shape_is_refused(content: str, aisr: Aisr, tmp_path: Path) -> None:
-    save(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
-    made = {"task": "track1", "name": "mine", "optimizer": "labeled", "lm": {}, "scores": {}}
-    digest = digests.of_file(tmp_path / "mine" / "program.json")
-    save(tmp_path / "mine", {"manifest.json": json.dumps({**made, "digest": digest})})
-    (tmp_path / "evaluation.json").write_text(content)
-    words = [tmp_path / "mine", "--task", "track1", "--evaluation", tmp_path / "evaluation.json"]
-    finished = aisr("techreport", *words, "--out", tmp_path / "paper")
-    assert finished.code == 2
-    assert re.fullmatch(rf"error: {tmp_path}/evaluation.json: .*\n", finished.err)
 
 
 def test_a_registered_program_brings_its_manifest(aisr: Aisr, artifacts: Path, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_the_default_search_leaves_out_what_needs_a_writer(walk: Walk, aisr: Ais
     assert "with random-search and decide:openai/gpt-6-luna" in said
     assert "(options)" in said  # where the decision layer's probabilities come from
     made = json.loads((walk.folder / "usual" / "manifest.json").read_text())
-    assert (made["optimizer"], made["lm"]["spec"], made["options"]["chances"]) == ("random-search", OPENAI, "logprobs")
+    assert (made["optimizer"], made["lm"]["spec"], made["options"]["states"]) == ("random-search", OPENAI, False)
     shown = [text for asked in walk.asked["usual"] if "Example:" in (text := text_of(asked))]
     assert shown
     assert all(text.index("Example:") < text.index("Answer:") < text.rindex("To be judged:") for text in shown)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import dspy
 import pytest
 
 from aisr.artifact import prompt_page
@@ -59,17 +58,6 @@ def demos(candidate: Candidate) -> list[dict[str, Any]]:
     found: list[dict[str, Any]]
     (found,) = [predictor.demos for _, predictor in candidate.program.named_predictors()]
     return found
-
-
-def test_an_answer_that_was_outvoted_is_no_demo() -> None:
-    """The first answer is wrong and the two after it are right: the record is right, and no trace of it is."""
-    student = TRACK1.build({"samples": 3})
-    train = examples(TRACK1, student)[:4]
-    lm = scripted(lambda request: flat(request) if request.config.temperature == 0 else right(request))
-    with lm.context(), dspy.context(trace=[]):
-        said = student(**train[0].inputs())
-        assert said.sentence_labels == train[0].sentence_labels
-        assert dspy.settings.trace == []
 
 
 @pytest.mark.parametrize("task", TRACKS)

@@ -207,7 +207,7 @@ def test_an_estimate_counts_the_questions_about_pairs(loopback: Loopback) -> Non
         (cost,) = costs(program, [example], lm, (), 0, most=False)
         foretold.append(cost.prompt)
         judge(AVERITEC, program, example, lm)
-    stating = AveritecJudge(questions=0, chances="auto")  # what it has written stands beside a choice's probabilities
+    stating = AveritecJudge(questions=0, states=True)  # what it has written stands beside a choice's probabilities
     (cost,) = costs(stating, [stating.prepare(claim())], lm, (), 0, most=False)
     assert cost.calls == 2
     asked = loopback.asked[-1].body["questions"][1:]

@@ -119,10 +119,6 @@ def test_what_needs_labels_says_so(split: Path, server: Loopback, artifacts: Pat
     assert planted.code == 2
     assert "shares has no labels" in planted.err
     assert aisr(*words, "--name", "a").code == 0
-    evaluate = ["evaluate", "--task", "shares", "--program", artifacts / "shares" / "a", "--data", split / "dev.jsonl"]
-    apart = aisr(*evaluate, "--ablate", *lm)
-    assert apart.code == 2
-    assert "no decision layer" in apart.err
     assert aisr(*words, "--name", "b", "--candidates", 1).code == 0
     joined = aisr("compile", "--task", "shares", "--data", split, "--ensemble", "a,b", *lm)
     assert joined.code == 2

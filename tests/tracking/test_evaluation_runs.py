@@ -47,7 +47,7 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(root.parent)
-        written = ["--output", root.parent / "scores.json", "--ablate"]
+        written = ["--output", root.parent / "scores.json"]
         printed = {
             "compile": made.printed["track1"],
             "folder": aisr("evaluate", *judged, made.folder(), *written, *made.lm),
@@ -119,7 +119,6 @@ def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, nam
     }  # fmt: skip
     report = json.loads((place / "report.json").read_text(encoding="utf-8"))
     assert round(report["score"], 4) == logged.runs[name].data.metrics["score"]
-    assert ("ablation" in report) == (name == "folder")
     if name == "folder":
         assert report == json.loads(logged.output.read_text(encoding="utf-8"))
 
