@@ -26,7 +26,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 demo: setup
-	$(BIN)/python -m aisr.optimize.studies.demo $(TASK)
+	$(BIN)/python -m benchmarks.demo $(TASK)
 
 test: setup
 	$(BIN)/pytest -n 2 --dist loadfile
@@ -39,12 +39,10 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# The measurements of docs/measurements.md: the objective, the race, and an hour of the embedded model on the sample.
+# The simulations of docs/measurements.md: the objective and the race, without an LM.
 study: setup
-	$(BIN)/python -m aisr.metrics.studies.objective
-	$(BIN)/python -m aisr.metrics.studies.race
-	$(BIN)/python -m aisr.optimize.studies.layer
-	$(BIN)/python -m aisr.optimize.studies.sample
+	$(BIN)/python -m benchmarks.objective
+	$(BIN)/python -m benchmarks.race
 
 # Needs uv. The overrides drop what would be compiled and is not used.
 lock:

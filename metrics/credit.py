@@ -13,7 +13,7 @@ point of a baseline that predicts a label as often as it occurs it is 2 n_k.) Th
 where t_k is not the baseline's F1 alone but the mean of it and 1/2. Between any two programs F - F' = (dN - t dD) / D
 holds exactly, with N = 2 TP, D = 2 TP + FP + FN, and t and D the means of the two: the baseline's own t fits its near
 copies only, and at t_k = 0 false alarms would cost nothing. 1/2 is a guess at the other program's F1; anything from .3
-to .7 serves as well (`python -m aisr.metrics.studies.objective` measures both forms).
+to .7 serves as well (`python -m benchmarks.objective` measures both forms).
 
 Its mean rises and falls with the ranking score near the baseline (Koyejo et al. 2014; Narasimhan et al. 2015). It is
 no score: it can leave 0-1, and labels that never occur in `gold` carry no weight.

@@ -4,7 +4,7 @@ After a quarter and half of dev, candidates that a paired bootstrap finds worse 
 others: as long as the records cannot tell two apart, both go on (a race in the sense of Maron & Moore 1994). The first
 candidate, the uncompiled program, always runs to the end. Dropping the worse half besides (successive halving) takes 3
 to 12 % fewer of the judgements, and dropped the best of dev in 3 to 11 % of the races instead of 0 to 3 %.
-`python -m aisr.metrics.studies.race` measures what the race saves and loses.
+`python -m benchmarks.race` measures what the race saves and loses.
 """
 
 from collections.abc import Sequence

@@ -23,7 +23,6 @@ FLOORS = [
     ["aisr.programs.signatures"],
     ["aisr.programs.judges"],
     ["aisr.metrics"],
-    ["aisr.metrics.studies"],
     ["aisr.compat"],
     ["aisr.base"],
     ["aisr.lm"],
@@ -42,7 +41,6 @@ FLOORS = [
     ["aisr.tracking"],
     ["aisr.checker"],
     ["aisr.commands"],
-    ["aisr.optimize.studies"],
     ["aisr.api"],
     ["aisr.serving"],
 ]

@@ -19,7 +19,6 @@ from aisr.programs.retrieval.elements.ranking import chunks
 from aisr.programs.retrieval.page_index import build
 from aisr.programs.retrieval.page_store import pages, reduced
 from aisr.programs.text.table import rows_of
-from aisr.serving.guard import _refused
 from aisr.tasks.full_texts import organisers_json
 from aisr.tasks.full_texts import papers as full_texts
 from support.commands import Aisr
@@ -126,7 +125,3 @@ def test_an_agent_is_told_of_half_a_character() -> None:
         cited("a", ["\ud800"])
     draft, checks = claimed([f"The {NO_ENDS} is 5."], [f"a | {NO_ENDS}"])
     assert len(draft.paragraphs[0].sentences) == len(checks.claims) == 1
-
-
-def test_a_body_over_http_with_half_a_character_is_refused() -> None:
-    assert "no JSON" in str(_refused("application/json", f'{{"inputs": [{HALF}]}}'.encode()))

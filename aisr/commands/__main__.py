@@ -11,7 +11,6 @@ from aisr.commands import compile as compile_commands
 from aisr.commands import corrections as correction_commands
 from aisr.commands import data as data_commands
 from aisr.commands import doctor as doctor_commands
-from aisr.commands import label as label_commands
 from aisr.commands import mcp as mcp_commands
 from aisr.commands import paper as paper_commands
 from aisr.commands import predict as predict_commands
@@ -20,7 +19,7 @@ from aisr.commands import prompt as prompt_commands
 from aisr.commands import registry as registry_commands
 from aisr.commands import report as report_commands
 from aisr.commands import retrieval as retrieval_commands
-from aisr.commands import serve as serve_commands
+from aisr.commands import ui as ui_commands
 from aisr.commands.grouped import spread
 from aisr.commands.help import Command, Compiling, Group, takes_files
 from aisr.commands.options import REFUSED
@@ -35,7 +34,6 @@ app = typer.Typer(
 for _command in (
     data_commands.check,
     data_commands.split,
-    label_commands.label,
     correction_commands.corrections,
     compile_commands.compile_,
     program_commands.evaluate,
@@ -54,8 +52,7 @@ for _command in (
     report_commands.check_text,
     paper_commands.check_paper,
     mcp_commands.mcp,
-    serve_commands.serve,
-    program_commands.ui,
+    ui_commands.ui,
     doctor_commands.doctor,
 ):
     _class = Compiling if _command is compile_commands.compile_ else Command

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.commands.given import known_task, there
-from aisr.commands.options import ARTIFACTS, Root, chosen_task
+from aisr.commands.options import chosen_task
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,17 +17,13 @@ if TYPE_CHECKING:
     from aisr.programs.records.base import Record
     from aisr.tasks.task import Task
 
-RUNS = "runs:/"
 MOST = 20  # lines of a kind that are listed
 
 
 def corrections(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE",
-            help="What pages downloaded as corrections, or runs:/RUN: what people said in MLflow of its traces.",
-        ),
+        typer.Argument(metavar="FILE", help="What pages downloaded as corrections."),
     ],
     task: Annotated[
         str | None, typer.Option(help="Of which task to make labelled records.", callback=known_task)
@@ -51,7 +47,6 @@ def corrections(
     majority: Annotated[
         bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
     ] = False,
-    artifacts: Root = ARTIFACTS,
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
     out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
@@ -61,21 +56,15 @@ def corrections(
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
     if draft is not None:
         _expect_paper(draft)
-    runs = [str(file).removeprefix(RUNS) for file in files if str(file).startswith(RUNS)]
-    if runs and task is None:
-        raise UserError(f"{RUNS}{runs[0]}: give --task T and --out DIR; in MLflow no flag is dismissed")
     bad: list[str] = []
-    found = [] if len(runs) == len(files) else read([file for file in files if not str(file).startswith(RUNS)], bad)
+    found = read(files, bad)
     _list("left out, as they are no corrections", bad)
     found = _in_time(found)
     if draft is not None:
         _dismiss(found, draft)
     if task is not None and out is not None:
         chosen = chosen_task(task)
-        known = _records(chosen, data or [])
-        for run in runs:
-            found += _in_time(_of_run(artifacts, run, chosen, known))
-        _labels(found, chosen, known, out, majority)
+        _labels(found, chosen, _records(chosen, data or []), out, majority)
 
 
 def _expect_paper(draft: Path) -> None:
@@ -92,17 +81,6 @@ def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
     from aisr.programs.reading.lines import read
 
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
-
-
-def _of_run(artifacts: Path, run: str, task: "Task", known: "Mapping[str, Record]") -> "list[Found]":
-    """What people said in MLflow of the traces of a run."""
-    from aisr.commands.display import note
-    from aisr.tracking import feedback
-
-    given = feedback.of_run(artifacts, run, task, known)
-    note(f"run {run}: {len(given.found)} right labels that people gave to {given.traces} traces")
-    _list("left out, as they are no labels", given.rejected)
-    return given.found
 
 
 def _in_time(found: "Sequence[Found]") -> "list[Found]":

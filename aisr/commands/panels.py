@@ -9,7 +9,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     "Data": {
         "check": "say which lines of a record file are wrong, and how",
         "split": "split records into train, dev and test that share nothing",
-        "label": "write a page to label the records that a program doubts",
         "corrections": "make labelled records of what people corrected",
         "retrieval": "score ways to find the evidence; fit one",
         "export": "write records as chats, for a provider that tunes models",
@@ -25,7 +24,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "merge": "join what several machines predicted",
         "submit": "check predictions and pack the zip for the server",
         "score": "score a predictions file as the official evaluator does",
-        "serve": "serve a registered program over HTTP, on this machine",
     },
     "Papers and drafts": {
         "check-paper": "check a paper against its tables, figures and citations",

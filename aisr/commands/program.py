@@ -172,13 +172,3 @@ def export(
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
     count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")
-
-
-def ui(
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on the loopback address.")] = 5000,
-    artifacts: Root = ARTIFACTS,
-) -> None:
-    """Open the MLflow UI on the store of the compiles, on this machine only."""
-    from aisr.commands.mlflow_ui import serve
-
-    raise typer.Exit(serve(artifacts, port))

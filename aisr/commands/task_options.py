@@ -121,31 +121,14 @@ class ProgramOptions:
         str | None,
         typer.Option(
             help="context24-figures: how figures are ranked: `element/100` (default), `element/sentence`, `chunk/100`, "
-            "`chunk/sentence` or `fusion` of the four. context24-text: `method` (default: "
-            "the LM chooses among sentences that tell of method), `select` (among the best by BM25), `whole` (it "
-            "quotes from the whole paper), or without LM `sentences` or `paragraph`."
+            "`chunk/sentence` or `fusion` of the four. context24-text: `method` (default: the "
+            "LM chooses among sentences that tell of method), `select` (among the best by BM25), or without LM "
+            "`sentences`."
         ),
     ] = None
     sentences: Annotated[
         int | None, typer.Option(min=1, max=30, help="context24-text: most sentences to take. Default: 5.")
     ] = None
-    neighbours: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=3, help="context24-text: sentences that come along on either side of each. Default: 0."
-        ),
-    ] = None
-    expressions: Annotated[
-        bool,
-        typer.Option(
-            "--expressions",
-            help="context24-text: take only sentences with an expression that gold passages of train share; for an LM "
-            "to choose among, put them first.",
-        ),
-    ] = False
-    several: Annotated[
-        bool, typer.Option("--several", help="context24-text: snippets as they stand apart, not joined into one.")
-    ] = False
     order: Annotated[
         int | None,
         typer.Option(
@@ -177,7 +160,4 @@ OF_TASKS: Mapping[str, Sequence[str]] = {
     "order": ("context24-figures",),
     "strategy": ("context24-figures", "context24-text"),
     "sentences": ("context24-text",),
-    "neighbours": ("context24-text",),
-    "expressions": ("context24-text",),
-    "several": ("context24-text",),
 }

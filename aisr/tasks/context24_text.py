@@ -15,7 +15,7 @@ from aisr.metrics.context24_text.score import RIGHT, Grounded
 from aisr.metrics.context24_text.snippets import matched
 from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_text import Context24TextJudge, Context24TextOptions, best_sentences
-from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord, Grounding, Snippet
+from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord
 from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
 from aisr.programs.text.alike import alike
 from aisr.tasks import nlpcc
@@ -24,57 +24,41 @@ from aisr.tasks.shared_evidence import paper_keys
 from aisr.tasks.task import Task
 
 NAME = "context24-text"
-Gold = tuple[str, ...]
+Snippets = tuple[str, ...]
 TOLD = 300  # characters of a gold snippet that an optimizer is told
 
 
-def _answer(prediction: dspy.Prediction) -> Grounding:
-    return Grounding(tuple(prediction.snippets))
-
-
-def _line(answer: Grounding | Gold) -> dict[str, Any]:
-    """An answer, or what is gold, as a line; how somebody copied gold is not looked into."""
-    if not isinstance(answer, Grounding):
-        answer = Grounding(tuple(Snippet(text) for text in answer))
-    return {"context": [snippet._asdict() for snippet in answer.snippets]}
-
-
-def _problem(record: Context24TextRecord, answer: Grounding) -> str | None:
-    if not answer.snippets:
+def _problem(record: Context24TextRecord, answer: Snippets) -> str | None:
+    if not answer:
         return "context: no snippet; the organisers' scorer stops at an empty list"
-    blank = [place for place, text in enumerate(answer.texts, start=1) if not text.strip()]
+    blank = [place for place, text in enumerate(answer, start=1) if not text.strip()]
     return f"context: snippet {blank[0]} is blank; expected a passage of the paper" if blank else None
 
 
-def _feedback(gold: Gold, answer: Grounding) -> str:
+def _feedback(gold: Snippets, answer: Snippets) -> str:
     """What is wrong, in a few sentences, for an optimizer that reflects."""
     if not gold:
         return "Nothing is gold for this claim; no answer to it earns anything."
-    one, two, longest = matched(answer.texts, gold, rouge, len(KINDS))
+    one, two, longest = matched(answer, gold, rouge, len(KINDS))
     told = f"ROUGE-L {longest:.2f}, ROUGE-1 {one:.2f}, ROUGE-2 {two:.2f}."
-    if len(answer.snippets) > 1:
-        told += f" There are {len(answer.snippets)} snippets, and the score is divided by that."
-    if invented := [snippet.text for snippet in answer.snippets if not snippet.verbatim]:
-        told += f" This does not stand in the paper: {invented[0][:TOLD]!r}."
     if longest >= RIGHT:
         return f"{told} That is close to the gold passages."
     return f"{told} The gold passages are: {' / '.join(text[:TOLD] for text in gold[:3])}"
 
 
-def _fallback(record: Context24TextRecord) -> Grounding:
+def _fallback(record: Context24TextRecord) -> Snippets:
     """What can be said without a model: the five best sentences by BM25, as one snippet."""
     return best_sentences(record.claim, paper(tuple(record.paragraphs)))
 
 
-def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Grounding | None) -> list[Exhibit]:
+def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Snippets | None) -> list[Exhibit]:
     """The snippets that were given, the gold ones, and the sentences that the model chose among, with those marked that
     stand in a gold passage."""
     source: Paper = example.source
     gold = record.gold or ()
     known = {place for places in known_again(source, gold) for place in places}
     given = [
-        Exhibit(key=f"snippet {place}" + ("" if one.verbatim else ", not in the paper"), text=one.text, chosen=place)
-        for place, one in enumerate(answer.snippets if answer else (), start=1)
+        Exhibit(key=f"snippet {place}", text=text, chosen=place) for place, text in enumerate(answer or (), start=1)
     ]
     right = [Exhibit(key=f"gold {k}", text=text, shown=False, gold=True) for k, text in enumerate(gold, start=1)]
     places = {key: int(key[1:]) - 1 for key in example.shown}
@@ -87,7 +71,7 @@ def _shares(record: Context24TextRecord) -> set[str]:
     return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named}
 
 
-def _stratum(gold: Gold) -> str:
+def _stratum(gold: Snippets) -> str:
     return "none" if not gold else "one" if len(gold) == 1 else "several"
 
 
@@ -104,7 +88,7 @@ class ContextList:
             {
                 "id": line["id"],
                 **{name: line[name] for name in ("citekey", "dataset") if line.get(name)},
-                "context": [snippet["text"] for snippet in line["context"]],
+                "context": line["context"],
             }
             for line in lines
         ]
@@ -118,7 +102,7 @@ class ContextList:
         write_whole(out, json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
 
 
-CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
+CONTEXT24_TEXT: Task[Context24TextRecord, Snippets, Snippets] = Task(
     name=NAME,
     record=Context24TextRecord,
     prediction=Context24TextPrediction,
@@ -126,8 +110,8 @@ CONTEXT24_TEXT: Task[Context24TextRecord, Gold, Grounding] = Task(
     option_types=Context24TextOptions.types(),
     parts=MappingProxyType({"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}),
     score=Grounded.of,
-    answer=_answer,
-    line=_line,
+    answer=lambda prediction: tuple(prediction.snippets),
+    line=lambda snippets: {"context": list(snippets)},
     problem=_problem,
     feedback=_feedback,
     fallback=_fallback,

@@ -33,7 +33,7 @@ from aisr.tracking.store import Reader, reading
 
 ALIAS = "champion"
 PREVIOUS = "previous"
-DIGEST_TAG, LM_TAG = "aisr.digest", "aisr.lm"
+DIGEST_TAG = "aisr.digest"
 SCORE_TAG, LOW_TAG, HIGH_TAG, DATA_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
 
 
@@ -113,19 +113,6 @@ def on_test(root: Path, uri: str) -> OnTest | None:
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         found = _version(store, uri)
         return parse_on_test(store.file_of_run(found.run_id, "artifact/report.json", Path(folder)))
-
-
-def lm_to_serve(root: Path, uri: str) -> str:
-    """The spec of the LM that a version was compiled with. Raises `BadArtifact`, also for a version that MLflow cannot
-    serve any more, and `NoStore`."""
-    with reading(root) as store:
-        found = _version(store, uri)
-    if LM_TAG not in found.tags:
-        raise BadArtifact(
-            f"{uri}: version {found.version} was registered with a model file that this version of aisr cannot run; "
-            "`aisr predict` reads it all the same. The command that compiled it registers one that can be served"
-        )
-    return str(found.tags[LM_TAG])
 
 
 def version_of(mlflow: Any, program: str, loaded: Loaded) -> Any:
@@ -242,7 +229,7 @@ def _standing(found: Any) -> Standing:
 
 
 def _tags(folder: Path, made: Manifest) -> dict[str, str]:
-    tags = {DIGEST_TAG: made.digest, LM_TAG: made.lm.spec, "aisr.artifact": folder.name}
+    tags = {DIGEST_TAG: made.digest, "aisr.lm": made.lm.spec, "aisr.artifact": folder.name}
     test = made.scores.get("test")
     if test is None:
         return tags

@@ -12,7 +12,6 @@ from aisr.base import redact
 from aisr.compat.mlflow_names import CUSTOM_MODEL, EXPERIMENT_KIND
 from aisr.programs.errors import UserError
 from aisr.tasks.task import Task
-from aisr.tracking import ui_views
 from aisr.tracking.store import check_exists, files, is_own, open_store, tracking_uri
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
         return str(found.experiment_id)
     location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    known = {EXPERIMENT_KIND: CUSTOM_MODEL, **ui_views.tags(task)}
+    known = {EXPERIMENT_KIND: CUSTOM_MODEL}
     return str(mlflow.create_experiment(name, artifact_location=location, tags=known))
 
 

@@ -13,21 +13,19 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from aisr.base import redact
 from aisr.compat.mlflow_names import SPAN_INPUTS, SPAN_OUTPUTS
 from aisr.inference.replay import FORGOTTEN, Heard, Replayed
 from aisr.report.records import JudgedRecord, judged
 from aisr.tasks.task import Task
-from aisr.tracking import questions
 from aisr.tracking.store import open_store, reason
 
 if TYPE_CHECKING:
     from mlflow.entities import Span, TraceInfo
 
 RECORD_TAG = "aisr.record"
-JUDGED = "aisr.judged"  # attribute of a record's span: what was said of each statement, and its digest
 LONGEST = 250  # characters in MLflow's lists; it refuses tags beyond 4,096 and previews beyond 1,000
 # Of what the UI shows first of a span (`SPAN_INPUTS`, `SPAN_OUTPUTS`) it draws lone strings and chats as Markdown, in
 # which a prompt loses its lines and a claim may be anything. What stands a level deeper, it shows as it is.
@@ -44,53 +42,31 @@ def logged(root: Path, run_id: str, task: Task, replayed: Sequence[Replayed], co
         made = log(open_store(root), run_id, task, replayed, count, seed)
     except NotTraced as error:
         return f"no traces: {error}"
-    if not made.number:
-        return None
-    asked = f"; the review queue {made.queue!r} asks for right labels" if made.queue else ""
-    return f"logged {made.number} records as traces of the run, for the MLflow UI{asked}"
+    return f"logged {made} records as traces of the run, for the MLflow UI" if made else None
 
 
-class Logged(NamedTuple):
-    """How many traces; the review queue that they are in, if any."""
-
-    number: int
-    queue: str | None = None
-
-
-def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> Logged:
-    """Log a sample of at most `count` records as traces of a run, and put them into a review queue. They are in the
-    store when this returns. Raises NotTraced."""
+def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> int:
+    """Log a sample of at most `count` records as traces of a run; how many. They are in the store when this returns.
+    Raises NotTraced."""
     chosen = sample(task, replayed, count, seed)
     if not chosen:
-        return Logged(0)
+        return 0
     from aisr.compat.mlflow import TracingClient
 
     client = TracingClient()
     try:
-        run = mlflow.get_run(run_id).info
-        experiment, traces = run.experiment_id, []
+        experiment = mlflow.get_run(run_id).info.experiment_id
         began = time.time_ns()
         for place, one in enumerate(chosen):
             moment = began - place * 1_000_000  # the UI shows the latest first
             info, spans = _trace(task, one, experiment, run_id, moment)
             client.start_trace(info)
             client.log_spans(experiment, spans)
-            traces.append(info.trace_id)
     except (mlflow.MlflowException, NotImplementedError) as error:  # the second: a server older than MLflow 3.4
         raise NotTraced(
             f"the MLflow store did not take the traces: {redact.secrets(reason(error))}; --traces 0 leaves them out"
         ) from error
-    try:
-        queue = questions.ask(
-            task, experiment, f"{run.run_name} · {run_id[:8]}", traces, _most_statements(task, chosen)
-        )
-    except (mlflow.MlflowException, NotImplementedError):  # older than MLflow 3.14: the traces are there all the same
-        queue = None
-    return Logged(len(chosen), queue)
-
-
-def _most_statements(task: Task, chosen: Sequence[Replayed]) -> int:
-    return max(len(task.correctable.statements(one.record)) for one in chosen) if task.correctable else 0
+    return len(chosen)
 
 
 def sample(task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> list[Replayed]:
@@ -122,7 +98,7 @@ def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int)
 
     shown = judged(task, one, [])
     trace_id = f"tr-{secrets.token_hex(16)}"
-    record_id = shown_id(one.record.id)
+    record_id = _cut(_clean(one.record.id))
     by_us = AssessmentSource(source_type="CODE", source_id="aisr")
     info = TraceInfo(
         trace_id,
@@ -158,18 +134,9 @@ def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
     return {
         SPAN_INPUTS: {"record": {"id": _clean(one.record.id), "statements": numbered}},
         SPAN_OUTPUTS: said,
-        **_for_feedback(task, one, shown),
         "gold": _cleaned(task.line(one.example.gold)),
         "right": shown.right,
     }
-
-
-def _for_feedback(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
-    """What `feedback` needs to make corrections of what people say of the trace."""
-    if task.correctable is None:
-        return {}
-    digests = task.correctable.digests(one.record)
-    return {JUDGED: [{"said": s.said, "digest": d} for s, d in zip(shown.statements, digests, strict=True)]}
 
 
 def _call(call: Heard) -> dict[str, Any]:
@@ -245,11 +212,6 @@ def _why(task: Task, one: Replayed) -> str:
     if one.outcome.answer is None:
         return _clean(f"failed: {one.outcome.failure}")
     return _clean(task.feedback(one.example.gold, one.outcome.answer))
-
-
-def shown_id(record_id: str) -> str:
-    """The id of a record as its trace has it."""
-    return _cut(_clean(record_id))
 
 
 def _cut(text: str) -> str:

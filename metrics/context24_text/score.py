@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from aisr.metrics.context24_text.rouge import KINDS, Rouge, rouge
 from aisr.metrics.context24_text.snippets import matched
 from aisr.metrics.scores import Floats, Report
-from aisr.programs.records.context24_text import Grounding
 
 RANKING = Rouge._fields.index("rouge_l")
 RIGHT = 0.5  # ROUGE-L from which an answer may be a demo: half of it is gold, in gold's order
@@ -28,26 +27,24 @@ class Grounded:
     """How the answers to claims did (a `aisr.metrics.scores.Scores`), a row a claim.
 
     rouge: ROUGE-1, -2 and -L in 0-1, (claims, 3); snippets: how many were predicted, (claims,); words: of a predicted
-    snippet on average, (claims,); verbatim: how many of them stand in the paper, (claims,).
+    snippet on average, (claims,).
     """
 
     rouge: Floats
     snippets: Floats
     words: Floats
-    verbatim: Floats
 
     @classmethod
-    def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Grounding | None]) -> Self:
+    def of(cls, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str] | None]) -> Self:
         """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ."""
         if len(gold) != len(predicted):
             raise ValueError(f"{len(predicted)} predictions for {len(gold)} gold records; one prediction a record")
-        said = [guess or Grounding(()) for guess in predicted]
-        rows = [matched(one.texts, right, rouge, len(KINDS)) for one, right in zip(said, gold, strict=True)]
+        said = [guess or () for guess in predicted]
+        rows = [matched(one, right, rouge, len(KINDS)) for one, right in zip(said, gold, strict=True)]
         return cls(
             rouge=np.array(rows).reshape(len(said), len(KINDS)),
-            snippets=np.array([len(one.snippets) for one in said], dtype=np.float64),
-            words=np.array([_words(one.texts) for one in said], dtype=np.float64),
-            verbatim=np.array([sum(each.verbatim for each in one.snippets) for one in said], dtype=np.float64),
+            snippets=np.array([len(one) for one in said], dtype=np.float64),
+            words=np.array([_words(one) for one in said], dtype=np.float64),
         )
 
     def __len__(self) -> int:
@@ -83,16 +80,12 @@ class Grounded:
         return Report(float(means[RANKING]), dict(zip(Rouge._fields, map(float, means), strict=True)), {}, self._told())
 
     def _told(self) -> tuple[str, ...]:
-        total = self.snippets.sum()
-        if not total:
+        if not self.snippets.sum():
             return ("no claim has a snippet",)
         length = (
             f"{self.snippets.mean():.1f} snippets a claim, of {self.words[self.snippets > 0].mean():.0f} words each"
         )
-        return (
-            f"{length}: this score is divided by their number, so one good snippet beats several",
-            f"{100 * self.verbatim.sum() / total:.0f} % of the snippets stand in their paper",
-        )
+        return (f"{length}: this score is divided by their number, so one good snippet beats several",)
 
 
 def _words(texts: Sequence[str]) -> float:

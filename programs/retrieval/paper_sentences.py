@@ -1,4 +1,4 @@
-"""The sentences of a paper as candidates: ranked for a claim, joined with their neighbours, and known again in passages
+"""The sentences of a paper as candidates: ranked for a claim, shown with their neighbours, and known again in passages
 that were copied out of it."""
 
 import re
@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from aisr.programs.retrieval.bm25 import bm25, split_sentences, words
 from aisr.programs.retrieval.content import without_content
-from aisr.programs.retrieval.expressions import CommonExpressions
 from aisr.programs.retrieval.retrievers import order
 from aisr.programs.text.loose_match import SHORTEST, letters
 
@@ -16,6 +15,7 @@ PAPERS = 64  # whose sentences are kept
 FEWEST = 5  # stems of a sentence, from which on it is known again by most of them
 WITHIN = re.compile(r"(?:[=<>±~–−-]|\b(?:of|was|were|by|to))\s*\d*\s?\.$")  # the end of what is half a number
 MOST_SHARED = 0.8  # of its stems
+PAGE = re.compile(r"\s?[(\[](?:pp?\. ?|pages? |sect?(?:ion|\.) ?)[\d.]{1,8}(?:[-–]\d{1,4})?[)\]]$", re.IGNORECASE)
 
 
 class Paper(NamedTuple):
@@ -27,42 +27,20 @@ class Paper(NamedTuple):
     owner: tuple[int, ...]
     idle: frozenset[int]
 
-    def ranked(self, claim: str, expressions: CommonExpressions | None = None, alone: bool = True) -> list[int]:
-        """Places of sentences, best first by BM25; where expressions are given, those that hold one first, and unless
-        none does, `alone`. Idle ones only where all are."""
+    def ranked(self, claim: str) -> list[int]:
+        """Places of sentences, best first by BM25; idle ones only where all are."""
         best = [int(place) for place in order(bm25(claim, self.sentences))]
-        telling = [place for place in best if place not in self.idle] or best
-        if expressions is None:
-            return telling
-        held = [place for place in telling if expressions.held_by(self.sentences[place])]
-        return held if held and alone else [*held, *(place for place in telling if place not in set(held))]
+        return [place for place in best if place not in self.idle] or best
 
-    def best_paragraph(self, claim: str) -> list[int]:
-        """The sentences of the paragraph that matches a claim best by BM25, idle ones aside."""
-        telling = {owner for place, owner in enumerate(self.owner) if place not in self.idle}
-        ranking = [int(place) for place in order(bm25(claim, self.paragraphs))]
-        best = next((owner for owner in ranking if owner in telling), self.owner[0])
-        return [place for place, owner in enumerate(self.owner) if owner == best]
-
-    def with_neighbours(self, places: Iterable[int], beside: int) -> list[int]:
-        """Sentences and so many on either side of each, of the same paragraph, in document order."""
+    def with_neighbours(self, places: Iterable[int]) -> list[int]:
+        """Sentences and the one on either side of each, of the same paragraph, in document order."""
         found = {
             near
             for place in places
-            for near in range(max(place - beside, 0), min(place + beside + 1, len(self.sentences)))
+            for near in range(max(place - 1, 0), min(place + 2, len(self.sentences)))
             if self.owner[near] == self.owner[place]
         }
         return sorted(found)
-
-    def runs(self, places: Iterable[int]) -> list[list[int]]:
-        """Sentences, those that follow each other in a paragraph together, in document order."""
-        found: list[list[int]] = []
-        for place in sorted(set(places)):
-            if found and found[-1][-1] == place - 1 and self.owner[place] == self.owner[place - 1]:
-                found[-1].append(place)
-            else:
-                found.append([place])
-        return found
 
     def text(self, places: Iterable[int]) -> str:
         """Sentences as one text, in the order given."""
@@ -70,12 +48,10 @@ class Paper(NamedTuple):
 
 
 @lru_cache(maxsize=PAPERS)
-def paper(paragraphs: tuple[str, ...], decimals: bool = False) -> Paper:
-    """A paper in sentences. decimals: whether what was parted within a number ("β = – 0 .", "12") is one sentence."""
-    sentences, owner = split_sentences(paragraphs)
-    owners = tuple(int(place) for place in owner)
-    if decimals:
-        sentences, owners = _whole(sentences, owners)
+def paper(paragraphs: tuple[str, ...]) -> Paper:
+    """A paper in sentences. What was parted within a number ("β = – 0 .", "12") is one sentence."""
+    split, owner = split_sentences(paragraphs)
+    sentences, owners = _whole(split, [int(place) for place in owner])
     idle = {int(key) for key in without_content({str(place): text for place, text in enumerate(paragraphs)})}
     places = frozenset(place for place, own in enumerate(owners) if own in idle)
     return Paper(paragraphs, sentences, owners, places)
@@ -92,6 +68,11 @@ def _whole(sentences: Sequence[str], owners: Sequence[int]) -> tuple[tuple[str, 
             found.append(text)
             kept.append(owner)
     return tuple(found), tuple(kept)
+
+
+def without_page(text: str) -> str:
+    """A passage without the page number behind it, "(p. 5)"."""
+    return PAGE.sub("", text.rstrip())
 
 
 @lru_cache(maxsize=PAPERS)

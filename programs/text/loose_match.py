@@ -8,15 +8,11 @@ given back is the text's own wording.
 import unicodedata
 from array import array
 from bisect import bisect_right
-from collections.abc import Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
 SHORTEST = 12  # letters and digits of a quote; fewer are found by chance
-LONGEST = 2000  # of what is compared sign by sign, which takes the square of its length
-CLOSE = 0.85  # share of letters in common from which a sentence is the one that was quoted, misread
 PAPERS = 32  # whose letters are kept: a megabyte for a long one
 
 
@@ -66,19 +62,6 @@ def stretch(quote: str, texts: tuple[str, ...]) -> str | None:
             return " ".join(texts[owner][first : _closed(texts[owner], last)].split())
         begin = known.text.find(sought, begin + 1)
     return None
-
-
-def closest(quote: str, candidates: Sequence[str]) -> str | None:
-    """The candidate that a quote is a misread copy of, by its letters; None where none comes near enough."""
-    sought = letters(quote)
-    if not SHORTEST <= len(sought) <= LONGEST:
-        return None
-    best, most = None, CLOSE
-    for candidate in candidates:
-        matcher = SequenceMatcher(None, sought, letters(candidate)[: LONGEST + 1], autojunk=False)
-        if matcher.real_quick_ratio() >= most and matcher.quick_ratio() >= most and (ratio := matcher.ratio()) >= most:
-            best, most = candidate, ratio
-    return best
 
 
 def _closed(text: str, last: int) -> int:

@@ -236,25 +236,16 @@ def test_mlflow_takes_traces_as_they_are_written() -> None:
     assert inside_mlflow.TraceTagKey.TRACE_NAME == "mlflow.traceName"
 
 
-def test_mlflow_asks_people_about_traces_without_databricks() -> None:
-    made = inspect.signature(inside_mlflow.create_label_schema).parameters
-    assert {"name", "type", "input", "instruction", "experiment_id"} <= set(made)
-    assert {"name", "queue_type", "schema_ids", "experiment_id"} <= set(
-        inspect.signature(inside_mlflow.create_review_queue).parameters
-    )
-    assert inside_mlflow.InputCategorical(["a"]).options == ["a"]
-
-
 def test_mlflow_says_who_runs_a_command_and_that_a_model_is_away() -> None:
     assert inside_mlflow.resolve_tags({"a": "b"})["a"] == "b"
     away = mlflow.MlflowException("away", error_code=inside_mlflow.TEMPORARILY_UNAVAILABLE)
     assert away.get_http_status_code() == 503
 
 
-def test_mlflows_page_knows_saved_views_and_the_kind_of_an_experiment() -> None:
+def test_mlflows_page_knows_the_kind_of_an_experiment() -> None:
     static = Path(mlflow.__file__).parent / "server" / "js" / "build" / "static" / "js"
     page = b"".join(file.read_bytes() for file in static.glob("main.*.js"))
-    for word in (mlflow_names.SHARED_VIEW, mlflow_names.EXPERIMENT_KIND, mlflow_names.CUSTOM_MODEL):
+    for word in (mlflow_names.EXPERIMENT_KIND, mlflow_names.CUSTOM_MODEL):
         assert word.encode() in page, word
 
 

@@ -139,8 +139,8 @@ def test_demos_hold_rare_labels_and_none_crowds_out_the_others() -> None:
 
 
 def test_a_simulated_race_costs_less_than_judging_everything() -> None:
-    from aisr.metrics.studies.race import races
-    from aisr.metrics.studies.simulation import WORLDS
+    from benchmarks.race import races
+    from benchmarks.simulation import WORLDS
 
     found = np.mean(list(races(WORLDS[0], 12, 100, seeds=4, truth=2000)), axis=0)
     assert found[0] < 0.7

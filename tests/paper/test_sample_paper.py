@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from aisr.optimize.studies import paper as study
 from aisr.paper import latex
 from aisr.paper.draft import Draft
 from aisr.tasks.paper_checks import Checks, checks
+from support.paper_key import measured
 from support.paths import ROOT
 
 FOLDER = ROOT / "data" / "sample" / "paper"
@@ -31,7 +31,7 @@ def test_all_of_its_structure_is_found(draft: Draft) -> None:
     key = json.loads((FOLDER / "structure.json").read_text("utf-8"))
     assert draft.title == key["title"]
     assert draft.unread == ()
-    for what, share in study.measured(draft, key).items():
+    for what, share in measured(draft, key).items():
         assert share.found == share.of > 0, what
     for one in key["floats"]:
         shown = [picture.path(FOLDER) for picture in draft.floats[one["key"]].pictures]
@@ -44,7 +44,7 @@ def test_the_measure_tells_what_is_missing(draft: Draft) -> None:
     first = draft.paragraphs[0]._replace(sentences=draft.paragraphs[0].sentences[1:], headings=("Other",))
     gone = {one: each for one, each in draft.floats.items() if one != "tab:data"}
     less = Draft(draft.folder, "", (first, *draft.paragraphs[1:]), gone, draft.works)
-    shares = {what: (one.of - one.found) for what, one in study.measured(less, key).items()}
+    shares = {what: (one.of - one.found) for what, one in measured(less, key).items()}
     assert shares == {
         "paragraphs": 1,
         "sentences": 1,

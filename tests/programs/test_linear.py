@@ -9,9 +9,7 @@ import pytest
 from aisr.base import redact
 from aisr.programs.decision import cues, sentence_checks
 from aisr.programs.labels import ClaimLabel
-from aisr.programs.retrieval.expressions import phrases
 from aisr.programs.text.alike import alike
-from aisr.programs.text.chatter import quotes_alone
 from aisr.programs.text.clean import clean
 from aisr.programs.text.loose_match import lettered
 from aisr.programs.text.sanitize import item, plain
@@ -65,11 +63,7 @@ READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "ends of sentences": (sentences, "", "A. "),
     "the cause of an error": (lambda text: reason(Exception(text)), "Caused by E(", ": "),
     "addresses": (redact.addresses, "", "http://a"),
-    "introductions": (lambda text: quotes_alone([text], lambda _: False), "Here are ", "here is the claim: "),
-    "remarks": (lambda text: quotes_alone([text], lambda _: False), "", "This helps, and these\n"),
-    "marks of a list": (lambda text: quotes_alone([text], lambda _: False), "", "1. "),
     "letters of a paper": (lambda text: lettered.__wrapped__((text,)), "e", "\u0316\u0300"),
-    "stretches of words": (phrases, "", "a- "),
 }
 
 

@@ -5,10 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from aisr.compat.reanchor import reanchored
 from aisr.inference.judge import judge
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
@@ -109,10 +107,3 @@ def test_what_the_model_behind_writes_is_estimated_at_its_own_price() -> None:
     written = sum(cost.completion for cost in found) / len(rows)
     assert (told("gpt-4o-mini") or 0) > 1000 * written * 0.6e-6 > 0  # beside what it reads
     assert told("of-ones-own") is None
-
-
-def test_reanchor_fits_a_weight_that_mends_a_lean() -> None:
-    chances = [[0.6, 0.4] if k % 2 else [0.9, 0.1] for k in range(20)]
-    worth = np.eye(2)[[k % 2 for k in range(20)]]
-    weights = reanchored(["yes", "no"], chances, worth.tolist())
-    assert (np.array(chances) * weights).argmax(axis=1).tolist() == [k % 2 for k in range(20)]

@@ -35,15 +35,12 @@ def claim(number: int = 1, **more: Any) -> Context24TextRecord:
 
 
 def lines(prompt: str) -> dict[str, str]:
-    """The sentences or paragraphs in a prompt, by their ids."""
-    return dict(re.findall(r"^\[([SP]\d+)\] (.*)$", scripted.field(prompt, "passages") or "", re.MULTILINE))
+    """The sentences in a prompt, by their ids."""
+    return dict(re.findall(r"^\[(S\d+)\] (.*)$", scripted.field(prompt, "passages") or "", re.MULTILINE))
 
 
 def grounding(prompt: str) -> str:
-    """The right answer: the sentences on method, by their ids, or as quotes where the whole paper is shown."""
+    """The right answer: the sentences on method, by their ids."""
     shown = lines(prompt)
-    if any(key.startswith("P") for key in shown):
-        quotes = [text for text in shown.values() if text.startswith("Forty plots")]
-        return scripted.written(prompt, {"quotes": quotes})
     chosen = [key for key, text in shown.items() if text.startswith(("Forty plots", "Cover was measured"))]
     return scripted.written(prompt, {"chosen": chosen})

@@ -11,7 +11,7 @@ import pytest
 from aisr.metrics.context24_text.files import score_official, snippets
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
-from aisr.programs.records.context24_text import Context24TextRecord, Grounding, Snippet
+from aisr.programs.records.context24_text import Context24TextRecord
 from aisr.programs.retrieval.paper_sentences import known_again, paper
 from aisr.tasks import context24_text_data
 from aisr.tasks.context24_text import CONTEXT24_TEXT
@@ -48,20 +48,20 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
 
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
     words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
-    mine = [*words, "--strategy", "select", "--expressions", "--sentences", 4]
+    mine = [*words, "--sentences", 4]
     compiled = estimated_and_compiled(aisr, *at, *mine, *lm)
-    assert "expressions that gold passages of different papers share" in compiled.out
+    assert "weights of what tells sentences on method" in compiled.out
     assert "without any LM" in compiled.out
     folder = artifacts / "context24-text" / "mine"
     made = json.loads((folder / "manifest.json").read_text())
-    assert made["options"]["expressions"] is True
+    assert made["options"]["strategy"] == "method"
     assert made["champion"].startswith("labeled")
     scores = made["scores"]
     assert {"rouge_1", "rouge_2", "rouge_l"} <= set(scores["test"])
     assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
     saved = json.loads((folder / "program.json").read_text())
     assert len(saved["state"]["ground"]["demos"]) == 2
-    assert saved["learnt"]["LM"]["papers"]
+    assert saved["learnt"]["LM"]["weights"]
 
     evaluated = aisr("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
     assert evaluated.code == 0, evaluated.err
@@ -122,7 +122,7 @@ def test_the_sample_is_what_its_readme_says() -> None:
 def test_all_gold_joined_scores_less_than_one_gold_passage() -> None:
     gold = [tuple(row["context"]) for side in SIDES for row in records(side)]
     joined, alone = (
-        CONTEXT24_TEXT.score(gold, [Grounding((Snippet(text),)) for text in texts]).report().score
+        CONTEXT24_TEXT.score(gold, [(text,) for text in texts]).report().score
         for texts in ([" ".join(one) for one in gold], [one[0] for one in gold])
     )
     assert alone == 1
@@ -132,23 +132,21 @@ def test_all_gold_joined_scores_less_than_one_gold_passage() -> None:
 def test_feedback_says_what_is_missing() -> None:
     gold = claim().gold
     assert gold is not None
-    wrong = CONTEXT24_TEXT.feedback(gold, Grounding((Snippet("Never said.", verbatim=False), Snippet("Nor this."))))
-    assert "There are 2 snippets, and the score is divided by that." in wrong
-    assert "does not stand in the paper: 'Never said.'" in wrong
+    wrong = CONTEXT24_TEXT.feedback(gold, ("Of something else.",))
     assert METHOD.format(1) in wrong
-    right = CONTEXT24_TEXT.feedback(gold, Grounding((Snippet(METHOD.format(1)),)))
+    right = CONTEXT24_TEXT.feedback(gold, (METHOD.format(1),))
     assert right.endswith("That is close to the gold passages.")
-    assert "Nothing is gold" in CONTEXT24_TEXT.feedback((), Grounding((Snippet("x"),)))
+    assert "Nothing is gold" in CONTEXT24_TEXT.feedback((), ("x",))
 
 
 def test_what_the_scorer_would_refuse_is_told_and_not_written(tmp_path: Path) -> None:
     problem = CONTEXT24_TEXT.problem
-    assert problem(claim(), Grounding((Snippet("a"),))) is None
-    assert "no snippet" in (problem(claim(), Grounding(())) or "")
-    assert "snippet 2 is blank" in (problem(claim(), Grounding((Snippet("a"), Snippet(" ")))) or "")
-    line = {"id": "a", "citekey": "", "dataset": "", "context": [{"text": "T", "verbatim": True}]}
+    assert problem(claim(), ("a",)) is None
+    assert "no snippet" in (problem(claim(), ()) or "")
+    assert "snippet 2 is blank" in (problem(claim(), ("a", " ")) or "")
+    line = {"id": "a", "citekey": "", "dataset": "", "context": ["T"]}
     write_to = CONTEXT24_TEXT.submission.write
-    for bad in ([line, line], [{**line, "context": []}], [{**line, "context": [{"text": " ", "verbatim": True}]}]):
+    for bad in ([line, line], [{**line, "context": []}], [{**line, "context": [" "]}]):
         with pytest.raises(UserError, match="a: "):
             write_to(bad, tmp_path / "s.json")
         assert not (tmp_path / "s.json").exists()

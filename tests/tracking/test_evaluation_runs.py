@@ -1,23 +1,18 @@
 """Evaluations as MLflow runs, and the error browser of a run that was logged."""
 
 import json
-import os
 import re
-import signal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from aisr.base import digests
-from aisr.tracking import ui_views
 from aisr.tracking.store import open_store
 from support.commands import Aisr, Finished
 from support.compiled import FEW, KEY, TOKEN, Compiled
 from support.loopback import Loopback
 from support.paths import SAMPLE
-from support.servers import assert_ends, ui
 
 CHEAP = ("--candidates", 1, "--no-decide")
 TEST = SAMPLE / "track1" / "test.jsonl"
@@ -174,38 +169,6 @@ def test_a_run_that_is_not_there_or_not_ours_has_no_page(
         assert said in finished.err
         assert "mlflow.db" in finished.err  # where it looked
     assert not [*tmp_path.iterdir()]
-
-
-# --- what MLflow's UI shows
-
-
-@pytest.mark.slow
-def test_the_saved_views_show_the_scores_and_ctrl_c_ends_the_ui(logged: Logged, browser: Browser) -> None:
-    """In a real browser, for the UI says nowhere what a view is made of."""
-    with ui(logged.root) as server:
-        address = ui_views.addresses(open_store(logged.root), f"http://127.0.0.1:{server.port}")
-        with browser.new_context(viewport={"width": 2600, "height": 900}) as context:
-            check_views(logged, context.new_page(), address["aisr track1, compiles"])
-        assert_ends(server, lambda: os.killpg(server.process.pid, signal.SIGINT))  # as Ctrl-C in a terminal does
-
-
-def check_views(logged: Logged, page: Page, address: str) -> None:
-    assert address.endswith("?viewStateShareKey=compiles")
-    for view, shown, hidden, score in (
-        ("compiles", "labeled", "evaluate", "test_score"),
-        ("evaluations", "evaluate", "labeled", "score"),
-    ):
-        page.goto("about:blank")
-        page.goto(address.replace("compiles", view))
-        rows = page.locator("[role=row]")
-        rows.filter(has_text=f"track1 · {shown}").first.wait_for(timeout=60_000)
-        assert rows.filter(has_text=f"track1 · {hidden}").count() == 0
-        page.locator(f"[role=columnheader][col-id='metrics.`{score}`']").wait_for()
-        cell = page.locator(f"[role=gridcell][col-id='metrics.`{score}`']").last.inner_text()
-        name = "compile" if view == "compiles" else "folder"
-        assert float(cell) == logged.runs[name].data.metrics[score]
-    page.goto(address)
-    assert page.locator("[col-id='tags.`aisr.champion`'][role=gridcell]").inner_text() == "yes"
 
 
 # --- stores that are not there

@@ -258,7 +258,7 @@ def test_pictures_are_where_the_service_is_told(
 def test_a_claim_is_served_with_the_index_of_its_pages(
     registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What `aisr serve` serves searches the store that a record names, below the folder of `--image-root`."""
+    """A served program searches the store that a record names, below AISR_IMAGE_ROOT."""
     import mlflow
 
     claim = averitec.claim(1)
@@ -394,64 +394,8 @@ def test_the_stored_file_says_what_to_install(
         mlflow.pyfunc.load_model(str(folder))
 
 
-# How the file began that versions were registered with before.
-FORMER = "from aisr.artifact import parse\nfrom optimize.judging import judge_all\nfrom aisr.lm import open_lm\n"
-
-
-def test_a_version_with_a_former_model_file_is_predicted_from_its_json_all_the_same(
-    registered: Registered, model: Callable[[str], Any], aisr: Any, tmp_path: Path
-) -> None:
-    root = tmp_path / "artifacts"
-    shutil.copytree(registered.root, root)
-    expected = predicted(aisr, registered, "track2", tmp_path)
-    client = open_store(root).MlflowClient()
-    version = client.get_model_version_by_alias("aisr-track2", "champion")
-    client.delete_model_version_tag("aisr-track2", version.version, "aisr.lm")
-    (file,) = {found for found in root.rglob("stored_model.py") if "track2" in config_of(found)}
-    file.write_text(FORMER, encoding="utf-8")
-    with pytest.raises(Exception, match="Failed to import code model"):
-        model("track2")
-    (tmp_path / "out.jsonl").unlink()
-    assert predicted(aisr, registered._replace(root=root), "track2", tmp_path) == expected
-    refused = aisr("serve", "models:/aisr-track2@champion", "--artifacts", root)
-    assert refused.code == 2
-    assert "registered with a model file that this version of aisr cannot run" in refused.err
-
-
-def config_of(file: Path) -> str:
-    """What a stored model was configured with."""
-    return (file.parent / "MLmodel").read_text(encoding="utf-8").partition("config:")[2].partition("loader")[0]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["artifacts/track1/mine"], "expected models:/aisr-TASK@champion or models:/aisr-TASK/VERSION"),
-        (["models:/aisr-track1@nobody"], "models:/aisr-track1@nobody: "),
-        (["models:/aisr-track1@champion"], "was compiled with openai/local; give --lm, that one or another on purpose"),
-        (["models:/aisr-track1@champion", "--lm", "openai/gpt-4o-mini"], "needs OPENAI_API_KEY"),
-        (["models:/aisr-track1@champion", "--lm", "nonsense"], "expected `embedded` or PROVIDER/MODEL"),
-    ],
-)
-def test_serve_says_in_a_line_what_is_missing_and_starts_nothing(
-    words: list[Any], said: str, registered: Registered, aisr: Any
-) -> None:
-    refused = aisr("serve", *words, "--artifacts", registered.root)
-    assert refused.code == 2
-    assert said in refused.err
-    assert refused.err.count("\n") == 1
-    assert refused.out == ""
-
-
-def by_aisr(task: str, port: int, registered: Registered) -> tuple[list[Any], dict[str, str]]:
-    """The command, in an environment where nothing of it is set and the virtual one is not active."""
-    lm = ["--lm", "openai/local", "--api-base", registered.server.url]
-    words = ["serve", f"models:/aisr-{task}@champion", "--port", port, "--artifacts", registered.root, *lm]
-    return [sys.executable, "-m", "aisr.commands", *words], {"PATH": os.defpath}
-
-
 def by_mlflow(task: str, port: int, registered: Registered) -> tuple[list[Any], dict[str, str]]:
-    """MLflow's own, with what the README says must be set."""
+    """MLflow's own, with what docs/team-mlflow.md says must be set."""
     serve = ["models", "serve", "-m", f"models:/aisr-{task}@champion", "--env-manager", "local", "--port", port]
     return [sys.executable, "-m", "mlflow", *serve, "--host", "127.0.0.1"], {
         "MLFLOW_TRACKING_URI": f"sqlite:///{registered.root / '.mlflow' / 'mlflow.db'}",
@@ -462,13 +406,13 @@ def by_mlflow(task: str, port: int, registered: Registered) -> tuple[list[Any], 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "command"), [("track1", by_aisr), ("track2", by_mlflow)])
-def test_over_http(task: str, command: Any, registered: Registered, aisr: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("task", ["track1", "track2"])
+def test_over_http(task: str, registered: Registered, aisr: Any, tmp_path: Path) -> None:
     port, home, here = free_port(), tmp_path / "home", tmp_path / "here"
     home.mkdir()
     here.mkdir()
     shutil.rmtree(registered.root / ".cache", ignore_errors=True)
-    words, told = command(task, port, registered)
+    words, told = by_mlflow(task, port, registered)
     unset = ("DSPY_", "MLFLOW_", "AISR_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
     with (tmp_path / "log").open("wb") as log:

@@ -102,7 +102,7 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
 ) -> None:
     records = told(task, corpus(task), tmp_path)
     before = threading.enumerate()
-    assert traces.log(open_store(artifacts), run.info.run_id, task, records, 4, seed=0).number == 4
+    assert traces.log(open_store(artifacts), run.info.run_id, task, records, 4, seed=0) == 4
     found = {trace.info.tags["aisr.record"]: trace for trace in logged(run)}
     assert list(found) == [one.record.id for one in traces.sample(task, records, 4, seed=0)]
     for one in records:
@@ -183,10 +183,7 @@ def test_long_and_odd_texts_are_kept(run: Any, artifacts: Path, tmp_path: Path) 
     record = claim("Supported").model_copy(update={"id": "i" * 5_000, "claim_text": odd})
     sentence = record.sentence_label[0].model_copy(update={"sentence": odd})
     record = record.model_copy(update={"sentence_label": [sentence]})
-    assert (
-        traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path), 1, seed=0).number
-        == 1
-    )
+    assert traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, [record], tmp_path), 1, seed=0) == 1
     (trace,) = logged(run)
     assert trace.data.spans[0].inputs["record"]["id"] == "i" * 5_000
     assert "naïve – 中文" in trace.data.spans[0].inputs["record"]["statements"]
@@ -219,7 +216,7 @@ def test_no_key_and_no_address_is_in_a_trace(
         return written(question(request), {"sentence_labels": ["Supported"], "note": planted}) if sure else planted
 
     log = traces.log(open_store(artifacts), run.info.run_id, TRACK1, told(TRACK1, records, tmp_path, answer), 5, seed=0)
-    assert log.number == 2
+    assert log == 2
     stored = b"".join(file.read_bytes() for file in (artifacts / ".mlflow").rglob("*") if file.is_file())
     assert b"<OPENAI_API_KEY> at <address>" in stored
     assert KEY.encode() not in stored
@@ -246,7 +243,7 @@ def test_a_picture_is_mentioned_and_not_stored(run: Any, artifacts: Path, tmp_pa
 
 def test_none_are_logged_where_none_are_wanted(run: Any, artifacts: Path, tmp_path: Path) -> None:
     records = told(TRACK1, [claim("Supported")], tmp_path)
-    assert traces.log(open_store(artifacts), run.info.run_id, TRACK1, records, 0, seed=0).number == 0
+    assert traces.log(open_store(artifacts), run.info.run_id, TRACK1, records, 0, seed=0) == 0
     assert logged(run) == []
 
 

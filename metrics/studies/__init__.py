@@ -1,1 +1,0 @@
-"""How well the objective and the race do, by simulation."""

@@ -1,1 +1,0 @@
-"""The measurements that the documents quote, and the demo."""

@@ -1,0 +1,180 @@
+"""Faults planted in a paper: the table denies them, and nothing else changes; what it does not decide is left alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aisr.paper.draft import Draft
+from aisr.paper.latex import read
+from aisr.programs.errors import UserError
+from benchmarks.injected_errors.errors import Fault, Kind, faults
+from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
+from support import growth, source
+from support.drafts import SITES, draft, table
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    return source.write(tmp_path / "paper")
+
+
+def copy(paper: Path, to: Path, wanted: Sequence[Fault]) -> Planted:
+    to.mkdir()
+    was = read(paper)
+    return planted(paper, was, plantable(was, 1), wanted, to.resolve())
+
+
+def said(paper: Draft, fault: Fault) -> str:
+    return paper.paragraphs[fault.paragraph].sentences[fault.sentence].text
+
+
+def test_a_fault_of_each_kind_is_planted_in_the_source_and_nothing_else_is_changed(paper: Path, tmp_path: Path) -> None:
+    was = read(paper)
+    found = list(plantable(was, 1))
+    for kind in Kind:
+        fault = next(one for one in found if one.kind is kind)
+        made = copy(paper, tmp_path / kind, [fault])
+        assert made.faults == (fault,)
+        changed = said(made.draft, fault)
+        assert changed == fault.changed(said(was, fault)) != said(was, fault)
+        lines = [text.read_text().splitlines() for text in (paper, made.paper)]
+        assert len(lines[0]) == len(lines[1])
+        assert len([True for old, new in zip(*lines, strict=True) if old != new]) == 1
+    assert paper.read_text() == source.SOURCE
+
+
+def test_several_faults_at_once_each_in_a_sentence_of_its_own(paper: Path, tmp_path: Path) -> None:
+    was = read(paper)
+    wanted = chosen(plantable(was, 1), 4, 1)
+    made = copy(paper, tmp_path / "copy", wanted)
+    assert len(wanted) == 4
+    assert len({(one.paragraph, one.sentence) for one in wanted}) == 4
+    assert list(made.faults) == wanted
+    changed = [
+        (number, place)
+        for number, paragraph in enumerate(was.paragraphs)
+        for place, one in enumerate(paragraph.sentences)
+        if made.draft.paragraphs[number].sentences[place].text != one.text
+    ]
+    assert changed == [(one.paragraph, one.sentence) for one in wanted]
+
+
+TABLES = (table(SITES, "F1 and recall."),)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "old", "new"),
+    [
+        ("At Heath, Wren reaches an F1 of 72.4.", Kind.NUMBER, "72.4", None),
+        ("At Heath, Wren is 6.3 points of F1 better than Lark (Table 1).", Kind.DIFFERENCE, "6.3", None),
+        ("At Heath, Wren is 6.3 points of F1 better than Lark (Table 1).", Kind.DIRECTION, "better", "worse"),
+        ("At Bog, Wren is higher than Lark.", Kind.DIRECTION, "higher", "lower"),
+        ("The F1 of Wren rises from Bog to Heath.", Kind.DIRECTION, "rises", "falls"),
+        ("Wren has the best F1 at Bog.", Kind.DIRECTION, "best", "worst"),
+        ("Wren has the best F1 at Bog.", Kind.NAME, "Wren", None),
+        ("At Heath, Wren reaches an F1 of 72.4.", Kind.NAME, "Heath", "Bog"),
+        ("At Heath, Wren reaches an F1 of 72.4.", Kind.SCOPE, "", None),
+        ("At Heath, Wren reaches an F1 of 72.4.", Kind.CAUSE, "", None),
+    ],
+)
+def test_what_a_table_bears_out_can_be_made_false(text: str, kind: Kind, old: str, new: str | None) -> None:
+    found = [
+        one for one in faults(draft(text, tables=TABLES), 1) if one.kind is kind and text[one.start : one.end] == old
+    ]
+    assert len(found) == 1
+    assert new in (None, found[0].words)
+    assert found[0].table == "Table 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "At Heath, Wren reaches an F1 of 75.0 (Table 1).",  # the table has it otherwise
+        "At Heath, Lark outperforms Wren in F1 (Table 1).",  # wrong as it is
+        "We listened on 72 nights at 12 sites.",  # nothing of the table is named
+        "Wren does not have a higher F1 than Lark at Bog.",
+        "The gain is largest at Heath.",  # of differences, not of cells
+        "Wren is better than the bats.",
+    ],
+)
+def test_what_no_table_bears_out_is_left_alone(text: str) -> None:
+    assert faults(draft(text, tables=TABLES), 1) == []
+
+
+def test_sentences_that_cite_speak_of_the_tables_of_others() -> None:
+    text = "At Heath, Wren reaches an F1 of 72.4 [@ash]."
+    assert faults(draft(text, tables=TABLES), 1)
+    assert faults(draft(text, tables=TABLES, cites=("ash",)), 1) == []
+
+
+def test_a_planted_number_stands_nowhere_in_the_tables() -> None:
+    text = "At Heath, Wren reaches an F1 of 72.4."
+    numbers = {
+        one.words for seed in range(30) for one in faults(draft(text, tables=TABLES), seed) if one.kind == "number"
+    }
+    assert len(numbers) > 2
+    assert all(number not in SITES and 40 < float(number) <= 100 for number in numbers)
+
+
+def test_the_same_seed_plants_the_same(paper: Path) -> None:
+    was = read(paper)
+    assert faults(was, 3) == faults(was, 3)
+    assert any(faults(was, 3) != faults(was, seed) for seed in range(4, 8))
+
+
+def test_line_ends_and_bytes_that_are_no_utf8_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    raw = source.SOURCE.replace("we like it", "Zo\xeb likes it").replace("\n", "\r\n").encode("latin-1")
+    (folder / "main.tex").write_bytes(raw)
+    was = read(folder / "main.tex")
+    fault = next(one for one in plantable(was, 1) if one.kind is Kind.NUMBER)
+    made = copy(folder / "main.tex", tmp_path / "copy", [fault])
+    old, new = raw.split(b"\r\n"), made.paper.read_bytes().split(b"\r\n")
+    assert len([True for one, other in zip(old, new, strict=True) if one != other]) == 1
+
+
+def test_what_leads_out_of_the_folder_is_not_copied(paper: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    (paper.parent / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (paper.parent / ".git").mkdir()
+    (paper.parent / ".git" / "config").write_text("x")
+    made = copy(paper, tmp_path / "copy", list(plantable(read(paper), 1))[:1])
+    assert [file.name for file in made.paper.parent.iterdir()] == ["main.tex"]
+
+
+def test_a_folder_too_large_is_refused(paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.injected_errors.paper.MOST_BYTES", 100)
+    with pytest.raises(UserError, match="more than"):
+        copy(paper, tmp_path / "copy", list(plantable(read(paper), 1))[:1])
+
+
+def test_a_pdf_has_no_lines_to_change(paper: Path) -> None:
+    was = read(paper)
+    pages = [
+        one._replace(
+            sentences=tuple(each._replace(place=each.place._replace(line=None, page=1)) for each in one.sentences)
+        )
+        for one in was.paragraphs
+    ]
+    with pytest.raises(UserError, match="LaTeX or Markdown"):
+        plantable(replace(was, paragraphs=tuple(pages)), 1)
+
+
+def test_a_paragraph_that_repeats_itself_is_left_out_before_it_takes_long(tmp_path: Path) -> None:
+    table = source.SOURCE[source.SOURCE.index("\\begin{table}") : source.SOURCE.index("\\end{table}")] + "\\end{table}"
+
+    def plant(count: int) -> dict[Fault, object]:
+        said = " ".join(
+            f"At Heath, Wren reaches an F1 of 72.4 in run {k} (Table~\\ref{{tab:a}})." for k in range(count)
+        )
+        file = tmp_path / "main.tex"
+        file.write_text(
+            f"\\documentclass{{article}}\\begin{{document}}\\section{{Results}}{table}\n\n{said}\n\\end{{document}}"
+        )
+        return dict(plantable(read(file), 1))
+
+    assert plant(4)
+    assert growth.grows(plant, 12) < growth.TOO_MUCH

@@ -1,0 +1,50 @@
+"""What a check found of planted faults, counted by hand."""
+
+from benchmarks.injected_errors.score import Found, first_planted, recalls, untouched
+
+ONE = Found(
+    "wrens",
+    {(0, 0): "number", (0, 2): "cause", (1, 0): "number"},
+    frozenset({(0, 0), (0, 1), (0, 2), (2, 0), (2, 1)}),
+    {(0, 0): "error", (0, 1): "warning", (0, 2): "note", (2, 0): "error"},
+    [(0, 0), (2, 0), (0, 1), (0, 2)],
+)
+
+
+def test_recall_counts_errors_and_warnings_and_what_was_not_looked_at() -> None:
+    found = recalls([ONE])
+    assert list(found) == ["number", "cause", "all"]
+    assert found["number"] == (2, 1, 1, 1, None)
+    assert found["cause"] == (1, 1, 0, 0, None)  # a note is folded away
+    assert found["all"] == (3, 2, 1, 1, None)
+
+
+def test_flags_of_untouched_sentences_are_a_share_of_those_that_were_looked_at() -> None:
+    rate = untouched([ONE])
+    assert (rate.judged, rate.levels) == (3, {"error": 1, "warning": 1, "note": 0})
+    assert rate.flags is None
+
+
+def test_the_first_of_each_list_are_counted_up_to_ten() -> None:
+    assert first_planted([ONE]) == (2, 4)
+    long = Found("larks", {(k, 0): "name" for k in range(4, 20)}, frozenset(), {}, [(k, 0) for k in range(20)])
+    assert first_planted([ONE, long]) == (2 + 6, 4 + 10)
+
+
+def test_ten_or_more_have_an_interval_and_the_same_sentence_is_one_unit_of_it() -> None:
+    again = recalls([ONE] * 10)["number"].share
+    assert str(again) == "50.0 [9.5, 90.5]"  # Wilson's of one in two, however often these two were planted in
+    rate = untouched([ONE] * 10).flags
+    assert rate is not None
+    assert abs(rate.value - 2 / 3) < 1e-9
+
+
+def test_none_found_is_no_certainty_and_papers_are_told_apart() -> None:
+    none = [Found(f"paper {k}", {(0, 0): "number"}, frozenset(), {}, []) for k in range(10)]
+    assert str(recalls(none)["number"].share) == "0.0 [0.0, 27.8]"
+
+
+def test_nothing_planted_is_nothing_found() -> None:
+    assert recalls([Found("larks", {}, frozenset(), {}, [])]) == {}
+    assert untouched([]).judged == 0
+    assert first_planted([]) == (0, 0)
