@@ -72,9 +72,10 @@ class Track2Judge(LabelJudge, Ranking):
 
     def prepare(self, record: Track2Record) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
-        `ranking` (paragraph ids) and `paper`, all its paragraphs by id, if they are to be reranked; where it is labelled,
-        also `label`, `evidence_ids` (the gold ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1
-        (None: there is none), `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
+        `ranking` (paragraph ids) and `paper`, all its paragraphs by id, if they are to be reranked; where it is
+        labelled, also `label`, `evidence_ids` (the gold ones that are shown), `gold`, and `gold_rank`, that of the best
+        gold paragraph, from 1 (None: there is none), `incomplete` (none of its gold paragraphs is shown) and `lesson`,
+        its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.

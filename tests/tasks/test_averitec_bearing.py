@@ -13,10 +13,8 @@ from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.optimize.search.record_cost import costs
 from aisr.programs.judges.averitec import AveritecJudge
-from aisr.programs.judges.averitec_evidence import together
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.questions.closed import describe_options
-from aisr.programs.records.averitec import AveritecPrediction, Pair
+from aisr.programs.records.averitec import AveritecPrediction
 from aisr.tasks.averitec import AVERITEC
 from support import decisions
 from support.averitec import claim, finding, passages
@@ -164,20 +162,6 @@ def test_a_model_that_writes_lists_the_numbers() -> None:
     assert "answer '9' was not shown; shown were 1, 2, 3, 4" in wording(requests(lm)[-1])
     assert found.answer is not None
     assert {pair.bears for pair in found.answer.evidence[:FOUND]} == {False}
-
-
-def test_an_ensemble_cuts_what_does_not_bear_on_the_claim_first(loopback: Loopback) -> None:
-    loopback.reply = both({k: 0.9 if k > 5 else 0.1 for k in range(1, 8)}, found=7)
-    doubting, plain = AveritecJudge(questions=0, bearing=True), AveritecJudge(questions=2, pairs=3)
-    lm = opened(loopback, "openai")
-    program = Ensemble({"a": doubting, "b": plain})
-    found = judge(AVERITEC, program, program.prepare(claim()), lm)
-    assert found.answer is not None, found.failure
-    told = [(pair.question, pair.bears) for pair in found.answer.evidence]
-    assert told[:2] == [("Q6?", True), ("Q7?", True)]
-    pairs = [Pair(f"{k}", "", bears=bears) for k, bears in enumerate([True, False, None] * 4)]
-    kept = together([*pairs, pairs[0]._replace(bears=False), Pair("filled", "", filled=True)])
-    assert [pair.question for pair in kept] == ["0", "2", "3", "5", "6", "8", "9", "11", "1", "4"]
 
 
 def test_a_number_in_a_page_is_none_of_a_pair(loopback: Loopback) -> None:
