@@ -105,7 +105,7 @@ def test_differences_are_named_where_they_are() -> None:
         "Judge well. " + second.judging.signature.instructions
     )
     text = program_diff.as_markdown(loaded(TRACK2, first), loaded(TRACK2, second), ("a", "b"))
-    assert "| context_tokens | 0 | 77 |" in text
+    assert "| context_tokens | 3000 | 77 |" in text
     assert "\n+ Judge well." in text
     assert "### Demos (2 in both)" in text
     assert text.count("\n- ") == 1
@@ -123,7 +123,7 @@ def test_a_layer_that_came_or_went_is_a_difference() -> None:
 
 def test_where_only_fitted_numbers_differ_it_is_said() -> None:
     first, second = TRACK1.build({}), TRACK1.build({})
-    first.decision, second.decision = layer(TRACK1), layer(TRACK1).model_copy(update={"majority": "Contradiction"})
+    first.decision, second.decision = layer(TRACK1), layer(TRACK1).model_copy(update={"means": layer(TRACK1, 0.5).says})
     text = program_diff.as_markdown(loaded(TRACK1, first), loaded(TRACK1, second), ("a", "b"))
     assert "they differ in fitted numbers" in text
 

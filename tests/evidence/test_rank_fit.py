@@ -130,28 +130,21 @@ def test_a_program_keeps_its_ranker() -> None:
     page = as_markdown("x", TRACK2, loaded.program)
     assert "| caption of a figure or table | -2.00 |" in page
     said = diff.as_markdown(parse(plain, "a"), loaded, ("a", "b"))
-    assert "| LM: caption of a figure or table | – | -2.00 |" in said
-
-
-def test_a_program_from_before_there_were_rankers_loads() -> None:
-    content = json.loads(program_text(TRACK2, Track2Judge()))
-    del content["rankers"]
-    assert isinstance(parse(json.dumps(content), "here"), Loaded)
+    assert "| caption of a figure or table | – | -2.00 |" in said
 
 
 @pytest.mark.parametrize(
     ("task", "ranker", "said"),
     [
-        (TRACK2, {"LM": {"weights": {"luck": 1.0}, "spread": {"luck": 1.0}}}, "no feature is called 'luck'"),
-        (TRACK2, {"LM": {"weights": {"BM25": 1.0}, "spread": {}}}, "spread of 'BM25' is missing"),
-        (TRACK2, {"other": {"weights": {}, "spread": {}}}, "'other' is no model of this program"),
-        (TRACK1, {"LM": {"weights": {}, "spread": {}}}, "'LM' is no model of this program that looks for evidence"),
+        (TRACK2, {"weights": {"luck": 1.0}, "spread": {"luck": 1.0}}, "no feature is called 'luck'"),
+        (TRACK2, {"weights": {"BM25": 1.0}, "spread": {}}, "spread of 'BM25' is missing"),
+        (TRACK1, {"weights": {}, "spread": {}}, "this program does not look for evidence"),
     ],
 )
 def test_a_ranker_that_is_none_is_refused(task: Any, ranker: Any, said: str) -> None:
     content = json.loads(program_text(task, task.build({})))
     with pytest.raises(BadArtifact, match=said):
-        parse(json.dumps({**content, "rankers": ranker}), "here")
+        parse(json.dumps({**content, "ranker": ranker}), "here")
 
 
 def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:

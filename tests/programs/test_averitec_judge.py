@@ -107,17 +107,6 @@ def test_the_verdict_sees_who_is_quoted_and_whether_word_for_word() -> None:
     assert "2. When? news.example: In spring" in evidence
 
 
-def test_programs_that_were_saved_before_sources_were_shown_ask_what_they_asked() -> None:
-    saved = json.loads(program_text(AVERITEC, AveritecJudge(questions=0)))
-    del saved["options"]["sources"]
-    saved["options"]["fill"] = False
-    before = parse(json.dumps(saved), "an older program").program
-    assert before.options["fill"] is False
-    lm = scripted(said)
-    answer(before, claim(), lm)
-    assert "news.example, word" not in wording(requests(lm)[-1])
-
-
 def test_filling_up_costs_no_call_and_is_marked() -> None:
     def one(request: Request) -> str:
         shown = passages(question(request))

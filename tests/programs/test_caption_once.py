@@ -36,14 +36,3 @@ def test_a_text_that_is_no_table_and_another_caption_stay() -> None:
     assert render(items, repeats=False).text.count("Yield of both sorts") == 2
     other = [EvidenceItem.model_validate(item) for item in (TWICE[0], {**TWICE[1], "text": f"Table 3.\n{CELLS}"})]
     assert "Table 3." in render(other, repeats=False).text
-
-
-def test_a_program_of_before_shows_it_as_it_did() -> None:
-    record = claim("Supported")
-    record = type(record).model_validate({**record.model_dump(), "evidence_bundle": TWICE})
-    content = json.loads(program_text(TRACK1, TRACK1.build({})))
-    again = parse(json.dumps(content), "a test").program
-    del content["options"]["repeats"]
-    older = parse(json.dumps(content), "a test").program
-    said = [program.prepare(record).evidence.count("Yield of both sorts") for program in (again, older)]
-    assert said == [1, 2]

@@ -121,20 +121,6 @@ def test_five_ids_are_asked_for_and_three_submitted() -> None:
     assert found.evidence_para_ids == ["P5", "P6", "P1"]
 
 
-def test_programs_that_do_not_say_so_are_as_they_were() -> None:
-    former = {"sifted": False, "ids": 3, "listed": False}
-    program = TRACK2.build(former)
-    content = json.loads(program_text(TRACK2, program))
-    content["options"] = {name: value for name, value in content["options"].items() if name not in former}
-    again = parse(json.dumps(content), "a former one").program
-    assert again.options == program.options
-    asked, found = answered(again)
-    assert "shown_ids" not in asked
-    assert found.evidence_para_ids == ["P5", "P6", "P1"]
-    new = TRACK2.build({})
-    assert parse(program_text(TRACK2, new), "a new one").program.options == new.options
-
-
 @pytest.mark.parametrize("ids", [2, 11])
 def test_as_many_ids_as_can_be_used_are_asked_for(ids: int) -> None:
     with pytest.raises(UserError, match=f"ids is {ids}; expected 3 to 10"):

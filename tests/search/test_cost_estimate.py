@@ -139,29 +139,6 @@ EMBEDDING: list[tuple[str, dict[str, Any], dict[str, Any], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("task", "options", "changes", "train"), EMBEDDING, ids=str)
-def test_an_estimate_tells_of_the_embeddings(
-    task: str, options: dict[str, Any], changes: dict[str, Any], train: int, loopback: Loopback, tmp_path: Path
-) -> None:
-    loopback.reply = Embedding()
-    lm = opened(loopback)
-    lm = replace(lm, embeddings=Embeddings(lm.ledger, loopback.url, 2.0))
-    given = plan(task, ["labeled"], options, decide=False, **changes)
-    given = replace(given, limits={**LIMITS, "train": train, "dev": 3})
-    foretold = compiled(given, lm, lm, tmp_path)
-    usual, most = foretold.usual, foretold.most
-    assert len(loopback.asked) <= most.calls
-    assert prompt_tokens(loopback) <= most.prompt_tokens
-    read = sum(map(tokens, texts(loopback)))
-    assert 0 < read <= most.embedded
-    if task == "track2":  # elsewhere it depends on what the LM writes
-        assert usual.embedded == read
-    assert usual.embedded < usual.prompt_tokens
-    lm.embeddings.price = 1e6  # a dollar a token
-    dear = estimated(given, lm, lm).most
-    assert dear.usd == pytest.approx(dear.embedded, rel=1e-2)
-
-
 @pytest.mark.parametrize(("task", "optimizers", "options"), CASES, ids=str)
 def test_no_compile_asks_for_more_than_was_foretold(
     task: str, optimizers: list[str], options: dict[str, Any], loopback: Loopback, tmp_path: Path

@@ -67,43 +67,30 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(tmp_path: Path) -> None:
     """In the race, where the layer is fitted, and on test; nor are records of train left out of the fit for it."""
     lm = scripted(right)
-    given = planned(tmp_path / "data")
+    given = planned(tmp_path / "data", demos=6)
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
     chosen = [one for one in made.choice.contenders if one.program.options.get("nearest")]
     assert chosen
     rows = [row for split in ("train", "dev") for row in labelled(TRACK1, chosen[0].program, given.data[split])]
     assert len(opinions(TRACK1, chosen[0].program, rows, lm, lambda: None)) == len(rows)
-    many = [asked for asked in requests(lm) if len(asked.messages) > 1 + 2 * 4]
+    many = [asked for asked in requests(lm) if len(asked.messages) > 1]
     assert many
     for asked in many:
         own = int(re.findall(r"Row (\d+)", field(question(asked), "evidence") or "")[-1])
         shown = [int(n) for m in asked.messages[:-1] for n in re.findall(r"Row (\d+) is what", m.text or "")]
-        assert own < 300 or len(set(shown)) == 8
+        assert own < 300 or len(set(shown)) == 6
         assert own >= 300 or all(other % PICTURES != own % PICTURES for other in shown)
-
-
-@pytest.mark.usefixtures("few")
-def test_the_estimate_knows_them(loopback: Loopback, tmp_path: Path) -> None:
-    lm = open_lm("openai/local", api_base=loopback.url, price=Price(1.0, 1.0))
-    given = planned(tmp_path / "data", candidates=2)
-    foretold = estimated(given, lm, lm)
-    without = estimated(replace(given, optimizers=["labeled"]), lm, lm)
-    assert loopback.asked == []
-    compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    text = sum(len(str(message["content"])) for asked in loopback.asked for message in asked.body["messages"])
-    assert len(loopback.asked) <= foretold.most.calls
-    assert text / 4 <= foretold.most.prompt_tokens
-    assert foretold.usual.prompt_tokens > 2 * without.usual.prompt_tokens
 
 
 @pytest.mark.usefixtures("few")
 def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tmp_path: Path) -> None:
     """Though what it keeps apart is saved nowhere: the prompts are the same."""
-    lm = scripted(lambda request: right(request) if len(request.messages) > 9 else "garbage" if len(
-        request.messages) > 1 else right(request).replace("Contradiction", "Supported"))  # fmt: skip
+    lm = scripted(
+        lambda request: right(request) if len(request.messages) > 1 else right(request).replace("Contradiction", "Supported")
+    )
     given = planned(tmp_path / "data")
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    assert made.choice.champion.program.options.get("nearest") == 6
+    assert made.choice.champion.program.options.get("nearest") == 4
     asked = len(requests(lm))
     told = write_report.of_compile(given, made, lm)
     assert len(requests(lm)) == asked
