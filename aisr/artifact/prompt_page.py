@@ -12,7 +12,6 @@ from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
 from aisr.programs.judges.contract import Program, named_by
 from aisr.programs.judges.learnt import learnt_by
-from aisr.programs.questions.closed import describes_options, preamble, questions_of
 from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences
@@ -33,7 +32,6 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
         parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{fenced(predictor.signature.instructions)}")
         parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
         parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
-        parts += _questions(predictor.signature)
         parts += _demos(predictor, _nearest(program.options))
     if program.ranker is not None:
         parts.append(_ranker(program.ranker))
@@ -102,28 +100,6 @@ def _fields(signature: Any) -> list[str]:
         f"- `{name}` ({'input' if name in given else 'output'}): {info.json_schema_extra.get('desc', '')}"
         for name, info in signature.fields.items()
     ]
-
-
-def questions(signature: Any) -> list[tuple[str, str]]:
-    """The closed questions that a decision model is asked, of a list one for each item or id, with what stands before
-    what is judged: what each is, and its words as they are sent. None for a program whose instruction describes no
-    options, which was made for a model that writes."""
-    if not describes_options(signature):
-        return []
-    each = dict.fromkeys(signature.output_fields, 1)
-    ids = dict.fromkeys(signature.output_fields, ("ID",))
-    found = [("Before what is judged", before)] if (before := preamble(signature)) else []
-    for question in questions_of(signature, each, ids):
-        kind = "yes or no" if question.options is None else "a choice"
-        options = [f"- {name}: {text}" if text else f"- {name}" for name, text in (question.options or {}).items()]
-        found.append((f"`{question.field}`: {kind}", "\n".join([question.instructions, *options])))
-    return found
-
-
-def _questions(signature: Any) -> list[str]:
-    asked = [f"{title}\n\n{fenced(words)}" for title, words in questions(signature)]
-    about = "What a decision model is asked: one for each item of a list, or each id that is shown."
-    return [f"### Questions\n\n{about}", *asked] if asked else []
 
 
 def _nearest(options: Mapping[str, Any]) -> str:

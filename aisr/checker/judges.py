@@ -12,7 +12,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import UnsentEmbeddings
 from aisr.optimize.search.cost_estimate import Bounds, of_judging, total, with_embeddings
 from aisr.programs.errors import UserError
-from aisr.programs.questions.closed import describe_options
+from aisr.programs.questions import describe_options
 from aisr.programs.vision.images import Gallery
 from aisr.review.judging import Judge
 from aisr.review.verdicts import Kind

@@ -40,7 +40,6 @@ for _command in (
     registry_commands.compare,
     registry_commands.promote,
     predict_commands.predict,
-    predict_commands.merge,
     program_commands.export,
     retrieval_commands.retrieval,
     data_commands.submit,

@@ -92,8 +92,7 @@ def compile_(
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.images import find_gallery, form_of_evidence
-    from aisr.inference.suits import questions_for, states_for
-    from aisr.lm.question_adapter import writer_of
+    from aisr.inference.suits import states_for
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.estimate import estimates
@@ -124,8 +123,8 @@ def compile_(
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
-        teacher = writer_of(opened) or opened
-    check_written(chain, lm, teacher)
+        teacher = opened
+    check_written(chain, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -136,8 +135,7 @@ def compile_(
         display.note(str(learnt))
     if states is None and "states" in chosen.option_types:
         states = states_for(opened) or None
-    asked = questions_for(opened, chosen.option_types)
-    given = built.said() | {"states": states} | asked
+    given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)

@@ -21,7 +21,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Predict": {
         "predict": "predict a file of records; goes on where it was stopped",
-        "merge": "join what several machines predicted",
         "submit": "check predictions and pack the zip for the server",
         "score": "score a predictions file as the official evaluator does",
     },

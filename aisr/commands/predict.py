@@ -1,4 +1,4 @@
-"""The commands that predict files of records: predict, and merge for the shards of one."""
+"""The command that predicts files of records."""
 
 from collections.abc import Set
 from dataclasses import asdict
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.commands.given import there
 from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
@@ -26,9 +25,7 @@ from aisr.commands.task_options import EmbeddingApiBase, ImageRoot, TaskName
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from aisr.programs.records.base import Record
+    pass
 
 
 def predict(
@@ -51,9 +48,6 @@ def predict(
             min=0.001, help="Seconds until an answer of the LM that is not complete is given up. Default: 600."
         ),
     ] = None,
-    shard: Annotated[
-        str, typer.Option(help="I/N: take only share I of N of the records; `aisr merge` joins the shards.")
-    ] = "1/1",
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write beside each answer how sure the program is of it.")
     ] = False,
@@ -77,7 +71,6 @@ def predict(
     from aisr.inference.images import attach_gallery, digest_shown, find_gallery
     from aisr.inference.predict import here
     from aisr.inference.predict import predict as run
-    from aisr.inference.shards import Shard
     from aisr.inference.suits import check_suits
     from aisr.lm.embeddings import Embeddings
 
@@ -85,9 +78,7 @@ def predict(
         raise UserError(f"--engine {engine!r}; one of: threads, ray")
     if batch and engine == "ray":
         raise UserError("--batch works on files, and --engine ray would ask the LM itself; leave one of them out")
-    chosen, share = chosen_task(task), Shard.parse(shard)
-    if batch == batching.EXPORT and share.of > 1:
-        raise UserError("--batch export writes the requests of all records; leave out --shard")
+    chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     settings: dict[str, Any] = {
         "lm": lm,
@@ -108,13 +99,9 @@ def predict(
         from aisr.report.foretold import embedding, foretell
         from aisr.tracking import registry
 
-        def wanted() -> "Iterator[Record]":
-            everything = enumerate(read(data, chosen.record, chosen.name))
-            return (record for place, record in everything if share.has(place))
-
-        count = sum(1 for _ in wanted())
+        count = sum(1 for _ in read(data, chosen.record, chosen.name))
         dev = registry.dev_records(program, artifacts)
-        embedded = embedding(loaded.program, wanted(), opened.embeddings)
+        embedded = embedding(loaded.program, read(data, chosen.record, chosen.name), opened.embeddings)
         display.say_foretold(foretell(dev, count, opened.lm.price, embedded), count)
         return
     gallery = find_gallery(image_root, data, artifacts)
@@ -139,7 +126,7 @@ def predict(
         return digest_shown(loaded.program, gallery, paths)
 
     with display.live(opened.ledger) as shown:
-        summary = run(chosen, judging, data, out, identity, opened.ledger, share, shown.judged, confidence, pictures)
+        summary = run(chosen, judging, data, out, identity, opened.ledger, shown.judged, confidence, pictures)
     kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
     display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
     if summary.stopped:
@@ -148,21 +135,3 @@ def predict(
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, summary.judged)
     raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
-
-
-def merge(
-    out: Annotated[Path, typer.Argument(help="Where to write the predictions of all records.", show_default=False)],
-    shards: Annotated[
-        list[Path], typer.Argument(help="The predictions of all shards.", show_default=False, callback=there)
-    ],
-    data: Jsonl,
-) -> None:
-    """Join the shards of a prediction. Refuses shards of different runs, and missing, repeated or unknown records."""
-    from aisr.commands import display
-    from aisr.inference.merge import merge as join
-
-    found = join(out, shards, data)
-    display.note(f"wrote {out}: {found.records} records of {len(shards)} shards")
-    if found.failed:
-        display.note(f"{found.failed} records failed; `aisr predict --out {out}` tries them again")
-    raise typer.Exit(RECORDS_FAILED if found.failed else 0)

@@ -58,7 +58,7 @@ def chain_of(optimizer: str) -> list[str]:
     return chain
 
 
-def check_written(chain: Sequence[str], lm: str, teacher: "OpenLM") -> None:
+def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
     """Raises UserError where an optimizer has instructions written and the teacher writes none."""
     from aisr.optimize.search.proposals import PROPOSALS
 
@@ -66,5 +66,5 @@ def check_written(chain: Sequence[str], lm: str, teacher: "OpenLM") -> None:
     if teacher.decides and writing:
         raise UserError(
             f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
-            f"PROVIDER/MODEL, or name a model that writes as --lm {lm},writer=PROVIDER/MODEL"
+            "PROVIDER/MODEL"
         )

@@ -106,17 +106,6 @@ class ProgramOptions:
         int | None,
         typer.Option(min=0, max=5, help="averitec: most questions to ask before evidence is looked for. Default: 5."),
     ] = None
-    pairs: Annotated[
-        int | None, typer.Option(min=1, max=10, help="averitec: most questions with answers to find. Default: 10.")
-    ] = None
-    fill: Annotated[
-        bool | None,
-        typer.Option(
-            "--fill/--no-fill",
-            help="averitec: fill the evidence up to ten pairs with the passages that come next. Default: it is filled.",
-            show_default=False,
-        ),
-    ] = None
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -155,8 +144,6 @@ OF_TASKS: Mapping[str, Sequence[str]] = {
     "quotes": ("track2",),
     "retriever": ("track2", "averitec", "context24-figures"),
     "questions": ("averitec",),
-    "pairs": ("averitec",),
-    "fill": ("averitec",),
     "order": ("context24-figures",),
     "strategy": ("context24-figures", "context24-text"),
     "sentences": ("context24-text",),

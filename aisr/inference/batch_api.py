@@ -20,10 +20,10 @@ from aisr.base import digests
 from aisr.base.files import replacing
 from aisr.inference.judge import judge
 from aisr.lm.client import OpenLM
+from aisr.lm.decide import DECIDE
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.offline import Body, offline
 from aisr.lm.open import open_lm
-from aisr.lm.open_decisions import DECIDE
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program

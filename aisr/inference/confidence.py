@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import dspy
 
 from aisr.inference.judge import Outcome
-from aisr.metrics.calibration import calibration_error, selective_accuracy
+from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.tasks.task import Task
 

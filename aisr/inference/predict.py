@@ -16,7 +16,6 @@ from aisr.base import digests
 from aisr.inference.confidence import of_record
 from aisr.inference.judge import Outcome, finished, judge
 from aisr.inference.predictions_file import Appender, claim, keep_finished, locked, put_in_order
-from aisr.inference.shards import WHOLE, Shard
 from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
 from aisr.programs.errors import UserError
@@ -31,7 +30,7 @@ REASONS = 10  # failed records that a summary names
 
 @dataclass
 class Summary:
-    """What a run left: records in the input (or its shard), records judged by this run, how many failed, the first of
+    """What a run left: records in the input, records judged by this run, how many failed, the first of
     these with their reasons, and the limit that stopped the run before its end."""
 
     records: int
@@ -70,12 +69,11 @@ def predict(
     out: Path,
     identity: Mapping[str, Any],
     ledger: Ledger,
-    shard: Shard = WHOLE,
     done: Callable[[], None] = lambda: None,
     confidence: bool = False,
     pictures: Callable[[Set[str]], Mapping[str, str]] = lambda paths: {},
 ) -> Summary:
-    """Predict every record of `data`, or of a shard of it, into `out`. What an earlier run finished is kept, and what
+    """Predict every record of `data` into `out`. What an earlier run finished is kept, and what
     failed there is tried again.
 
     judging: what judges records, such as `here`. identity: what makes a run this run (task, program digest, LM);
@@ -90,24 +88,18 @@ def predict(
         # Twice through the file, for it may be larger than the memory: all is checked before anything is spent.
         checked, judged = digests.Running(), digests.Running()
         paths: set[str] = set()
-        mine: list[str] = []
-        for number, record in enumerate(read(data, task.record, task.name, checked.hear)):
+        places: dict[str, int] = {}
+        for place, record in enumerate(read(data, task.record, task.name, checked.hear)):
             paths.update(record.img_paths)
-            if shard.has(number):
-                mine.append(record.id)
-        places = {key: place for place, key in enumerate(mine)}
+            places[record.id] = place
         whose = {**identity, **pictures(paths), "input": str(checked)}
-        whose |= ({} if shard == WHOLE else {"shard": str(shard)}) | ({"confidence": "with"} if confidence else {})
+        whose |= {"confidence": "with"} if confidence else {}
         claim(out, whose)
         finished_before = keep_finished(task, out, places)
         summary = Summary(len(places), kept=sum(finished_before))
-        again = enumerate(read(data, task.record, task.name, judged.hear))
+        again = read(data, task.record, task.name, judged.hear)
         # An id that was not there before is judged like the others: the digest tells of it in the end.
-        left = (
-            record
-            for number, record in again
-            if shard.has(number) and not (record.id in places and finished_before[places[record.id]])
-        )
+        left = (record for record in again if not (record.id in places and finished_before[places[record.id]]))
         gc.freeze()  # or Python's collector walks through all of DSPy again and again: 4 % of the time
         try:
             with Appender(out) as file:

@@ -73,9 +73,8 @@ def claim(out: Path, identity: Mapping[str, Any]) -> None:
 
 
 def run_file(out: Path) -> Path:
-    """Where it stands who made `out`: in a folder beside it, or right beside it, where it stood before."""
-    former = Path(f"{out}.run.json")
-    return former if former.exists() else out.parent / BESIDE / former.name
+    """Where it stands who made `out`: in a folder beside it."""
+    return out.parent / BESIDE / f"{out.name}.run.json"
 
 
 def lock_file(out: Path) -> Path:

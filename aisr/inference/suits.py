@@ -1,9 +1,7 @@
 """What suits an LM: whether it can do what a program asks of it, and what a new program asks of it."""
 
-from collections.abc import Container
-
 from aisr.lm.client import OpenLM
-from aisr.lm.question_adapter import check_writes
+from aisr.lm.decide import check_writes
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 
@@ -21,9 +19,3 @@ def states_for(lm: OpenLM) -> bool:
     """Whether an LM should be asked to state how likely its labels are: where it gives no log-probabilities, and at an
     address of one's own, where only its first answer shows whether it does."""
     return not lm.lm.gives_logprobs or (lm.endpoint is not None and not lm.decides)
-
-
-def questions_for(lm: OpenLM, options: Container[str]) -> dict[str, bool]:
-    """Options of a new program that only one for a decision model has: to ask which pairs bear on a claim, which such a
-    model answers beside the label, and another would have to write. options: those that there are."""
-    return {"bearing": True} if lm.decides and "bearing" in options else {}

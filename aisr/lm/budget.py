@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -123,18 +123,6 @@ def paid_for(error: BaseException | None) -> dict[str, Any] | None:
             return paid
         error = error.__cause__
     return None
-
-
-def together(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The tokens of several answers, as a chat's usage names them; {} where those of one are not known."""
-    known = list(usages)
-    if not all(known):
-        return {}
-    cached = sum((one.get("prompt_tokens_details") or {}).get("cached_tokens", 0) for one in known)
-    return {
-        **{name: sum(one.get(name, 0) for one in known) for name in ("prompt_tokens", "completion_tokens")},
-        "prompt_tokens_details": {"cached_tokens": cached},
-    }
 
 
 class Contact:

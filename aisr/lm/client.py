@@ -20,7 +20,7 @@ from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length
 from aisr.lm.prices import Price, usd
 from aisr.lm.rate_limit import RETRIES, Pace
-from aisr.lm.response_cache import listen, not_to_be_used
+from aisr.lm.response_cache import invalidate, record_keys
 
 THREADS = 8
 
@@ -102,13 +102,13 @@ class LedgerLM(dspy.LM):
             raise LMProviderError(str(error)) from None
         return attributes(redact.throughout(said, self.hidden))
 
-    def listen(self) -> list[str]:
-        """See `aisr.lm.response_cache.listen`."""
-        return listen()
+    def record_keys(self) -> list[str]:
+        """See `aisr.lm.response_cache.record_keys`."""
+        return record_keys()
 
-    def not_to_be_used(self, keys: Iterable[str]) -> None:
-        """See `aisr.lm.response_cache.not_to_be_used`."""
-        not_to_be_used(dspy.cache, keys)
+    def invalidate(self, keys: Iterable[str]) -> None:
+        """See `aisr.lm.response_cache.invalidate`."""
+        invalidate(keys)
 
     def _refusing(self, reason: str) -> "LedgerLM":
         refusal = Refusal(self.ledger, reason)

@@ -1,181 +1,204 @@
-"""A decision model as a DSPy engine: it is sent questions with their options, and gives a probability for each option.
+"""A decision model as an LM: it is sent questions with their options, and gives a probability for each option.
 
-The answer that programs see is the JSON that a model which writes would have written, with the probabilities beside it
-as one token a label, whose alternatives are whole labels.
+LiteLLM knows who serves such models, sends the questions in the provider's form and reads the answer. The answer that
+programs see is the JSON that a model which writes would have written, with the probabilities beside it as one token a
+label, whose alternatives are whole labels.
 """
 
-import asyncio
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.request import getproxies
-from weakref import WeakKeyDictionary
 
 from dspy.lm15 import (
-    AccessPolicy,
     InvalidRequestError,
-    LM15Error,
     Message,
-    OpenAIChatCompat,
-    ProviderDefinition,
+    ProviderError,
     Request,
     Response,
-    RouterConfig,
     TextPart,
     TokenLogprob,
     TopLogprob,
     Usage,
 )
 
-from aisr.compat.decisions import MOST_QUESTIONS, Asked, Prepared, answer_in, prepared
-from aisr.compat.dspy import AsyncLM15Engine, LM15Engine, timeouts_for
-from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport, Wire
-from aisr.lm.budget import paid_for, together
-from aisr.lm.decision_answers import Served, Unusable, parsed, read
-from aisr.lm.question_adapter import NOTHING_BEFORE, question_from
-from aisr.programs.questions.closed import SURE, Each, NoDistribution, Question, distribution, named, probability
+from aisr.base import digests, redact
+from aisr.compat.dspy import litellm_errors
+from aisr.lm.budget import Ledger
+from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.lean_adapter import lean_adapter
+from aisr.lm.prices import Price, listed_decision_price, listed_vision, listed_window
+from aisr.lm.unavailable import LMUnavailable, check_price
+from aisr.programs.errors import UserError
+from aisr.programs.questions import unanswerable
 
+DECIDE = "decide:"  # before the model string of a decision model
+MOST_QUESTIONS = 128  # a request, `litellm.types.decisions.MAX_DECISION_QUESTIONS`
+SECONDS = 600.0  # for an answer, where no --timeout says otherwise
+YES = 0.5  # an id is named from here on
+ROUNDING = 0.01  # by which a served probability may lie outside of 0 to 1, and the sum of a choice beside 1
 IMPOSSIBLE = 1e-300  # in place of a probability of 0, which has no logarithm
+
+
+class CannotWrite(UserError):
+    """A program that needs text from a model that writes none."""
+
+
+class Unusable(ProviderError):
+    """Probabilities that are none, which are not asked for again: the same request has the same answer. paid: the
+    tokens of the answer, as a chat's usage names them; nothing where the server did not say so."""
+
+    def __init__(self, message: str, paid: Mapping[str, Any]) -> None:
+        said = redact.values(message, redact.environment())  # a server may repeat a key as a name
+        super().__init__(f"the decision model gave no answer that can be used: {said}")
+        self.paid = dict(paid)
 
 
 class DecisionEngine:
     """What `dspy.LM(engine=...)` asks of an engine, for the decision models that LiteLLM knows.
 
     model: as LiteLLM names it; api_base: a server of one's own; api_key: its key, where it is not in the environment;
-    keys: the variables that it is read from there; timeout: seconds for a whole answer, None for ten
-    minutes; threads: the most connections.
+    timeout: seconds.
     """
 
-    supports_response_schema = True
+    supports_response_schema = False
     supports_function_calling = False
     supports_reasoning = False
-    supported_params = frozenset({"response_format", "logprobs", "top_logprobs"})
-    decides = True
-    takes_constraints = True  # aisr.programs.asking.ask: what a list may hold, and how many
+    supported_params = frozenset({"logprobs", "top_logprobs"})
+    decides = True  # `aisr.programs.asking.ask` sends the questions as metadata
 
-    def __init__(
-        self,
-        model: str,
-        api_base: str | None,
-        api_key: str | None,
-        keys: Sequence[str],
-        timeout: float | None,
-        threads: int,
-    ) -> None:
-        self.model, self.api_base, self.api_key, self.keys = model, api_base, api_key, tuple(keys)
-        self.name = f"{model.partition('/')[0].replace('_', '-')}-decisions"  # lm15 has its own `openai`
-        waits = RouterConfig(timeouts=timeouts_for(timeout), max_connections=max(threads, 8))
-        self.settings = {**waits.transport_kwargs(), "trust_env": bool(getproxies())}
-        self._transport = BoundedTransport(**self.settings)
-        self._engine = LM15Engine(self.over(self._transport))
-        self._wire = Wire(self._engine, self.name)
+    def __init__(self, model: str, api_base: str | None, api_key: str | None, timeout: float | None) -> None:
+        self.model = model
+        self.options = {"api_base": api_base, "api_key": api_key, "timeout": timeout or SECONDS}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "DecisionEngine":
         return self
 
-    def over(self, transport: object) -> RouterConfig:
-        """A provider over these connections; its address and key are in each request."""
-        access = AccessPolicy(provider=self.name, env_keys=self.keys, base_url="http://127.0.0.1")
-        definition = ProviderDefinition.chat(
-            access, compat=OpenAIChatCompat(), placeholder_key=None if self.keys else "none"
-        )
-        return RouterConfig(providers=(definition,), transport=transport)
-
     def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors: `Unusable` for probabilities that are no distribution."""
-        form = form_in(request)
-        parts: list[Served] = []
-        try:
-            for asked in self.requests(request, form):
-                one = prepared(asked)
-                parts.append(heard(asked, one, self._wire.sent(one.url, one.headers, one.body)))
-        except LM15Error as error:
-            raise _charged(error, parts) from None
-        return answer(request, form, parts)
-
-    def requests(self, request: Request, form: Mapping[str, Any]) -> Iterator[Asked]:
-        """What is sent: one request, or several where there are more questions than one takes."""
+        metadata = (request.config.extensions or {}).get("metadata") or {}
+        questions = {_name(one): one for one in metadata.get("questions") or ()}
+        if not questions:
+            raise InvalidRequestError("a decision model answers closed questions, and this call asks none")
         state, images = judged(request)
-        questions = [question_from(said) for said in form["questions"]]
-        for begin in range(0, len(questions), MOST_QUESTIONS):
-            part = {one.name: on_wire(one) for one in questions[begin : begin + MOST_QUESTIONS]}
-            yield Asked(self.model, state, part, images, self.api_base, self.api_key)
+        names = list(questions)
+        answers: dict[str, Any] = {}
+        read = written = 0  # tokens
+        for begin in range(0, len(names), MOST_QUESTIONS):  # several requests where there are more than one takes
+            part = {name: on_wire(questions[name]) for name in names[begin : begin + MOST_QUESTIONS]}
+            served = self._served(state, part, images)
+            answers |= served.answers
+            if served.usage:
+                read, written = read + served.usage.input_tokens, written + served.usage.output_tokens
+        try:
+            chances = {name: _chances(one, answers.get(name)) for name, one in questions.items()}
+        except ValueError as error:
+            raise Unusable(str(error), {"prompt_tokens": read, "completion_tokens": written} if read else {}) from error
+        values = _values(metadata, questions, chances)
+        tokens_of = [_token(chances[name]) for name, one in questions.items() if one["labels"]]
+        return Response(
+            id=None,
+            model=request.model,
+            message=Message.assistant([TextPart(json.dumps(values, ensure_ascii=False))]),
+            finish_reason="stop",
+            usage=Usage(input_tokens=read, output_tokens=written) if read else Usage(),
+            logprobs=tuple(tokens_of) if tokens_of and request.config.logprobs is not None else None,
+        )
 
     def close(self) -> None:
-        """Close the connections, after which nothing more can be asked."""
-        self._engine.close()
-        self._transport.close()
+        """Nothing to close: the connections are LiteLLM's."""
+
+    def _served(self, state: str, questions: Mapping[str, Any], images: list[str]) -> Any:
+        """LiteLLM's answer to one request. Raises lm15's errors."""
+        import litellm
+
+        litellm.suppress_debug_info = True  # or it prints advice beside each error
+        with litellm_errors(model=self.model):
+            return litellm.systemone(self.model, state, questions, images=images or None, **self.options)
 
 
-class AsyncDecisionEngine:
-    """The same for coroutines. Connections belong to an event loop, so each loop has its own."""
+def open_decisions(
+    model: str,
+    api_base: str | None,
+    threads: int | None,
+    ledger: Ledger,
+    price: Price | None,
+    timeout: float | None,
+    keyed: bool,
+    role: str,
+    embeddings: Embeddings,
+) -> OpenLM:
+    """The decision model of a spec string without its prefix; the rest as `aisr.lm.open.open_lm` takes it. Raises
+    `LMUnavailable`, saying which variable or option helps."""
+    import litellm
+    from litellm.decisions.call import supported_decisions_providers
 
-    def __init__(self, engine: DecisionEngine) -> None:
-        self.engine = engine
-        self._opened: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncDecisionEngine":
-        return self
-
-    async def complete(self, request: Request) -> Response:
-        form = form_in(request)
-        asked = list(self.engine.requests(request, form))
-        parts, errors = [], []
-        for one in await asyncio.gather(*map(self._served, asked), return_exceptions=True):
-            if isinstance(one, BaseException):
-                errors.append(one)
-            else:
-                parts.append(one)
-        if errors:
-            first = errors.pop(0)
-            raise _charged(first, parts, errors) from None
-        return answer(request, form, parts)
-
-    async def _served(self, asked: Asked) -> Served:
-        loop = asyncio.get_running_loop()
-        if loop not in self._opened:
-            transport = BoundedAsyncTransport(**self.engine.settings)
-            engine = AsyncLM15Engine(self.engine.over(transport))
-            self._opened[loop] = Wire(engine, self.engine.name), engine, transport
-        one = prepared(asked)
-        return heard(asked, one, await self._opened[loop][0].asent(one.url, one.headers, one.body))
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        for opened in self._opened.pop(asyncio.get_running_loop(), (None,))[1:]:
-            await opened.aclose()
-
-
-def heard(asked: Asked, sent: Prepared, body: bytes) -> Served:
-    """What a server answered. Raises `Unusable`."""
-    return read(answer_in(sent.provider, parsed(body)), asked.questions)
-
-
-def form_in(request: Request) -> Mapping[str, Any]:
-    """The questions that a request carries. Raises InvalidRequestError for one without any, such as a plain prompt."""
-    said: Any = request.config.response_format or {}
-    schema = said.get("schema") or {}
-    if not schema.get("questions"):
-        raise InvalidRequestError("a decision model answers closed questions, and this call asks none")
-    form: Mapping[str, Any] = schema
-    return form
+    spec, provider = f"--{role}lm {DECIDE}{model}", model.partition("/")[0]
+    if "/" not in model or model.endswith("/"):
+        raise LMUnavailable(f"{spec}: expected decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna")
+    if provider not in supported_decisions_providers():
+        raise LMUnavailable(
+            f"{spec}: LiteLLM knows no decision models of {provider!r}; for a server of your own use "
+            f"decide:hosted_vllm/MODEL with --{role}api-base"
+        )
+    if provider == "hosted_vllm" and not (api_base or os.environ.get("HOSTED_VLLM_API_BASE")):
+        raise LMUnavailable(f"{spec} has no address of its own: give --{role}api-base ADDRESS")
+    own_key = f"{provider.upper()}_API_KEY"
+    missing = litellm.validate_environment(model=model)["missing_keys"]
+    has_key = not missing or any(os.environ.get(name) for name in (*missing, own_key))
+    if keyed and not has_key and not api_base:
+        raise LMUnavailable(
+            f"{spec} needs {missing[0]}; set it in the environment (export {missing[0]}=…), or pass --{role}api-base "
+            "for a server of your own"
+        )
+    price = price or listed_decision_price(model)
+    check_price(f"{DECIDE}{model}", price, ledger, role)
+    engine = DecisionEngine(model, api_base, "none" if api_base and not os.environ.get(own_key) else None, timeout)
+    digest = digests.of_text(api_base.rstrip("/")) if api_base else None
+    lm = LedgerLM(
+        f"decide-{digest}/{model}" if digest else f"decide/{model}",  # as servers are told apart in the response cache
+        ledger=ledger,
+        price=price,
+        gives_logprobs=True,
+        threads=threads or THREADS,
+        engine=engine,
+        async_engine=InThread(engine),
+    )
+    return OpenLM(
+        lm,
+        lean_adapter(),
+        f"{DECIDE}{model}",
+        digest,
+        threads or THREADS,
+        sees=listed_vision(model),
+        window=listed_window(model),
+        decides=True,
+        brief=True,
+        embeddings=embeddings,
+    )
 
 
-def on_wire(question: Question) -> dict[str, Any]:
+def check_writes(signature: Any, lm: OpenLM) -> None:
+    """Raises `CannotWrite` where a decision model would have to write what a signature asks for."""
+    if lm.decides and (text := unanswerable(signature)):
+        raise CannotWrite(f"a decision model writes no text, and {signature.__name__} asks for {', '.join(text)}")
+
+
+def on_wire(question: Mapping[str, Any]) -> dict[str, Any]:
     """A question in the System One form."""
-    if question.options is None:
-        return {"type": "noul", "instructions": question.instructions}
-    criteria = {label: text or None for label, text in question.options.items()}
-    return {"type": "choice", "instructions": question.instructions, "criteria": criteria}
+    if question["labels"] is None:
+        return {"type": "noul", "instructions": question["instructions"]}
+    criteria = dict.fromkeys(question["labels"])
+    return {"type": "choice", "instructions": question["instructions"], "criteria": criteria}
 
 
 def judged(request: Request) -> tuple[str, list[str]]:
-    """What the questions are about, as one text, and its pictures in their order, each spoken of in the text: what
-    stands before all, examples with their answers, and the record."""
+    """What the questions are about, as one text, and its pictures in their order, each spoken of in the text: the
+    instruction, examples with their answers, and the record."""
     system = request.system if isinstance(request.system, str) else "".join(p.text for p in request.system or ())
-    texts = [] if system.strip() in ("", NOTHING_BEFORE) else [system]
-    images: list[str] = []
+    texts, images = [system], []
     last = len(request.messages) - 1
     for number, message in enumerate(request.messages):
         text = ""
@@ -190,80 +213,59 @@ def judged(request: Request) -> tuple[str, list[str]]:
     return "\n\n".join(texts), images
 
 
-def answer(request: Request, form: Mapping[str, Any], parts: Sequence[Served]) -> Response:
-    """What was served as the answer that a program reads. Raises `Unusable` where it is no distribution, or where a
-    question was refused."""
-    said = {name: one for part in parts for name, one in part.answers.items()}
-    paid = together(part.paid for part in parts)
-    try:
-        text, tokens = _read(form, said)
-    except NoDistribution as error:
-        raise Unusable(str(error), paid) from error
-    return Response(
-        id=None,
-        model=request.model,
-        message=Message.assistant([TextPart(text)]),
-        finish_reason="stop",
-        usage=_usage(paid),
-        logprobs=tuple(tokens) if tokens and request.config.logprobs is not None else None,
-    )
+def _name(question: Mapping[str, Any]) -> str:
+    return question["field"] if question["item"] is None else f"{question['field']} {question['item']}"
 
 
-def _usage(paid: Mapping[str, Any] | None) -> Usage:
-    if not paid:
-        return Usage()
-    details = paid["prompt_tokens_details"]
-    return Usage(
-        input_tokens=paid["prompt_tokens"],
-        output_tokens=paid["completion_tokens"],
-        cache_read_tokens=details["cached_tokens"],
-    )
+def _chances(question: Mapping[str, Any], said: Any) -> dict[str, float]:
+    """The probability of each label, summing to 1, or that of a yes. Raises ValueError."""
+    name, labels = _name(question), question["labels"]
+    if said is None or said.type != ("choice" if labels else "noul"):
+        raise ValueError(f"{name}: no answer; the model may have refused it")
+    given = dict(said.probabilities) if labels else {"yes": said.noul}
+    if labels and set(given) != set(labels):
+        raise ValueError(f"{name}: expected a probability for each of its {len(labels)} options, and no other")
+    for one in given.values():
+        if not -ROUNDING <= one <= 1 + ROUNDING:
+            raise ValueError(f"{name}: {one!r:.40} is no probability; expected a number from 0 to 1")
+    row = {option: min(max(given[option], 0.0), 1.0) for option in labels or given}
+    total = math.fsum(row.values())
+    if labels and abs(total - 1) > ROUNDING:
+        raise ValueError(f"{name}: probabilities sum to {total:.3g}; expected 1")
+    return {option: one / total for option, one in row.items()} if labels else row
 
 
-def _charged(error: BaseException, parts: Iterable[Served], others: Iterable[BaseException] = ()) -> BaseException:
-    """An error that also knows what was paid for the other requests of the same call (`aisr.lm.budget.paid_for`)."""
-    known = [paid_for(one) for one in (error, *others)] + [part.paid for part in parts]
-    if any(paid is not None for paid in known):
-        error.paid = together(paid for paid in known if paid is not None)  # type: ignore[attr-defined]
-    return error
-
-
-def _read(form: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[str, list[TokenLogprob]]:
-    rows: dict[str, list[tuple[dict[str, float], str]]] = {}  # of each field of labels, by slot
-    ids: dict[str, dict[str, float]] = {name: {} for name in form["lists"]}
-    for question in map(question_from, form["questions"]):
-        if question.name not in said:
-            raise NoDistribution(f"{question.name}: no answer; the model may have refused it")
-        found = said[question.name]
-        if question.options is None:
-            ids[question.field][str(question.slot)] = probability(question, found)
+def _values(
+    metadata: Mapping[str, Any], questions: Mapping[str, Mapping[str, Any]], chances: Mapping[str, Mapping[str, float]]
+) -> dict[str, Any]:
+    """The fields of an answer: the likeliest label, of a list one a slot; the ids that are rather true, the most
+    probable first. What a model that writes states of its labels is left empty."""
+    values: dict[str, Any] = {name: [] if listed else "" for name, listed in metadata["fields"].items()}
+    ids: dict[str, dict[str, float]] = {}
+    for name, one in questions.items():
+        field, row = one["field"], chances[name]
+        if one["labels"] is None:
+            ids.setdefault(field, {})[str(one["item"])] = row["yes"]
+        elif one["item"] is None:
+            values[field] = _best(row)
         else:
-            if not isinstance(found, dict):
-                raise NoDistribution(f"{question.name}: one number where each option has a probability")
-            chances = dict(zip(question.options, distribution(question, found), strict=True))
-            rows.setdefault(question.field, []).append((chances, max(chances, key=lambda label: chances[label])))
-    values: dict[str, Any] = {}
-    for name, shape in form["shapes"].items():
-        if name in rows:
-            labels = [label for _, label in rows[name]]
-            values[name] = labels[0] if shape == "label" else labels
-        elif name in form["lists"]:
-            wanted = form["lists"][name]
-            values[name] = named(Each("", wanted["ranked"]), ids[name], wanted["least"], wanted["most"])
-        else:
-            sure = [_in_words(*pair) for field in rows for pair in rows[field]] if name == SURE else []
-            values[name] = sure if shape == "list" else "".join(sure)
-    return json.dumps(values, ensure_ascii=False), [_token(*pair) for field in rows for pair in rows[field]]
+            values[field].append(_best(row))
+    for field, rows in ids.items():
+        held = (metadata.get("constraints") or {}).get(field, {})
+        ranked = sorted(rows, key=lambda key: -rows[key])
+        likely = [key for key in ranked if rows[key] >= YES]
+        values[field] = (likely if len(likely) >= held.get("minItems", 0) else ranked[: held["minItems"]])[
+            : held.get("maxItems")
+        ]
+    return values
 
 
-def _in_words(chances: Mapping[str, float], label: str) -> str:
-    """Probabilities as a model that writes states them, for a program that was compiled to read that."""
-    others = [f"{name} {100 * chance:.2f}" for name, chance in chances.items() if name != label]
-    return ", ".join([f"{100 * chances[label]:.2f}", *others])
+def _best(row: Mapping[str, float]) -> str:
+    return max(row, key=lambda label: row[label])
 
 
-def _token(chances: Mapping[str, float], label: str) -> TokenLogprob:
-    ranked = sorted(chances.items(), key=lambda pair: -pair[1])
-    logs = {name: math.log(max(chance, IMPOSSIBLE)) for name, chance in ranked}
-    top = tuple(TopLogprob(token=name, logprob=log) for name, log in logs.items())
-    return TokenLogprob(token=label, logprob=logs[label], top=top)
+def _token(chances: Mapping[str, float]) -> TokenLogprob:
+    logs = {name: math.log(max(chance, IMPOSSIBLE)) for name, chance in chances.items()}
+    ranked: Iterable[tuple[str, float]] = sorted(logs.items(), key=lambda pair: -pair[1])
+    top = tuple(TopLogprob(token=name, logprob=log) for name, log in ranked)
+    return TokenLogprob(token=top[0].token, logprob=top[0].logprob, top=top)

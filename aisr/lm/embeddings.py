@@ -22,7 +22,7 @@ from aisr.lm.budget import Ledger
 from aisr.lm.endpoint import Endpoint
 from aisr.lm.prices import Price, listed_input_price, usd
 from aisr.lm.rate_limit import RAISED, RETRIES, Pace
-from aisr.lm.response_cache import tame
+from aisr.lm.response_cache import configure_cache
 from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
@@ -59,7 +59,7 @@ class Embedder:
         self._lock = threading.Lock()
         self._coming: dict[str, Future[Any]] = {}  # texts that are being asked for
         trim_keys()
-        tame(dspy.cache)
+        configure_cache()
         self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":

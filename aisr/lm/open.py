@@ -8,8 +8,6 @@ import logging
 from importlib.util import find_spec
 from typing import Any
 
-import dspy
-
 from aisr.base import digests
 from aisr.base.environment import environment, trim_keys
 from aisr.compat.dspy import is_reasoning_model
@@ -18,13 +16,13 @@ from aisr.lm import llama_cpp
 from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
+from aisr.lm.decide import DECIDE, open_decisions
 from aisr.lm.embedded import EmbeddedEngine
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
-from aisr.lm.open_decisions import DECIDE, open_decisions
+from aisr.lm.lean_adapter import lean_adapter
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
-from aisr.lm.question_adapter import lean_adapter
-from aisr.lm.response_cache import ask_again, tame
+from aisr.lm.response_cache import configure_cache, retry_failed
 from aisr.lm.unavailable import LMUnavailable, check_price
 
 EMBEDDED = "embedded"
@@ -58,13 +56,13 @@ def open_lm(
     where nothing is sent to it. role: what the names of its options begin with, such as `teacher-`, for errors.
     embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
     that the model string names).
-    Whoever opens one has DSPy's response cache tamed (`aisr/lm/response_cache.py`) and its connections bounded
+    Whoever opens one has DSPy's response cache keep text (`aisr/lm/response_cache.py`) and its connections bounded
     (`aisr/compat/transport.py`), and what could not be used of earlier answers asked for again.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     trim_keys()
-    tame(dspy.cache)
-    ask_again(dspy.cache)
+    configure_cache()
+    retry_failed()
     bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
@@ -79,27 +77,8 @@ def open_lm(
     if spec.startswith(DECIDE):
         if api_base:
             check_address(api_base, f"--{role}api-base")
-
-        def open_writer(writing: str) -> OpenLM:
-            here = writing == EMBEDDED
-            if not here and ledger.limits.usd is not None and listed_price(writing) is None:
-                raise LMUnavailable(
-                    f"--max-usd: the price of the writer {writing} is unknown, and --{role}price is that of the "
-                    "decision model; name a writer of LiteLLM's list, or give --max-calls in its place"
-                )
-            return open_lm(
-                writing,
-                api_base=None if here else api_base,
-                schema=schema,
-                threads=threads,
-                ledger=ledger,
-                timeout=None if here else timeout,
-                keyed=keyed,
-                role=role,
-            )
-
-        said = spec.removeprefix(DECIDE)
-        return open_decisions(said, api_base, threads, ledger, price, timeout, keyed, role, embeddings, open_writer)
+        model = spec.removeprefix(DECIDE)
+        return open_decisions(model, api_base, threads, ledger, price, timeout, keyed, role, embeddings)
     if "/" not in spec or spec.endswith("/"):
         raise LMUnavailable(
             f"--{role}lm {spec!r}: expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or "

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aisr.base.files import write_whole
-from aisr.metrics.calibration import calibration_error, reliability
 from aisr.metrics.confidence import Interval
+from aisr.metrics.judgements import calibration_error, reliability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

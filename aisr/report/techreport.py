@@ -6,7 +6,6 @@ What the manifest of a program does not hold is shown as missing; nothing is fil
 import shlex
 
 from aisr.artifact.manifest import Manifest
-from aisr.artifact.prompt_page import questions
 from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
 from aisr.report.documents import MISSING, Block, Section, Table, Verbatim
@@ -72,11 +71,7 @@ def _prompting(program: Program) -> list[Block]:
     blocks: list[Block] = []
     for name, predictor in program.named_predictors():
         demos = f"Predictor {name}: {len(predictor.demos)} demonstrations"
-        if asked := questions(predictor.signature):
-            blocks.append(f"{demos}, and these questions to a decision model, of a list one for each item or id:")
-            blocks += [block for title, words in asked for block in (f"{title.replace('`', '')}:", Verbatim(words))]
-        else:
-            blocks += [f"{demos}, and this instruction.", Verbatim(predictor.signature.instructions)]
+        blocks += [f"{demos}, and this instruction.", Verbatim(predictor.signature.instructions)]
     return blocks
 
 

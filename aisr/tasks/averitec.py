@@ -10,8 +10,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.averitec.evidence import matched, of_pairs, of_questions
-from aisr.metrics.averitec.score import HEADLINE, Matches
+from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
@@ -40,10 +39,8 @@ def _line(answer: FactCheck | Checked) -> dict[str, Any]:
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
-    """A pair as lines hold it; whether it is filled in is said where it is, whether it bears on the claim where that
-    was asked."""
-    unsaid = {"filled": False, "bears": None}
-    return {key: value for key, value in pair._asdict().items() if key not in unsaid or value is not unsaid[key]}
+    """A pair as lines hold it; whether it is filled in is said where it is."""
+    return {key: value for key, value in pair._asdict().items() if key != "filled" or value}
 
 
 def _problem(record: AveritecRecord, answer: FactCheck) -> str | None:
@@ -76,14 +73,14 @@ def _fallback(record: AveritecRecord) -> FactCheck:
 
 def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
     """The evidence that was given, then the passages that the claim alone finds; gold are those of gold pages. The
-    verdict does not rest on pairs that nobody asked, nor on answers that do not bear on the claim."""
+    verdict does not rest on pairs that nobody asked."""
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     shown = [
         Exhibit(
             key=f"evidence {place}",
             text=f"{pair.question} {pair.answer}",
             gold=pair.url in gold,
-            chosen=0 if pair.filled or pair.bears is False else place,
+            chosen=0 if pair.filled else place,
         )
         for place, pair in enumerate(answer.evidence if answer else (), start=1)
     ]

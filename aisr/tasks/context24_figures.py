@@ -13,8 +13,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.context24_figures.relation import HALF, gain
-from aisr.metrics.context24_figures.score import Ranked
+from aisr.metrics.context24_figures.score import HALF, Ranked, gain
 from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_figures import Context24FiguresJudge, Context24FiguresOptions, without_lm
 from aisr.programs.records.context24_figures import (

@@ -10,9 +10,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.context24_text.rouge import KINDS, rouge
-from aisr.metrics.context24_text.score import RIGHT, Grounded
-from aisr.metrics.context24_text.snippets import matched
+from aisr.metrics.context24_text.score import KINDS, RIGHT, Grounded, matched, rouge
 from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_text import Context24TextJudge, Context24TextOptions, best_sentences
 from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord

@@ -17,7 +17,7 @@ from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.optimize.search.cost_estimate import Bounds, bounds
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.questions.closed import describe_options
+from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 

@@ -10,8 +10,7 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.inference.evaluate import Result, groups_of, result, scored
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import Interval, difference_interval
-from aisr.metrics.racing import nested, rungs, survivors
+from aisr.metrics.confidence import Interval, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
@@ -81,9 +80,9 @@ def choose(
     max_usd_per_1000: float | None = None,
     so_far: Contender | None = None,
 ) -> Choice:
-    """Race the candidates on dev (see `aisr.metrics.racing`) and take the best of those that ran to the end, by score
-    and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to the
-    end.
+    """Race the candidates on dev (see `aisr.metrics.confidence`) and take the best of those that ran to the end, by
+    score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
+    the end.
 
     max_usd_per_1000: what judging a thousand records may cost with a candidate; dearer ones do not race. Raises
     UserError where the first is one, or where prices are unknown. so_far: the champion of an earlier optimizer, one of

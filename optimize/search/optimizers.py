@@ -15,7 +15,7 @@ from aisr.optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
 from aisr.optimize.search.demo_sets import bootstrapped, labelled_beside, labelled_set, nearest_rows, whole_set
 from aisr.optimize.search.reflection import Reflection
 from aisr.programs.judges.contract import Program
-from aisr.programs.questions.closed import describe_lost_options
+from aisr.programs.questions import describe_lost_options
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35

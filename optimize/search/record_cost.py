@@ -2,22 +2,21 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
-from math import ceil, isnan, nan
+from dataclasses import astuple, dataclass
+from math import ceil
 from statistics import fmean
 from typing import Any
 
 import dspy
 
-from aisr.compat.decisions import MOST_QUESTIONS
 from aisr.lm.client import OpenLM
+from aisr.lm.decide import MOST_QUESTIONS
 from aisr.lm.prices import Price
-from aisr.lm.question_adapter import writer_of
 from aisr.optimize.search.embedding_cost import TWICE, as_judged
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import CORRECTION_TOKENS
 from aisr.programs.judges.contract import Program, without_layer
-from aisr.programs.questions.closed import is_closed, questions_of, shown_ids
+from aisr.programs.questions import questions_of
 from aisr.programs.text.tokens import length, tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
@@ -28,15 +27,13 @@ PICTURE_TOKENS = SHOWN_PIXELS // 750
 @dataclass(frozen=True)
 class Cost:
     """LM calls, and the tokens in all of them together; requests to the retriever's embedding model, and tokens in
-    them, of texts that are not known before the record is judged. aside: US dollars by which calls of the model behind
-    a decision model cost more than at the latter's price; NaN where its price is unknown."""
+    them, of texts that are not known before the record is judged."""
 
     calls: float = 0
     prompt: float = 0
     completion: float = 0
     requests: float = 0
     embedded: float = 0
-    aside: float = 0
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(*(one + another for one, another in zip(astuple(self), astuple(other), strict=True)))
@@ -105,14 +102,13 @@ class _Questions:
 
     def _asked(self, signature: Any, row: dspy.Example, more: float) -> Cost:
         read, written = tokens(_rendered(self.lm, signature, row)), tokens(_answer(signature, row))
-        if self.lm.decides and is_closed(signature):
+        if self.lm.decides:
             asked = _beside(signature, row)  # an answer that cannot be used is not asked for again
             texts = ceil(len(asked) / MOST_QUESTIONS)  # each request holds the text anew
             return Cost(1, texts * (read + more) + tokens("\n".join(asked)), 0)
         once = Cost(1, read + more, written)
         repair = once + Cost(0, CORRECTION_TOKENS, 0) if self.most else Cost()
-        cost = once + repair
-        return replace(cost, aside=_aside(cost, self.lm)) if self.lm.decides else cost
+        return once + repair
 
 
 def tokens_a_record(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -> float:
@@ -126,17 +122,16 @@ def usd_per_1000(program: Program, sample: Sequence[dspy.Example], lm: OpenLM) -
     """About how many US dollars it costs to judge a thousand records, from real renderings of labelled examples; None
     where the price is unknown."""
     price = lm.lm.price
-    if price is None or (price == (0, 0) and not lm.decides):
+    if price is None or price == (0, 0):
         return None if price is None else 0.0
     if not program.predictors():
         return 0.0
-    usd = fmean(dollars(cost, price) for cost in costs(without_layer(program), sample, lm, (), 0, most=False))
-    return None if isnan(usd) else 1e3 * usd
+    return 1e3 * fmean(dollars(cost, price) for cost in costs(without_layer(program), sample, lm, (), 0, most=False))
 
 
 def dollars(cost: Cost, price: Price) -> float:
-    """What LM calls cost, in US dollars; NaN where it is not known."""
-    return (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6 + cost.aside
+    """What LM calls cost, in US dollars."""
+    return (cost.prompt * price.prompt + cost.completion * price.completion) / 1e6
 
 
 def demos_shown(program: Program, predictor: Any, most: bool) -> list[Any]:
@@ -169,24 +164,17 @@ def _answer(signature: Any, row: dspy.Example) -> str:
     return json.dumps({name: row[name] if name in row else usual[name] for name in outputs})
 
 
-def _aside(cost: Cost, lm: OpenLM) -> float:
-    """See `Cost.aside`."""
-    writer = writer_of(lm)
-    if writer is None or lm.lm.price is None:
-        return 0.0
-    return nan if writer.lm.price is None else dollars(cost, writer.lm.price) - dollars(cost, lm.lm.price)
-
-
 def _beside(signature: Any, row: dspy.Example) -> list[str]:
     """The questions that stand beside the text, with the ids and the labels that the row has."""
-    inputs = {name: row[name] for name in signature.input_fields}
-    counts = {name: len(row[name]) for name in signature.output_fields if isinstance(row.get(name), list)}
-    ids = dict.fromkeys(signature.output_fields, row.get("nameable") or shown_ids(inputs))
-    return [str(one.options or "") + one.instructions for one in questions_of(signature, counts, ids)]
+    items = {"enum": row.get("nameable") or row.get("shown") or ()}
+    held = {
+        name: {"minItems": len(row[name]) if isinstance(row.get(name), list) else 0, "items": items}
+        for name in signature.output_fields
+    }
+    return [f"{one['instructions']} {one['labels'] or ''}" for one in questions_of(signature, held)]
 
 
 def _rendered(lm: OpenLM, signature: Any, row: dspy.Example, demos: Sequence[Any] = ()) -> str:
     inputs = {name: row.get(name, "") for name in signature.input_fields}  # a demo may lack some
-    asked = lm if is_closed(signature) else writer_of(lm) or lm
-    messages = asked.adapter.format(signature, list(demos), inputs)
+    messages = lm.adapter.format(signature, list(demos), inputs)
     return "\n".join(str(message["content"]) for message in messages)

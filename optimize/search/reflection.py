@@ -13,7 +13,7 @@ from dspy.teleprompt.gepa import InstructionProposer
 
 from aisr.inference.judge import Outcome
 from aisr.programs.judges.contract import Program
-from aisr.programs.questions.closed import SECTION
+from aisr.programs.questions import SECTION
 from aisr.programs.retrieval.knn_demos import wording
 from aisr.programs.text.overlap import runs
 from aisr.programs.text.sentences import sentences

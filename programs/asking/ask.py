@@ -7,7 +7,7 @@ the program writes the record down as failed.
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, get_origin
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
@@ -15,6 +15,7 @@ from dspy.utils.exceptions import AdapterParseError
 from aisr.programs.asking import stated
 from aisr.programs.asking.placeholder_answer import stand_in
 from aisr.programs.asking.steps import Question, Steps
+from aisr.programs.questions import questions_of
 from aisr.programs.text.sanitize import plain
 
 # JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
@@ -36,7 +37,7 @@ def asking(predict: dspy.Predict, check: Check, constraints: Constraints, **inpu
     Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
     config = _config(predict, constraints)
-    keys = _listen(predict)
+    keys = _record_keys(predict)
     prediction, complaint = yield from _attempt(predict, check, config=config, **inputs)
     if prediction is None and _asks_once(predict):
         raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
@@ -51,7 +52,7 @@ def asking(predict: dspy.Predict, check: Check, constraints: Constraints, **inpu
             predict, check, config=config, signature=repair, correction=correction, **inputs
         )
     if prediction is None:
-        getattr(_lm(predict), "not_to_be_used", lambda keys: None)(keys)
+        getattr(_lm(predict), "invalidate", lambda keys: None)(keys)
         raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
     return prediction
 
@@ -142,6 +143,10 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
     if getattr(_engine(predict), "takes_constraints", False):
         config["metadata"] = {"constraints": constraints}
+    if decides(predict):
+        fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
+        asked = questions_of(predict.signature, constraints)
+        config["metadata"] = {"constraints": constraints, "fields": fields, "questions": asked}
     if _asks_once(predict):
         config["metadata"] = {"stand_in": stand_in(predict.signature, constraints)}
     if getattr(_lm(predict), "gives_logprobs", False):
@@ -149,10 +154,10 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     return config
 
 
-def _listen(predict: dspy.Predict) -> list[str]:
+def _record_keys(predict: dspy.Predict) -> list[str]:
     """Where the LM keeps answers, the keys of those that it looks for from here on."""
-    listen = getattr(_lm(predict), "listen", None)
-    return listen() if listen else []
+    record = getattr(_lm(predict), "record_keys", None)
+    return record() if record else []
 
 
 def _asks_once(predict: dspy.Predict) -> bool:

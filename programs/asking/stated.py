@@ -15,7 +15,7 @@ from typing import Any
 
 import dspy
 
-from aisr.programs.questions import closed as questions
+from aisr.programs import questions
 
 FIELD = questions.SURE
 FORM = (

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import dspy
 
 from aisr.programs.asking.ask import unknown_names
-from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
 from aisr.programs.decision.layer import decide
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told, weighed
+from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
@@ -20,9 +19,8 @@ from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, FactCheck
 from aisr.programs.retrieval.documents import Collection, Passage, held
 from aisr.programs.retrieval.page_index import Indexed
 from aisr.programs.retrieval.passages import rank
-from aisr.programs.signatures.averitec import BEARS, AskAboutClaim, SourcedPair, answering, judging
+from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.text.sanitize import item
-from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import BadPicture, Gallery, find
 
 SHOWN = 10  # passages that a model reads
@@ -34,24 +32,14 @@ LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class AveritecOptions(LabelOptions, SearchOptions):
-    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone);
-    pairs: the most question-answer pairs that are found; fill: whether passages that come next fill the evidence up to
-    ten, as answers to "Is it true that …?" (they are marked, and the model does not see them); sources: whether the
-    verdict is told which site each answer quotes, and whether no answer at all is taken for one; bearing: whether it is
-    also asked which answers bear on the claim, as programs made for a decision model are."""
+    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone)."""
 
     questions: int = MOST_QUESTIONS
-    pairs: int = MOST_PAIRS
-    fill: bool = True
-    sources: bool = True
-    bearing: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.questions <= MOST_QUESTIONS:
             raise UserError(f"questions is {self.questions}; expected 0 (none are asked) to {MOST_QUESTIONS}")
-        if not 1 <= self.pairs <= MOST_PAIRS:
-            raise UserError(f"pairs is {self.pairs}; expected 1 to {MOST_PAIRS}, which is all that the score looks at")
 
 
 class AveritecJudge(LabelJudge, Ranking):
@@ -66,14 +54,13 @@ class AveritecJudge(LabelJudge, Ranking):
         if self.given.questions:
             self.ask = dspy.Predict(AskAboutClaim)
         self.find = dspy.Predict(answering(self.given.questions > 0))
-        self.judge = dspy.Predict(judging(self.given.states, self.given.bearing))
+        self.judge = dspy.Predict(judging(self.given.states))
 
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown), `label` and `bearing` (gold answers all bear on the claim), with
-        `evidence`, `gold`, `gold_rank`, that of the best passage of a gold page, from 1 (None: not among the first
-        hundred), and `floor`, what can be said without a model.
+        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
+        of a gold page, from 1 (None: not among the first hundred), and `floor`, what can be said without a model.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
@@ -92,17 +79,15 @@ class AveritecJudge(LabelJudge, Ranking):
             pages = {answer.source_url for question in record.gold.questions for answer in question.answers}
             ranks = [rank for rank, passage in enumerate(ranking.values(), start=1) if passage.url in pages]
             asked = [item(question.question) for question in record.gold.questions]
-            evidence = gold_pairs(record.gold)
             right = {
                 "questions": asked[: self.given.questions or None],
-                "evidence": told(evidence, {}, self.given.sources, self.given.bearing),
+                "evidence": told(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
-                "bearing": list(range(1, len(evidence) + 1)),
                 "gold": record.gold,
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
-            if pairs := sourced(record.gold, found)[: self.given.pairs]:
+            if pairs := sourced(record.gold, found):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
@@ -114,7 +99,7 @@ class AveritecJudge(LabelJudge, Ranking):
         """The calls that are made for an example before it is judged, with answers of the usual length."""
         usual = [f"What is known about the claim that {example.claim}"] * self.given.questions
         answer = {"question": example.claim, "answer": " ".join(["answered"] * 60), "source": "D1.1"}
-        row = example.copy(questions=usual, pairs=[answer] * self.given.pairs)
+        row = example.copy(questions=usual, pairs=[answer] * MOST_PAIRS)
         return [*([(self.ask, row)] if self.given.questions else []), (self.find, row)]
 
     def embeds(self, example: dspy.Example) -> list[list[str]]:
@@ -122,31 +107,33 @@ class AveritecJudge(LabelJudge, Ranking):
         usual length."""
         return [[f"What is known about the claim that {example.claim}"]] * self.given.questions
 
-    def longer_by(self, example: dspy.Example) -> int:
-        """Tokens of the questions about pairs, of which as many may be found as are allowed."""
-        more = self.given.pairs - len(example.get("bearing", ()))
-        return max(more, 0) * tokens(BEARS.question) if self.given.bearing else 0
-
     def steps(
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> Steps[dspy.Prediction]:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
         `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
-        `named`, those that the pairs rest on which bear on the claim."""
+        `named`, those that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to
+        "Is it true that …?": they are marked, and the model does not see them."""
         questions = yield from self._questions(claim, context)
         found = collection.best([claim, *questions], 2 * SHOWN, self.match)
         read = dict(list(found.items())[:SHOWN])
         pairs: list[SourcedPair] = []
         if read:
-            pairs = (yield from self._found(claim, context, read, questions))[: self.given.pairs]
+            pairs = (yield from self._found(claim, context, read, questions))[:MOST_PAIRS]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
         quoted = {pair.answer: read[pair.source].text for pair in pairs}
-        lines = told(evidence, quoted, self.given.sources, self.given.bearing)
-        judged, bearing = yield from self._judged(len(pairs), evidence=lines, claim=claim, context=context)
-        named = list(dict.fromkeys(pairs[number - 1].source for number in bearing))
-        used = {pair.source for pair in pairs}
-        spare = [passage for key, passage in found.items() if key not in used] if self.given.fill else []
-        evidence = weighed(evidence, bearing) if self.given.bearing else evidence
+        (judged,), _ = yield from self.labelled(
+            self.judge,
+            claim,
+            "label",
+            lambda _: None,
+            {},
+            claim=claim,
+            evidence=told(evidence, quoted),
+            context=context,
+        )
+        named = list(dict.fromkeys(pair.source for pair in pairs))
+        spare = [passage for key, passage in found.items() if key not in named]
         (final,) = decide(self.decision, [claim], passages, [judged])
         return dspy.Prediction(
             label=final.label,
@@ -188,8 +175,8 @@ class AveritecJudge(LabelJudge, Ranking):
             lambda said: unknown_names([one.source for one in said.pairs], list(read), "passage id"),
             {
                 "pairs": {
-                    "minItems": 0 if self.given.sources else 1,
-                    "maxItems": self.given.pairs,
+                    "minItems": 0,
+                    "maxItems": MOST_PAIRS,
                     "items": {"properties": pair},
                 }
             },
@@ -200,24 +187,6 @@ class AveritecJudge(LabelJudge, Ranking):
         )
         return list(answer.pairs)
 
-    def _judged(self, pairs: int, claim: str, **inputs: str) -> Steps[tuple[Judgement, list[int]]]:
-        """What is thought of the claim, and the numbers of the pairs that bear on it, from 1, the most telling first;
-        all of them where that is not asked."""
-        numbers = list(range(1, pairs + 1))
-        asks = self.given.bearing and pairs > 0
-        limits = {"maxItems": pairs, **({"items": {"enum": numbers}} if numbers else {})}
-        (judged,), answer = yield from self.labelled(
-            self.judge,
-            claim,
-            "label",
-            lambda said: unknown_names([*map(str, said.bearing)], [*map(str, numbers)], "answer") if asks else None,
-            {"bearing": limits} if self.given.bearing else {},
-            claim=claim,
-            **inputs,
-        )
-        if not asks:
-            return judged, numbers
-        return judged, list(dict.fromkeys(answer.bearing))
 
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:

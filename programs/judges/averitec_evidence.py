@@ -11,38 +11,20 @@ from aisr.programs.text.sanitize import item, plain
 NOTHING = "no evidence was found"
 
 
-def told(pairs: Sequence[Pair], quoted: Mapping[str, str], sources: bool, numbered: bool) -> str:
-    """Pairs as a model reads them, one a line after its number, which stands in brackets where it is asked about them
-    one by one (numbered). quoted: the passage that each answer rests on, where it is known; sources: whether the site
-    is named that is quoted, and whether word for word."""
+def told(pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+    """Pairs as a model reads them, one a line after its number, with the site that is quoted, and whether word for
+    word. quoted: the passage that each answer rests on, where it is known."""
     rows: list[str] = []
-    numbers = {str(number) for number in range(1, len(pairs) + 1)} if numbered else frozenset[str]()
     for number, pair in enumerate(pairs, start=1):
-        question, answer = (item(text, numbers.__contains__) for text in (pair.question, pair.answer))
-        if sources:
-            verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
-            answer = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}: {answer}"
-        rows.append(f"[{number}] {question} {answer}" if numbered else f"{number}. {question} {answer}")
+        verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+        site = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}"
+        rows.append(f"{number}. {item(pair.question)} {site}: {item(pair.answer)}")
     return "\n".join(rows) or NOTHING
 
 
-def weighed(pairs: Sequence[Pair], bearing: Sequence[int]) -> list[Pair]:
-    """Pairs that were asked about, those that bear on the claim first. bearing: their numbers, from 1, in their order.
-
-    The others are not dropped but stand behind them: the score takes the best of up to ten pairs for each gold one and
-    counts none against a claim, so that a pair can only be lost, and a yes or no may be wrong.
-    """
-    order = [*bearing, *(number for number in range(1, len(pairs) + 1) if number not in bearing)]
-    return [pairs[number - 1]._replace(bears=number in bearing) for number in order]
-
-
 def together(pairs: Iterable[Pair]) -> list[Pair]:
-    """Of all pairs that were found, by one model or several, the ten that count, each once: behind them those that were
-    said not to bear on the claim, and last what was filled in."""
-    once: dict[Pair, Pair] = {}
-    for pair in sorted(pairs, key=lambda pair: (pair.filled, pair.bears is False)):
-        once.setdefault(pair._replace(bears=None), pair)
-    return list(once.values())[:MOST_PAIRS]
+    """Of all pairs the ten that count, each once, what was filled in last."""
+    return list(dict.fromkeys(sorted(pairs, key=lambda pair: pair.filled)))[:MOST_PAIRS]
 
 
 def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:

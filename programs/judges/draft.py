@@ -41,9 +41,7 @@ class DraftJudge(SentenceJudge):
         """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
         `pictures`; where it is labelled, also `sentence_labels` and `gold`. Raises UserError where pictures are wanted
         and there is no gallery."""
-        text, pictures = bundle.render(
-            record.evidence_bundle, self.given.evidence, self.gallery, record.id, repeats=False
-        )
+        text, pictures = bundle.render(record.evidence_bundle, self.given.evidence, self.gallery, record.id)
         said = [item(clean(one.sentence)) for one in record.sentences]
         inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": said}
         if self.given.evidence == "image":

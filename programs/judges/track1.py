@@ -26,13 +26,11 @@ from aisr.programs.vision.transcribe import Transcriber
 class Track1Options(LabelOptions):
     """unit: whether all sentences of a paragraph are labelled in one call, or one a call; evidence: what of a picture
     the model gets, its `caption`, or besides the text read from it (`ocr`), the pixels (`image`) or what a model with
-    eyes wrote of it (`transcript`); checks: whether the model lists what goes beyond the evidence before it labels;
-    repeats: whether a text that begins with a caption shown already says it once more, as it did for older programs."""
+    eyes wrote of it (`transcript`); checks: whether the model lists what goes beyond the evidence before it labels."""
 
     unit: Unit = "paragraph"
     evidence: bundle.Form = "caption"
     checks: bool = False
-    repeats: bool = False
 
 
 class Track1Judge(SentenceJudge):
@@ -66,9 +64,7 @@ class Track1Judge(SentenceJudge):
         """The record as an example: inputs `evidence`, `sentences` and, where a model is to see them, `pictures`; where
         it is labelled, also `sentence_labels` (the primary ones), their `sentence_checks` and `gold` (all labels).
         Raises UserError where pictures are wanted and there is no gallery."""
-        text, pictures = bundle.render(
-            record.evidence_bundle, self.given.evidence, self.gallery, record.id, self.given.repeats
-        )
+        text, pictures = bundle.render(record.evidence_bundle, self.given.evidence, self.gallery, record.id)
         inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.sentences]}
         if self.given.evidence in ("image", "transcript"):
             inputs["pictures"] = pictures

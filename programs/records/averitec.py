@@ -66,14 +66,12 @@ class Checked(NamedTuple):
 
 class Pair(NamedTuple):
     """A question, its answer, and the page that the answer rests on. filled: nobody asked it or answered it, the
-    passage was put there to fill the list up; bears: whether the answer bears on the claim, None where nobody was asked
-    that."""
+    passage was put there to fill the list up."""
 
     question: str
     answer: str
     url: str = ""
     filled: bool = False
-    bears: bool | None = None
 
 
 class FactCheck(NamedTuple):
@@ -123,7 +121,6 @@ class GivenPair(_Part):
     answer: str
     url: str = ""
     filled: bool = False
-    bears: bool | None = None
 
 
 class AveritecPrediction(Prediction):

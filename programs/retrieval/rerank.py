@@ -8,7 +8,7 @@ import dspy
 from aisr.programs.asking.ask import asking, unknown_names
 from aisr.programs.asking.steps import Steps, run
 from aisr.programs.errors import UserError
-from aisr.programs.questions.closed import Each
+from aisr.programs.questions import Each
 from aisr.programs.retrieval.cut import within
 from aisr.programs.retrieval.passages import USUAL as MOST
 from aisr.programs.text.sanitize import plain
@@ -17,7 +17,7 @@ NAMED = 10  # ids that an answer may name; the rest keep the retriever's order
 DEEPEST = 50
 
 
-EACH = Each("Does [{}] alone show whether the paper supports the claim?", ranked=True)
+EACH = Each("Does [{}] alone show whether the paper supports the claim?")
 
 
 class RankParagraphs(dspy.Signature):

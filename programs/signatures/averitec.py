@@ -1,13 +1,12 @@
 """AVeriTeC: what to ask about a claim, what passages answer, and what that makes of the claim."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import dspy
 from pydantic import BaseModel
 
 from aisr.programs.asking import stated
 from aisr.programs.labels import VERDICT_DEFINITIONS, VERDICTS, VerdictLiteral, definitions
-from aisr.programs.questions.closed import Each
 
 
 class AskAboutClaim(dspy.Signature):
@@ -80,18 +79,6 @@ def answering(questions: bool) -> type[dspy.Signature]:
     return asked.insert(-1, "questions", QUESTIONS, list[str]) if questions else asked  # type: ignore[no-any-return]
 
 
-BEARS = Each("Does answer [{}] bear on the claim, for it or against it?")
-NUMBERED = "questions about the claim with the answers that were found, one a line, each after its [number]"
-BEARING = dspy.OutputField(
-    desc="numbers of the answers that bear on the claim, for it or against it, the most telling first; empty if none"
-)
-
-
-def judging(states: bool, bearing: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: how likely the label is stands behind it, and then which answers bear on
-    it."""
-    asked: Any = stated.stating(JudgeClaim, VERDICTS) if states else JudgeClaim
-    if bearing:
-        asked = asked.with_updated_fields("evidence", desc=NUMBERED)
-        asked = asked.append("bearing", BEARING, Annotated[list[int], BEARS])
-    return asked  # type: ignore[no-any-return]
+def judging(states: bool) -> type[dspy.Signature]:
+    """What the judging predictor is asked: how likely the label is stands behind it."""
+    return stated.stating(JudgeClaim, VERDICTS) if states else JudgeClaim

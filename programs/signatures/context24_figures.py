@@ -4,7 +4,7 @@ from typing import Annotated
 
 import dspy
 
-from aisr.programs.questions.closed import Each
+from aisr.programs.questions import Each
 from aisr.programs.records.context24_figures import MOST
 
 
@@ -22,6 +22,6 @@ class RankElements(dspy.Signature):
         "where it cites it"
     )
     claim: str = dspy.InputField(desc="the claim that some of them evidence")
-    ranking: Annotated[list[str], Each("Does [{}] evidence the claim?", ranked=True)] = dspy.OutputField(
+    ranking: Annotated[list[str], Each("Does [{}] evidence the claim?")] = dspy.OutputField(
         desc=f"up to {MOST} of the labels shown above, the best evidence first, such as FIG 2A"
     )

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import dspy
 
-from aisr.programs.questions.closed import Each
+from aisr.programs.questions import Each
 
 
 class ChooseSentences(dspy.Signature):

@@ -6,7 +6,7 @@ import dspy
 
 from aisr.programs.asking import stated
 from aisr.programs.labels import DRAFT_DEFINITIONS, DRAFT_LABELS, DraftLiteral, definitions
-from aisr.programs.questions.closed import Each
+from aisr.programs.questions import Each
 from aisr.programs.vision.evidence_bundle import Form
 from aisr.programs.vision.images import Exhibits
 

@@ -7,7 +7,7 @@ import dspy
 from aisr.programs.asking import stated
 from aisr.programs.decision.sentence_checks import SentenceCheck
 from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
-from aisr.programs.questions.closed import Brief, Each
+from aisr.programs.questions import Brief, Each
 from aisr.programs.vision.evidence_bundle import Form
 from aisr.programs.vision.images import Exhibits
 

@@ -6,7 +6,7 @@ import dspy
 
 from aisr.programs.asking import stated
 from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
-from aisr.programs.questions.closed import Brief, Each
+from aisr.programs.questions import Brief, Each
 
 # The same as the words of `JudgeCitation`: change both.
 BRIEF = """\

@@ -30,15 +30,14 @@ def render(
     form: Form = "caption",
     gallery: Gallery | None = None,
     record: str = "",
-    repeats: bool = True,
 ) -> Evidence:
     """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the rows of a table that is
     given as text on lines behind it; and the pictures to be shown.
 
     form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
     and `transcript` name the pictures, for a model to see. A picture that cannot be shown says so in its line and
-    stands in the gallery's `problems`, under the id of the record. repeats: whether the title of a table is shown that
-    is a caption already shown; else the table says whose it is.
+    stands in the gallery's `problems`, under the id of the record. Of a table whose
+    title is a caption already shown, the line says whose cells they are.
     Raises UserError where pictures are wanted and no gallery is given.
     """
     if form != "caption" and gallery is None and any(item.img_path for item in bundle):
@@ -52,11 +51,11 @@ def render(
         numbers[kind] += 1
         said, rows = rows_of(clean(item.text))
         caption = clean(item.caption)
-        if rows and not repeats and (key := _letters(said)) in captions:
+        if rows and (key := _letters(said)) in captions:
             said = captions[key]
         if key := _letters(caption):
             captions.setdefault(key, f"(the cells of {kind} {numbers[kind]})")
-            said = "" if not repeats and _letters(said) == key else said
+            said = "" if _letters(said) == key else said
         words = as_item(f"{said} {caption}", LABEL.fullmatch)
         lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
         if gallery is not None and form != "caption" and item.img_path:

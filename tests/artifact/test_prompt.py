@@ -13,7 +13,7 @@ from aisr.artifact import prompt_page
 from aisr.artifact.program_file import Loaded, parse, program_text
 from aisr.artifact.uncompiled import uncompiled
 from aisr.programs.decision.layer import Decision, Rule
-from aisr.programs.questions.closed import describe_options
+from aisr.programs.questions import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

@@ -29,7 +29,7 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     assert finished.code == 0, finished.err
     folder = artifacts / "track1" / "stated"
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["options"]["chances"] == "auto"
+    assert manifest["options"]["states"] is True
     sources = manifest["decision"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
@@ -52,8 +52,5 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
 def test_a_vote_is_asked_for_as_it_always_was(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "voted", "--no-track"]
-    assert aisr("compile", *at, *FEW, *lm, "--chances", "vote", "--no-decide").code == 0
+    assert aisr("compile", *at, *FEW, *lm, "--no-states", "--no-decide").code == 0
     assert not any("how likely" in json.dumps(asked.body) for asked in loopback.asked)
-    refused = aisr("compile", *at, *FEW, *lm, "--chances", "samples")
-    assert refused.code == 2
-    assert "--samples" in refused.err

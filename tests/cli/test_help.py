@@ -46,7 +46,7 @@ def test_help_is_in_plain_words_and_says_nothing_twice(aisr: Aisr, monkeypatch: 
     shown = aisr("mcp", "--help").out
     assert "  --folder PATH  " in shown
     assert "[default: 500; at least 1]" in " ".join(shown.split())
-    assert " merge [OPTIONS] OUT SHARDS...\n" in aisr("merge", "--help").out
+    assert " corrections [OPTIONS] FILE...\n" in aisr("corrections", "--help").out
 
 
 def test_panels_name_options_that_there_are() -> None:

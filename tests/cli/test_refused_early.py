@@ -32,8 +32,6 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         "check nope.jsonl --task track1",
         f"check {GOLD} --task track9",
         f"split {GOLD} --task track9 --out out",
-        "label nope.jsonl --program nope --out out",
-        f"label {GOLD} --program {none} --out out",
         f"corrections {GOLD} --task track9 --out out",
         "compile --task track9",
         f"compile --task track1 --data {tmp_path}",
@@ -41,7 +39,6 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         f"compare uncompiled {none} --task track1 --data {GOLD}",
         "diff uncompiled uncompiled --task track1",
         f"predict --task track1 --program {none} --data {GOLD} --out out",
-        f"merge out nope.jsonl --data {GOLD}",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
         f"inspect --task track1 --program {none}",
@@ -54,7 +51,6 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         f"promote {none}",
         "retrieval nope.jsonl",
         "export --task track1 --data nope.jsonl --out out",
-        f"serve {none}",
     ]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "AISR_ARTIFACTS": str(compiled.root)}
     words = [sys.executable, "-c", CODE]

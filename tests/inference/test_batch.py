@@ -231,7 +231,6 @@ def test_a_line_that_is_no_answer_is_named(line: str, tmp_path: Path) -> None:
         (["--batch", "send"], "one of: export, import"),
         (["--batch", "export", "--engine", "ray"], "--engine ray would ask the LM itself"),
         (["--batch", "import", "--answers", "a.jsonl", "--engine", "ray"], "--engine ray would ask the LM itself"),
-        (["--batch", "export", "--shard", "1/2"], "leave out --shard"),
         (["--batch", "export", "--lm", "embedded"], "--lm openai/MODEL, not embedded"),
         (["--batch", "export", "--lm", "anthropic/claude-3-5-haiku-latest"], "--lm openai/MODEL"),
     ],

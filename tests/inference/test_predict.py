@@ -17,7 +17,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.inference.predict import Summary, here, predict
-from aisr.inference.predictions_file import CannotResume, lock_file, run_file
+from aisr.inference.predictions_file import CannotResume, lock_file
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -177,16 +177,6 @@ def test_a_removed_file_is_begun_anew(tmp_path: Path) -> None:
     out.unlink()
     summary, _ = run(data, out, right, identity={**IDENTITY, "lm": "another"})
     assert summary == Summary(12, 12)
-
-
-def test_what_an_earlier_version_began_is_gone_on_with(tmp_path: Path) -> None:
-    """It put what says whose the predictions are right beside them."""
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-    run(data, out, right)
-    run_file(out).rename(f"{out}.run.json")
-    run(data, out, [])
-    with pytest.raises(CannotResume, match="begun with another lm"):
-        run(data, out, [], identity={**IDENTITY, "lm": "another"})
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.inference.predict import here, predict
 from aisr.inference.predictions_file import CannotResume
 from aisr.inference.submission import check
-from aisr.metrics.calibration import selective_accuracy
+from aisr.metrics.judgements import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.asking.stated import FIELD

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from aisr.metrics.calibration import reliability
 from aisr.metrics.confidence import Interval
+from aisr.metrics.judgements import reliability
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.report import figures
 from aisr.report.figures import Tried

@@ -16,7 +16,7 @@ from aisr.optimize.search.compilation import Candidate, Compilation, Settings, s
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import OPTIMIZERS, compile_candidates
 from aisr.programs.decision.sentence_checks import SentenceCheck
-from aisr.programs.questions.closed import describe_options
+from aisr.programs.questions import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

@@ -124,7 +124,6 @@ def test_the_description_says_how_it_did_and_by_which_command(logged: Logged) ->
     assert score is not None
     assert f"**aisr-track1 v1** on 6 records of test.jsonl: **{score[1]} {score[2]}**" in said
     assert "* Contradiction: F1 " in said
-    assert "* majority label: " in said
     assert "    aisr evaluate --task track1 " in said
     assert "--api-base …" in said
 

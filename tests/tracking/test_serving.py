@@ -445,7 +445,7 @@ def test_over_http(task: str, registered: Registered, aisr: Any, tmp_path: Path)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
-    assert list((registered.root / ".cache").rglob("cache.db")), "the answers are not where the command keeps them"
+    assert list((registered.root / ".cache").rglob("kept.db")), "the answers are not where the command keeps them"
     assert not [place for place in (home / ".dspy_cache", here / "mlflow.db", here / "mlruns") if place.exists()]
     assert list(here.iterdir()) == []
 

@@ -1,34 +1,25 @@
 """Answers from the key of the sample paper, in the place of a language model: what its authors planted, and Supported
-for the rest.
-
-For the picture of the documents and for tests. How sure it says to be is made up.
-"""
+for the rest. How sure it says to be is made up."""
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dspy.lm15 import Message, Request, Response, TextPart, Usage
 
-from aisr.lm.adapters import adapter_for
-from aisr.lm.budget import Ledger
-from aisr.lm.client import LedgerLM, OpenLM
-from aisr.lm.prices import Price
 from aisr.programs.asking.stated import FIELD
 from aisr.programs.labels import IN_DRAFTS, ClaimLabel
 from aisr.programs.retrieval.bm25 import bm25
+from support.paths import SAMPLE
 
-FOLDER = Path(__file__).parents[1] / "data" / "sample" / "paper"
-NAME = "the sample's key, no LM"
+FOLDER = SAMPLE / "paper"
 PARAGRAPH = re.compile(r"^\[(P\d+)\] (.*)$", re.MULTILINE)
 SURE = (92, 84, 71)  # percent, in turn
 
 
-def faults(folder: Path = FOLDER) -> list[dict[str, Any]]:
+def faults() -> list[dict[str, Any]]:
     """What was planted: each with file, line, sentence, kind and label."""
-    found: list[dict[str, Any]] = json.loads((folder / "key.json").read_text(encoding="utf-8"))["faults"]
+    found: list[dict[str, Any]] = json.loads((FOLDER / "key.json").read_text(encoding="utf-8"))["faults"]
     return found
 
 
@@ -48,39 +39,6 @@ def answer(prompt: str) -> str:
     claim = _field(prompt, "claim") or ""
     label = _label("citation", claim)
     return json.dumps({"label": label, FIELD: _sure(len(claim), label), "evidence_ids": _nearest(prompt, claim)})
-
-
-class KeyEngine:
-    """An engine of DSPy that answers so."""
-
-    supports_response_schema = True
-    supports_function_calling = False
-    supports_reasoning = False
-    supported_params = frozenset({"response_format", "temperature", "max_tokens"})
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "KeyEngine":
-        return self
-
-    def complete(self, request: Request) -> Response:
-        said = answer(request.messages[-1].text or "")
-        return Response(
-            id=None,
-            model=request.model,
-            message=Message.assistant([TextPart(said)]),
-            finish_reason="stop",
-            usage=Usage(input_tokens=0, output_tokens=0),
-        )
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-
-def lm() -> OpenLM:
-    """The key as a language model."""
-    asked = LedgerLM(
-        "sample/key", ledger=Ledger(), price=Price(0.0, 0.0), engine=KeyEngine(), temperature=0.0, cache=False
-    )
-    return OpenLM(asked, adapter_for(True), NAME, None, 1)
 
 
 def _label(kind: str, text: str) -> str:
