@@ -188,7 +188,6 @@ class AveritecJudge(LabelJudge, Ranking):
         return list(answer.pairs)
 
 
-
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
     """What a claim is checked against: its store, below the folder of the gallery, or else its documents. Raises
     UserError where neither is there."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aisr.artifact import diff
-from aisr.artifact.program_file import Loaded, parse, program_text
+from aisr.artifact.program_file import parse, program_text
 from aisr.artifact.prompt_page import as_markdown
 from aisr.base.files import BadArtifact
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked

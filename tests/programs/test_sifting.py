@@ -1,13 +1,11 @@
 """What of a paper is always shown, and what never is."""
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.artifact.program_file import parse, program_text
 from aisr.programs.errors import UserError
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.content import bare

@@ -12,7 +12,6 @@ import pytest
 
 from aisr.inference.judge import judge
 from aisr.lm.client import OpenLM
-from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
 from aisr.optimize.experiment.compile import compile_program

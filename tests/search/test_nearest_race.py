@@ -10,14 +10,12 @@ import pytest
 
 from aisr.artifact.program_file import parse
 from aisr.inference.evaluate import measure
-from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.metrics.scores import Scores
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.estimate import estimated
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
 from aisr.optimize.search.champion import Contender, choose, worth
@@ -86,7 +84,9 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(tmp_
 def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tmp_path: Path) -> None:
     """Though what it keeps apart is saved nowhere: the prompts are the same."""
     lm = scripted(
-        lambda request: right(request) if len(request.messages) > 1 else right(request).replace("Contradiction", "Supported")
+        lambda request: (
+            right(request) if len(request.messages) > 1 else right(request).replace("Contradiction", "Supported")
+        )
     )
     given = planned(tmp_path / "data")
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
