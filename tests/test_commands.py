@@ -128,8 +128,7 @@ def test_a_run_in_mlflow_holds_the_report_and_the_figures(compiled: Compiled, tr
     client = open_store(compiled.root).MlflowClient()
     run = compiled.printed[track].out.rstrip().rpartition(" ")[2]
     logged = {file.path for folder in ("artifact", "artifact/figures") for file in client.list_artifacts(run, folder)}
-    drawn = ["search", "cost", "f1", "confusion", *(["recall"] if track == "track2" else [])]
-    names = ("report.html", "records.json", *(f"figures/{name}.png" for name in drawn))
+    names = ("report.html", "records.json", "figures/search.png", "figures/confusion.png")
     assert {f"artifact/{name}" for name in names} <= logged
 
 
@@ -159,9 +158,7 @@ def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str,
     assert f"ranking score {100 * official['score']:.1f}" in scored.out
     beside = tmp_path / "report-report"
     assert {file.name for file in beside.iterdir()} == {"records.json", "report.html", "report.json", "figures"}
-    # On Track 2 no layer is kept, and the server states nothing: single votes have no reliability to draw.
-    drawn = {"confusion.png", "reliability.png" if track == "track1" else "recall.png"}
-    assert {file.name for file in (beside / "figures").iterdir()} == drawn
+    assert {file.name for file in (beside / "figures").iterdir()} == {"confusion.png"}
     shown = json.loads((beside / "records.json").read_text())
     assert shown["about"]["score"] == official["score"]
     assert [one["id"] for one in shown["records"]] == [row["id"] for row in read_rows(walk.gold(track))]
@@ -178,7 +175,8 @@ def test_predictions_are_packed_into_one_flat_zip(walk: Walk, aisr: Aisr, track:
     with zipfile.ZipFile(pack) as content:
         assert content.namelist() == [BOTH[track].submission.file]
         packed = content.read(BOTH[track].submission.file).decode().splitlines()
-    assert [json.loads(line) for line in packed] == read_rows(out)
+    rows = [{key: value for key, value in row.items() if key != "probabilities"} for row in read_rows(out)]
+    assert [json.loads(line) for line in packed] == rows
     assert [line["id"] for line in read_rows(out)] == [row["id"] for row in read_rows(walk.inputs(track))]
 
 
@@ -257,7 +255,8 @@ def test_the_registered_model_answers_as_mlflow_serves_it(
     mlflow = open_store(walk.root)
     model = mlflow.pyfunc.load_model(f"models:/aisr-{track}@champion")
     said = model.predict(read_rows(walk.inputs(track))[:2])
-    assert said == read_rows(predictions(walk, aisr, track, tmp_path))[:2]
+    rows = read_rows(predictions(walk, aisr, track, tmp_path))[:2]
+    assert said == [{key: value for key, value in row.items() if key != "probabilities"} for row in rows]
     with pytest.raises(mlflow.MlflowException, match=r"inputs\[0\]: "):
         model.predict([{"claim_text": "A claim without a paper or evidence."}])
 
@@ -447,7 +446,6 @@ COMPILE = ["compile", "--task", "track1", "--data", SAMPLE / "track1"]
         ["diff", REGISTERED, REGISTERED, "--task", "track1"],
         ["techreport", REGISTERED, "--task", "track1"],
         ["promote", "models:/aisr-track1/1"],
-        ["serve", REGISTERED],
         ["report", "0123456789abcdef0123456789abcdef"],
     ],
     ids=lambda words: words[0],

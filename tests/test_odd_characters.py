@@ -19,8 +19,7 @@ from aisr.programs.retrieval.elements.ranking import chunks
 from aisr.programs.retrieval.page_index import build
 from aisr.programs.retrieval.page_store import pages, reduced
 from aisr.programs.text.table import rows_of
-from aisr.tasks.full_texts import organisers_json
-from aisr.tasks.full_texts import papers as full_texts
+from aisr.tasks.context24_text_data import full_texts, organisers_json
 from support.commands import Aisr
 from support.corpora import citation, write
 

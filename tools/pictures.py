@@ -1,8 +1,7 @@
 """The pictures of the documents, from what `make demo` left: `.venv/bin/python -m tools.pictures`.
 
-Three files in `docs/`: `runs.png`, the compiles in the MLflow UI; `errors.png`, a record that was judged wrong in
-the error browser; `f1.png`, a figure of the same compile. All in light mode, with few colours and below 150 KB,
-for GitHub's width of about 850 pixels.
+Two files in `docs/`: `runs.png`, the compiles in the MLflow UI; `errors.png`, a record that was judged wrong in
+the error browser. In light mode, with few colours and below 150 KB, for GitHub's width of about 850 pixels.
 """
 
 import argparse
@@ -21,11 +20,10 @@ from tools.chromium import NoChromium, chromium
 from tools.mlflow_ui import runs
 
 HERE = Path(__file__).parents[1] / "docs"
-NAMES = ("runs.png", "errors.png", "f1.png")
+NAMES = ("runs.png", "errors.png")
 MOST_BYTES = 150_000
 SCALE = 1.5  # device pixels a CSS pixel: sharp on a good screen, and not large
 COLOURS = (256, 128, 64)
-FIGURE = "f1"
 
 
 def main() -> None:
@@ -53,7 +51,6 @@ def write(artifacts: Path, compiled: Path, out: Path) -> list[Path]:
         drawn = (
             runs(browser, artifacts, SCALE),
             errors(browser, compiled / page.FILE, chosen.id),
-            (compiled / "figures" / f"{FIGURE}.png").read_bytes(),
         )
     written = []
     for name, picture in zip(NAMES, drawn, strict=True):

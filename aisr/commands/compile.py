@@ -1,6 +1,7 @@
 """The command that compiles programs."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -91,13 +92,13 @@ def compile_(
     from aisr.artifact.program_file import check_name
     from aisr.commands import compile_told, display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
+    from aisr.inference.dry_run import DryRun
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.inference.suits import states_for
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.experiment.compile import compile_program
-    from aisr.optimize.experiment.estimate import estimates
     from aisr.optimize.experiment.plan import Plan, Watcher
-    from aisr.optimize.search.budgets import BUDGETS, settings
+    from aisr.optimize.search.budgets import settings
     from aisr.optimize.search.nearest import usual_search
     from aisr.report import write as write_report
     from aisr.tracking import store
@@ -155,10 +156,11 @@ def compile_(
         gallery=find_gallery(image_root, files["train"], artifacts),
     )
     if estimate:
-        offered = [plan.settings, *(settings(name, seed, **sizes) for name in BUDGETS)]
-        found, *others = estimates(plan, opened, teacher, offered)
-        display.say_estimate(found, decides=opened.decides, writes=not teacher.decides)
-        compile_told.say_budgets(dict(zip(BUDGETS, zip(offered[1:], others, strict=True), strict=False)))
+        run = DryRun()
+        with TemporaryDirectory() as nowhere, display.live(run.ledger) as shown:
+            silent = Watcher(lambda stage: None, shown.judged, lambda contender: None, run.add_gold)
+            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
+        display.print_estimate(run, ledger.limits)
         return
     display.note(
         f"compiling {chosen.name} on {folder} with {','.join(chain)} and {lm} "

@@ -1,28 +1,10 @@
-"""What a compile says: what it would come to with each budget, how its candidates do, and what it found."""
+"""What a compile says: how its candidates do, and what it found."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from aisr.base.text import percent
-from aisr.commands.display import note, say_failures, table
+from aisr.commands.display import note, say_failures
 from aisr.metrics.confidence import in_words
-
-
-def say_budgets(offered: Mapping[str, Any]) -> None:
-    """What a compile would come to with each budget: settings and bounds by its name."""
-    rows = [
-        [
-            name,
-            f"{settings.candidates}",
-            f"{settings.demos}",
-            *(f"{part.calls:,}" for part in (found.usual, found.most)),
-            *("?" if part.usd is None else f"{part.usd:.2f}" for part in (found.usual, found.most)),
-        ]
-        for name, (settings, found) in offered.items()
-    ]
-    if rows:
-        names = ["--budget", "candidates", "demos", "LM calls, about", "at most", "USD, about", "at most"]
-        table("the same with each budget", names, rows)
 
 
 def contender_line(contender: Any) -> str:

@@ -39,7 +39,6 @@ def retrieval(
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw the recall curves into this folder.")] = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
@@ -89,12 +88,6 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if figure is not None:
-        from aisr.report import figures
-
-        curves: dict[str, list[int | None]] = {row.name: [*row.ranks] for row in found}
-        figures.write(figure, {"recall": figures.recall_curve(curves, f"gold evidence of {len(records)} claims")})
-        display.note(f"wrote {figure / 'recall.png'}")
     if program or rerank or embeddings.ledger.spend.asked:
         display.say_spend(embeddings.ledger.spend, len(records))
 

@@ -31,7 +31,7 @@ TeacherApiBase = Annotated[
 TeacherPrice = Annotated[str | None, typer.Option(help="--price of --teacher-lm.")]
 Budget = Annotated[
     str,
-    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`. --estimate shows all."),
+    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`."),
 ]
 Demos = Annotated[int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")]
 DemoTokens = Annotated[
@@ -60,9 +60,9 @@ def chain_of(optimizer: str) -> list[str]:
 
 def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
     """Raises UserError where an optimizer has instructions written and the teacher writes none."""
-    from aisr.optimize.search.proposals import PROPOSALS
+    from aisr.optimize.search.optimizers import WRITTEN_BY_LM
 
-    writing = [step for step in chain if step in PROPOSALS]
+    writing = [step for step in chain if step in WRITTEN_BY_LM]
     if teacher.decides and writing:
         raise UserError(
             f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "

@@ -14,7 +14,7 @@ from aisr.paper.draft import Draft, Float, Sentence
 from aisr.paper.sections import part_of
 from aisr.programs.retrieval.bm25 import bm25, words
 from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
-from aisr.tasks.telling import bare, numbers
+from aisr.tasks.check import bare, numbers
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one

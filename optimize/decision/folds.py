@@ -16,7 +16,7 @@ from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, LM, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Judgements
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed

@@ -67,6 +67,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     splits["train"] = learnable(splits["train"], watcher)
     if _chooses_demos(plan, student):
         keep_apart(student, [row for found in rows.values() for row in found])
+    watcher.prepared(student, [example for found in splits.values() for example in found])
     folder = root / plan.task.name / plan.name
     with claimed(folder, identity(plan, lm, teacher, student)):
         check_price(student, splits["dev"], lm, plan.settings.max_usd_per_1000)

@@ -1,13 +1,16 @@
 """What to compile, and whom to tell of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import dspy
+
 from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.search.champion import Contender
 from aisr.optimize.search.compilation import Settings
+from aisr.programs.judges.contract import Program
 from aisr.programs.vision.images import Gallery
 from aisr.tasks.task import Task
 
@@ -31,8 +34,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Watcher:
-    """What to call as a compile goes on: a stage began, a record was judged, a contender was scored."""
+    """What to call as a compile goes on: a stage began, a record was judged, a contender was scored; and before all LM
+    calls, with the student and the labelled examples of all splits."""
 
     stage: Callable[[str], None]
     judged: Callable[[], None]
     scored: Callable[[Contender], None]
+    prepared: Callable[[Program, Sequence[dspy.Example]], None] = lambda student, examples: None

@@ -1,7 +1,7 @@
 """The program that a compile starts from, and its records: prepared, with what was fitted on the gold evidence of
-train, and no dearer than the compile may be."""
+train."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import dspy
@@ -11,10 +11,9 @@ from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeds
-from aisr.optimize.datasets.examples import Labelled, Prepares, examples, rows_of
+from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
 from aisr.optimize.experiment.plan import Plan, Watcher
-from aisr.optimize.search.cost_estimate import Bounds, bounds
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.questions import describe_options
@@ -54,14 +53,6 @@ def learnable(train: list[dspy.Example], watcher: Watcher) -> list[dspy.Example]
     if len(failures) == len(train):
         raise UserError(f"no record of train could be prepared; the first was {failures[0]}")
     return [example for example in train if "failure" not in example]
-
-
-def foretold(
-    plan: Plan, student: Program, rows: Mapping[str, Sequence[Labelled]], lm: OpenLM, teacher: OpenLM
-) -> Bounds:
-    """What a compile on these records would come to."""
-    splits = {name: examples(found) for name, found in rows.items()}
-    return bounds(plan.optimizers, plan.settings, splits, student, lm, teacher, plan.decide)
 
 
 def records_of(plan: Plan, split: str) -> Iterator[Record]:

@@ -7,6 +7,7 @@ from math import inf, log2
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
+from aisr.inference.dry_run import spend_of
 from aisr.inference.evaluate import Result, groups_of, result, scored
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
@@ -14,7 +15,6 @@ from aisr.metrics.confidence import Interval, difference_interval, nested, rungs
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
-from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Task
@@ -161,6 +161,11 @@ def check_price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM, most:
 
 
 def _price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
-    """Of a thousand records, told from some of dev that could be prepared."""
-    sample = [example for example in dev if "failure" not in example][:SAMPLE]
-    return usd_per_1000(program, sample, lm) if sample else None
+    """Of a thousand records, as a dry run of some of dev tells; None where it is unknown."""
+    price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
+    if price is None or not sample:
+        return None
+    if price == (0, 0) and not lm.decides:
+        return 0.0
+    usd = spend_of(program, sample, lm).usd
+    return None if usd is None else 1000 * usd / len(sample)

@@ -109,7 +109,7 @@ def gepa(work: Compilation) -> list[Program]:
         max_metric_calls=work.settings.candidates * (len(work.dev) + 2 * GEPA_MINIBATCH),
         reflection_minibatch_size=GEPA_MINIBATCH,
         reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.longest),
-        instruction_proposer=Reflection(work.student, work.train, work.objective.confusion),
+        instruction_proposer=Reflection(work.student, work.train, work.objective.confusion, work.teacher.adapter),
         gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task, pool)},
         num_threads=work.lm.threads,
         track_stats=True,
@@ -128,6 +128,7 @@ OPTIMIZERS: dict[str, Callable[[Compilation], list[Program]]] = {
     "simba": simba,
     "gepa": gepa,
 }
+WRITTEN_BY_LM = ("mipro", "simba", "gepa")  # those that have an LM write instructions
 
 
 def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candidate]) -> list[Candidate]:

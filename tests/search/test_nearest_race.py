@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from aisr.artifact.program_file import parse
+from aisr.inference.dry_run import spend_of
 from aisr.inference.evaluate import measure
 from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
@@ -20,7 +21,6 @@ from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
 from aisr.optimize.search.champion import Contender, choose, worth
 from aisr.optimize.search.compilation import Candidate, Settings
-from aisr.optimize.search.record_cost import usd_per_1000
 from aisr.programs.records.track1 import Track1Record
 from aisr.report import write as write_report
 from aisr.tasks.track1 import TRACK1
@@ -129,9 +129,10 @@ def test_what_costs_more_than_may_be_spent_is_not_raced() -> None:
     dear = nearest.program(TRACK1, student, rows[:8], 8, "words")
     lm = scripted(right)
     lm.lm.price = Price(1.0, 1.0)
-    bare, shown = (usd_per_1000(program, rows[8:], lm) for program in (student, dear))
-    assert bare is not None
-    assert shown is not None
+    bare, shown = (spend_of(program, rows[8:], lm).usd for program in (student, dear))
+    assert bare
+    assert shown
+    bare, shown = 1000 * bare / len(rows[8:]), 1000 * shown / len(rows[8:])
     assert shown > 1.5 * bare
     candidates = [Candidate("uncompiled", student), Candidate("nearest", dear)]
     choice = choose(TRACK1, candidates, rows[8:], lm, max_usd_per_1000=(bare + shown) / 2)

@@ -84,7 +84,7 @@ def test_the_walk(optimizer: str, split: Path, server: Loopback, artifacts: Path
     assert made["scores"]["test"]["score"] == pytest.approx(1)
     assert made["scores"]["test"]["close"] == 1
     assert made["scores"]["baseline_test"]["score"] < 0.9
-    assert {file.name for file in (folder / "figures").iterdir()} == {"search.png", "cost.png"}
+    assert {file.name for file in (folder / "figures").iterdir()} == {"search.png"}
 
     evaluated = aisr("evaluate", *at, "--program", folder, "--data", split / "test.jsonl", *lm)
     assert evaluated.code == 0, evaluated.err
@@ -107,6 +107,6 @@ def test_the_walk(optimizer: str, split: Path, server: Loopback, artifacts: Path
     assert all(line["share"] == gold[line["id"]] for line in submitted)
 
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
-    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech", "--artifacts", artifacts).code == 0
+    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
     assert "within a tenth" in (tmp_path / "tech.md").read_text()
     assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0

@@ -110,7 +110,7 @@ def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, nam
     place = logged.fetched(name, "evaluation", tmp_path)
     files = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
     assert files == {
-        "report.json", "records.json", "report.html", "figures/confusion.png", "figures/reliability.png",
+        "report.json", "records.json", "report.html", "figures/confusion.png",
     }  # fmt: skip
     report = json.loads((place / "report.json").read_text(encoding="utf-8"))
     assert round(report["score"], 4) == logged.runs[name].data.metrics["score"]
