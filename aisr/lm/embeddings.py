@@ -259,7 +259,7 @@ class Unsent:
     all_sizes: list[int] = field(default_factory=list)
     _known: set[str] = field(default_factory=set)
 
-    __hash__ = object.__hash__  # aisr.programs.retrieval.embeddings remembers texts by what embedded them
+    __hash__ = object.__hash__  # aisr.programs.retrieval.retrievers remembers texts by what embedded them
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Unsent":
         return self
