@@ -10,7 +10,7 @@ from aisr.base import digests
 from aisr.base.files import cache_folder
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.retrieval.page_index import PAGES
+from aisr.programs.retrieval.documents import PAGES
 from aisr.programs.vision.images import Gallery
 
 if TYPE_CHECKING:
