@@ -36,7 +36,7 @@ def retrieval(
     rerank: Annotated[
         int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
     ] = None,
-    context_tokens: Annotated[int, typer.Option(min=0, help="Token budget. 0: 2/5 of the paper, 600 to 3,000.")] = 0,
+    context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
     lm: LMSpec = "embedded",
@@ -99,8 +99,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.inference.retrieval_eval import by
     from aisr.optimize.evidence.rank_fit import fit_ranker, looked
     from aisr.programs.reading.lines import read
-    from aisr.programs.retrieval.bm25 import bm25
-    from aisr.programs.retrieval.embeddings import built_in
+    from aisr.programs.retrieval.retrievers import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)

@@ -25,12 +25,11 @@ from dspy.lm15 import (
 
 from aisr.base import digests, redact
 from aisr.compat.dspy import litellm_errors
+from aisr.lm.adapters import lean_adapter
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.lean_adapter import lean_adapter
-from aisr.lm.prices import Price, listed_decision_price, listed_vision, listed_window
-from aisr.lm.unavailable import LMUnavailable, check_price
+from aisr.lm.prices import LMUnavailable, Price, check_price, listed_decision_price, listed_vision, listed_window
 from aisr.programs.errors import UserError
 from aisr.programs.questions import unanswerable
 

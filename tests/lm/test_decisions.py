@@ -13,8 +13,8 @@ from aisr.inference.suits import check_suits
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
+from aisr.lm.prices import LMUnavailable
 from aisr.lm.rate_limit import RateLimiter
-from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
