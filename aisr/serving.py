@@ -27,12 +27,11 @@ from aisr.api.lm import LM, open_lm
 from aisr.api.program import ARTIFACTS, check, example, judged, refusals
 from aisr.api.signature import prediction_form, record_form
 from aisr.artifact.program_file import parse
-from aisr.base.environment import environment
 from aisr.base.files import cache_folder
 from aisr.compat.mlflow import TEMPORARILY_UNAVAILABLE
 from aisr.inference.images import attach_gallery, open_gallery
 from aisr.inference.judge import judge_all
-from aisr.lm.response_cache import tame
+from aisr.lm.response_cache import configure_cache
 from aisr.tasks.all import TASKS
 from aisr.tracking.store import artifacts_of
 
@@ -73,7 +72,7 @@ class _Served(mlflow.pyfunc.PythonModel):
         if root := os.environ.get("AISR_IMAGE_ROOT"):
             attach_gallery(loaded.program, open_gallery(Path(root), artifacts or Path(ARTIFACTS)))
         if artifacts is not None:
-            _use_cache(cache_folder(artifacts))
+            configure_cache(cache_folder(artifacts))
         self.loaded, self.lm = loaded, _lm(self.config)
         check(loaded, self.lm)
 
@@ -118,12 +117,3 @@ def _artifacts() -> Path | None:
     """The artifacts folder; None where only a server knows it."""
     named = os.environ.get("AISR_ARTIFACTS")
     return Path(named) if named else artifacts_of(mlflow.get_tracking_uri())
-
-
-def _use_cache(folder: Path) -> None:
-    """Have DSPy keep answers there, unless it has been told where, or keeps them already."""
-    import dspy
-
-    if "cache" not in vars(dspy):
-        with environment(DSPY_CACHEDIR=str(folder)):
-            tame(dspy.cache)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from aisr.metrics.credit import Credit, linearise
-from aisr.metrics.f1 import FN, FP, TP, f1_scores
+from aisr.metrics.f1 import FN, FP, TP, Credit, f1_scores, linearise
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part

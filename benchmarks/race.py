@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aisr.metrics.racing import rungs, survivors
+from aisr.metrics.confidence import rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part

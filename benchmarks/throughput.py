@@ -29,11 +29,11 @@ ROUND = count()
 PARTS = {  # of the work for a record: name, and what the path of its files holds; the first that fits
     "HTTP (DSPy's lm15, socket)": ("lm15/transports", "socket.py"),
     "request and answer (DSPy's lm15)": ("lm15",),
-    "response cache": ("response_cache.py", "dspy/clients/cache.py", "diskcache"),
+    "response cache": ("response_cache.py", "dspy/clients/cache.py", "text_store.py"),
     "adapter: prompt and parsing (DSPy)": ("dspy/adapters", "dspy/signatures", "pydantic", "json_repair"),
     "the call (rest of DSPy, tenacity)": ("dspy/", "tenacity"),
     "records, programs, decision (ours)": ("/programs/",),
-    "prediction: pace, ledger, file (ours)": ("/aisr/", "/benchmarks/"),
+    "prediction: limiter, ledger, file (ours)": ("/aisr/", "/benchmarks/"),
 }
 
 

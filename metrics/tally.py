@@ -8,8 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics.credit import Credit, linearise
-from aisr.metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ranking_value, ratio
+from aisr.metrics.f1 import FN, FP, TP, Credit, LabelScore, f1_scores, linearise, ranking_value, ratio
 from aisr.metrics.scores import Floats, Report, Scores
 
 ENOUGH = 10  # gold statements of a label, from which on its F1 is more than luck
@@ -60,7 +59,7 @@ class Tally:
         return {label: int(n) for label, n in zip(self.labels, self.support, strict=True) if n < ENOUGH}
 
     def credit(self, baseline: Self) -> Floats:
-        """The ranking score linearised at the operating point of a baseline on train (see `aisr.metrics.credit`), a
+        """The ranking score linearised at the operating point of a baseline on train (see `aisr.metrics.f1`), a
         value a record."""
         return baseline._credit.of(self.counts, self.exact)
 

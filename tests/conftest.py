@@ -108,14 +108,15 @@ def compiled(
 def cache_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """Opens DSPy's response cache, in the test's own folder, as another process would."""
     import dspy
-    from dspy.clients.cache import Cache
 
-    folder = str(tmp_path / "cache")
+    from aisr.lm.response_cache import AnswerCache
+
+    folder = tmp_path / "cache"
 
     def again() -> None:
-        if isinstance(dspy.cache, Cache) and dspy.cache.disk_cache_dir == folder:
+        if isinstance(dspy.cache, AnswerCache) and dspy.cache.disk_cache_dir == str(folder):
             dspy.cache.disk_cache.close()
-        monkeypatch.setattr(dspy, "cache", Cache(True, True, folder))
+        monkeypatch.setattr(dspy, "cache", AnswerCache(folder))
 
     again()
     yield again

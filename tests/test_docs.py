@@ -60,10 +60,10 @@ def test_without_a_demo_the_script_says_so(tmp_path: Path, monkeypatch: pytest.M
 def test_the_script_makes_them_from_a_compile(compiled: Compiled, tmp_path: Path) -> None:
     made = compiled.copied(tmp_path / "artifacts")
     try:
-        written = [*pictures.write(made.root, made.folder(), tmp_path / "out"), pictures.write_checked(tmp_path)]
+        written = pictures.write(made.root, made.folder(), tmp_path / "out")
     except NoChromium as none:
         pytest.skip(str(none))
-    assert [file.name for file in written] == [*pictures.NAMES, pictures.CHECKED]
+    assert [file.name for file in written] == [*pictures.NAMES]
     for file in written:
         assert 5_000 < file.stat().st_size <= pictures.MOST_BYTES
         with Image.open(file) as found:

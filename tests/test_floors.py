@@ -95,9 +95,7 @@ def test_imports_run_downhill(file: Path) -> None:
         assert here not in GROUND or there in GROUND, f"{file}:{line}: {here} knows nothing of {there}"
 
 
-PYTHON = [
-    path for top in (*HOUSE, "tests", "tools", "benchmarks", "data/sample") for path in (ROOT / top).rglob("*.py")
-]
+PYTHON = [path for top in (*HOUSE, "tests", "tools", "benchmarks") for path in (ROOT / top).rglob("*.py")]
 
 
 def test_no_bare_name_is_imported() -> None:
@@ -140,7 +138,7 @@ def test_no_two_files_of_a_room_import_each_other() -> None:
 
 
 TASK_ROOM = Path("aisr/tasks")
-ROOMS_OF_A_TASK = ("programs/records", "programs/signatures", "programs/judges", "metrics", "aisr/tasks", "data/sample")
+ROOMS_OF_A_TASK = ("programs/records", "programs/signatures", "programs/judges", "metrics", "aisr/tasks")
 
 
 @pytest.mark.parametrize("room", ROOMS_OF_A_TASK)

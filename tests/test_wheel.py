@@ -99,8 +99,11 @@ def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves
     assert (project / "review" / "paper.html").exists(), ran.stderr  # it stops at its limit, and says so
     (row,) = read_rows(project / "out.jsonl")
     port = free_port()
-    serve = [str(python.with_name("aisr")), "serve", "models:/aisr-track2@champion", "--port", str(port), *map(str, lm)]
-    with answering(serve, port, "/health", env, project, tmp_path / "log"):
+    serve = ["-m", "mlflow", "models", "serve", "-m", "models:/aisr-track2@champion", "--env-manager", "local"]
+    env |= {"MLFLOW_TRACKING_URI": f"sqlite:///{project / 'artifacts' / '.mlflow' / 'mlflow.db'}"}
+    env |= {"AISR_LM": "openai/local", "AISR_API_BASE": loopback.url}
+    env |= {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+    with answering([str(python), *serve, "--port", str(port)], port, "/health", env, project, tmp_path / "log"):
         record = json.dumps({"inputs": read_rows(one)}).encode()
         asked = urllib.request.Request(
             f"http://127.0.0.1:{port}/invocations", record, {"Content-Type": "application/json"}

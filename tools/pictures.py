@@ -1,9 +1,7 @@
 """The pictures of the documents, from what `make demo` left: `.venv/bin/python -m tools.pictures`.
 
-Four files in `docs/`: `runs.png`, the compiles in the MLflow UI; `errors.png`, a record that was judged wrong in
-the error browser; `f1.png`, a figure of the same compile; `check-paper.png`, the sample paper as its key judges it,
-which needs no demo (`--only check-paper.png`). All in light mode, with few colours and below 150 KB, for GitHub's width
-of about 850 pixels.
+Two files in `docs/`: `runs.png`, the compiles in the MLflow UI; `errors.png`, a record that was judged wrong in
+the error browser. In light mode, with few colours and below 150 KB, for GitHub's width of about 850 pixels.
 """
 
 import argparse
@@ -18,29 +16,24 @@ from playwright.sync_api import Browser
 from aisr.commands.options import ARTIFACTS
 from aisr.report import page, records
 from aisr.report.records import JudgedRecord
-from tools import check_paper
 from tools.chromium import NoChromium, chromium
 from tools.mlflow_ui import runs
 
 HERE = Path(__file__).parents[1] / "docs"
-NAMES = ("runs.png", "errors.png", "f1.png")
-CHECKED = "check-paper.png"
+NAMES = ("runs.png", "errors.png")
 MOST_BYTES = 150_000
 SCALE = 1.5  # device pixels a CSS pixel: sharp on a good screen, and not large
 COLOURS = (256, 128, 64)
-FIGURE = "f1"
 
 
 def main() -> None:
-    """Make them all, or the one that needs no demo."""
+    """Make them all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, default=ARTIFACTS, help="Where the compiles are.")
     parser.add_argument("--out", type=Path, default=HERE, help="Folder to write to.")
-    parser.add_argument("--only", choices=[CHECKED], help="Make this one alone.")
     given = parser.parse_args()
     try:
-        demo = () if given.only else write(given.artifacts, given.artifacts / "track1" / "demo", given.out)
-        written = [*demo, write_checked(given.out)]
+        written = write(given.artifacts, given.artifacts / "track1" / "demo", given.out)
     except (ValueError, NoChromium) as error:
         sys.exit(f"{error}\nThe pictures are made from what `make demo` leaves.")
     for file in written:
@@ -58,21 +51,12 @@ def write(artifacts: Path, compiled: Path, out: Path) -> list[Path]:
         drawn = (
             runs(browser, artifacts, SCALE),
             errors(browser, compiled / page.FILE, chosen.id),
-            (compiled / "figures" / f"{FIGURE}.png").read_bytes(),
         )
     written = []
     for name, picture in zip(NAMES, drawn, strict=True):
         (out / name).write_bytes(small(picture))
         written.append(out / name)
     return written
-
-
-def write_checked(out: Path) -> Path:
-    """Write the picture of the checked sample paper into a folder; the file. Raises `NoChromium`."""
-    out.mkdir(parents=True, exist_ok=True)
-    with chromium() as browser:
-        (out / CHECKED).write_bytes(small(check_paper.picture(browser, SCALE)))
-    return out / CHECKED
 
 
 def telling(found: list[JudgedRecord]) -> JudgedRecord:

@@ -61,20 +61,16 @@ def open_lm(
     where the embedding model of a retriever is asked, if not at `api_base`, and USD a million of its tokens.
 
     Answers are kept in DSPy's own response cache, which is the caller's: in the folder DSPY_CACHEDIR, else below the
-    home folder, or as `dspy.configure_cache` has it. It is held to a bounded memory, as for the commands; to share
-    theirs, set DSPY_CACHEDIR to `artifacts/.cache` before DSPy is first used. Raises `LMUnavailable`.
+    home folder, or as `dspy.configure_cache` has it; as text, never pickles. To share that of the commands, set
+    DSPY_CACHEDIR to `artifacts/.cache` before the first LM is opened. Raises `LMUnavailable`.
     """
-    import dspy
-
     from aisr.lm import open as opening
     from aisr.lm import unavailable
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.client import THREADS
     from aisr.lm.embeddings import Embeddings
     from aisr.lm.prices import Price
-    from aisr.lm.response_cache import tame
 
-    tame(dspy.cache)
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     try:
         where = opening.embedding_address(embedding_api_base, api_base)

@@ -106,12 +106,10 @@ class Program:
 
 def _tried(outcome: "Outcome") -> "Outcome":
     """The same; where it is a failure, whoever judges the record again has the LM asked again."""
-    import dspy
-
-    from aisr.lm.response_cache import ask_again
+    from aisr.lm.response_cache import retry_failed
 
     if outcome.failure is not None:
-        ask_again(dspy.cache)
+        retry_failed()
     return outcome
 
 

@@ -71,11 +71,9 @@ class Estimated(BaseModel):
     """What checking would cost; nothing was sent for it."""
 
     asks: str = Field(description="The language model that would be asked.")
-    calls: int = Field(description="Usual number of calls.")
-    most_calls: int
+    calls: int
     prompt_tokens: int
     usd: float | None = Field(description="None where the price is not known.")
-    most_usd: float | None
 
 
 class Started(BaseModel):

@@ -14,10 +14,11 @@ from typing import NamedTuple
 from aisr.base.files import cache_folder
 from aisr.checker.answers import Estimated, Explained, Sentence, Spent, quoted
 from aisr.checker.folders import Refused, allowed
-from aisr.checker.judges import estimated, judge_by
+from aisr.checker.judges import judge_by
 from aisr.checker.reading import read_paper
 from aisr.corrections import dismissed
 from aisr.corrections.line import Correction
+from aisr.inference.dry_run import DryRun
 from aisr.inference.images import open_gallery
 from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft, Paragraph, Place
@@ -29,8 +30,7 @@ from aisr.review.recomputed import added
 from aisr.review.verdicts import Kind, Review, Verdict
 from aisr.tasks import drafts
 from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import Checks, checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, Checks, checks
 from aisr.tasks.task import Task
 
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten
@@ -79,7 +79,7 @@ class Session:
         self.settings, self.lm = settings, lm
         self._numbers, self._lock = count(1), threading.Lock()
         self._known: OrderedDict[str, Explained] = OrderedDict()
-        self._judges = self._ready(None)
+        self._judges = self._ready(None, self.lm)
 
     def spent(self) -> Spent:
         """What all calls of the session came to so far."""
@@ -94,14 +94,13 @@ class Session:
         return [self.sentence(review, one) for one in review.verdicts]
 
     def cost(self, draft: Draft | None, found: Checks) -> Estimated:
-        """What checking would come to; nothing is sent."""
-        judges = self._judges if draft is None else self._ready(draft)
-        bounds = estimated(judges.by_kind, found, self.lm, judges.again)
-        usual, most = bounds.usual, bounds.most
-        return Estimated(
-            asks=self.lm.spec, calls=usual.calls, most_calls=most.calls, prompt_tokens=usual.prompt_tokens,
-            usd=usual.usd, most_usd=most.usd,
-        )  # fmt: skip
+        """What checking would come to by a dry run; nothing is sent."""
+        run = DryRun()
+        lm = run.open(self.lm)
+        judges = self._ready(draft, lm)
+        reviewed(draft or _alone([]), found, judges.by_kind, lm, again=None if draft is None else judges.again)
+        spend = run.ledger.spend
+        return Estimated(asks=lm.spec, calls=spend.calls, prompt_tokens=spend.prompt_tokens, usd=spend.usd)
 
     def paper(self, path: str, papers: str | None) -> Paper:
         """A paper below the folders, and what there is to check in it. Raises `Refused`."""
@@ -113,7 +112,7 @@ class Session:
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
-        judges = self._ready(paper.draft)
+        judges = self._ready(paper.draft, self.lm)
         review = reviewed(paper.draft, paper.found, judges.by_kind, self.lm, done, again=judges.again)
         return marked(added(review, paper.works), paper.gone)
 
@@ -148,8 +147,8 @@ class Session:
                 self._known.popitem(last=False)
         return said
 
-    def _ready(self, draft: Draft | None) -> "_Judges":
-        settings, lm = self.settings, self.lm
+    def _ready(self, draft: Draft | None, lm: OpenLM) -> "_Judges":
+        settings = self.settings
         folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
         gallery = open_gallery(folder, settings.artifacts, drawn)
 

@@ -128,46 +128,24 @@ def complain(text: str) -> None:
     print(f"error: {redact.secrets(text)}", file=sys.stderr)
 
 
-def say_estimate(found: Any, decides: bool = False, writes: bool = True) -> None:
-    """What a compile, or judging a paper, would come to. decides: whether a decision model judges, which is asked for
-    nothing twice; writes: whether another model writes for it."""
-    repeats = "if the cache keeps none" if decides else "if each has to be asked for twice and the cache keeps none"
-    if decides and writes:
-        repeats += ", and what is written has to be asked for twice"
-    lengths = " (an answer as long as a labelled one; a model that reasons first writes more)"
-    note(
-        f"about {_spending(found.usual)}, where every answer can be used; at most {_spending(found.most)}, {repeats}"
-        f"{'' if decides and not writes else lengths}. Nothing was sent"
-    )
-
-
-def _spending(part: Any) -> str:
-    price = "price unknown (--price gives it)" if part.usd is None else f"{part.usd:.2f} USD"
+def print_estimate(run: Any, limits: Any) -> None:
+    """What a dry run came to, and which of the limits would end the command early."""
+    spend = run.ledger.spend
+    price = "price unknown (--price gives it)" if spend.usd is None else f"{spend.usd:.2f} USD"
     embedded = ""
-    if part.embedded:
+    if run.embedded:
         price = price.replace("(--price gives", "(--price and --embedding-price give")
-        embedded = f" ({part.embedded:,} of them to embed)"
-    return (
-        f"{part.calls:,} LM calls, {part.prompt_tokens:,} prompt{embedded} and {part.completion_tokens:,} completion "
-        f"tokens, {price}"
+        embedded = f" ({run.embedded:,} of them to embed)"
+    note(
+        f"about {spend.calls:,} LM calls, {spend.prompt_tokens:,} prompt"
+        f"{embedded} and {spend.completion_tokens:,} completion tokens, {price}. Nothing was sent"
     )
-
-
-def say_ablation(parts: Mapping[str, str], found: Any) -> None:
-    """The scores of a program with less and less of its decision layer left out."""
-    rows = [
-        [name, str(part.interval), *(percent(value) for value in part.score.parts.values())]
-        for name, part in found.results.items()
-    ]
-    table("what decides", ["", "ranking score", *parts.values()], rows)
-    labels = next(iter(found.results.values())).score.per_label
-    f1 = [[label, *(percent(part.score.per_label[label].f1) for part in found.results.values())] for label in labels]
-    table("F1 by label and what decides", ["", *found.results], f1)
-    if found.error_before is not None and found.error_after is not None:
-        note(
-            f"expected calibration error: {percent(found.error_before)} of the LM alone, "
-            f"{percent(found.error_after)} with the layer"
-        )
+    if spend.completion_tokens:
+        note("  answers are taken to be as long as labelled ones; a model that reasons first writes more")
+    if limits.calls is not None and spend.calls > limits.calls:
+        note(f"warning: --max-calls {limits.calls} would end it early")
+    if limits.usd is not None and spend.usd is not None and spend.usd > limits.usd:
+        note(f"warning: --max-usd {limits.usd:g} would end it early")
 
 
 def say_confidence(held: Mapping[str, Any]) -> None:
@@ -199,11 +177,6 @@ def say_pictures(problems: dict[tuple[str, str], str]) -> None:
         note(f"  no picture: {record[:MOST_NAME]}: {path[:MOST_NAME]}: {reason}")
     if problems:
         note(f"{len(problems)} pictures cannot be shown; their captions stand in for them")
-
-
-def say_foretold(found: Any, records: int) -> None:
-    """What a prediction would come to."""
-    note(f"{records} records, each as long as those of dev: about {_spending(found)}. Nothing was sent")
 
 
 def say_spend(spend: Any, records: int = 0) -> None:

@@ -44,9 +44,8 @@ EmbeddingPrice = Annotated[
     float | None,
     typer.Option(min=0, help="USD a million tokens of a retriever's embedding model, where LiteLLM's list lacks it."),
 ]
-Estimate = Annotated[bool, typer.Option("--estimate", help="Print calls, tokens and price; do nothing.")]
-EstimateByDev = Annotated[
-    bool, typer.Option("--estimate", help="Print calls, tokens and price, told from the dev records; do nothing.")
+Estimate = Annotated[
+    bool, typer.Option("--estimate", help="Print the estimated calls, tokens and cost by a dry run, then exit.")
 ]
 Root = Annotated[
     Path, typer.Option("--artifacts", envvar="AISR_ARTIFACTS", help="Where artifacts, cache and MLflow store are.")

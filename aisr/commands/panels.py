@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Predict": {
         "predict": "predict a file of records; goes on where it was stopped",
+        "vote": "average the label probabilities of predictions files",
         "submit": "check predictions and pack the zip for the server",
         "score": "score a predictions file as the official evaluator does",
     },
@@ -49,7 +50,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
         "teacher_lm", "teacher_api_base", "teacher_price",
     ),
     "The search": (
-        "optimizer", "ensemble", "budget", "candidates", "seed", "augment", "max_usd_per_1000",
+        "optimizer", "budget", "candidates", "seed", "max_usd_per_1000",
         "limit_train", "limit_dev", "limit_test",
     ),
     "What is shown": ("demos", "demo_tokens"),

@@ -91,17 +91,17 @@ def check_paper(
         return
     prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
-    from aisr.checker.judges import estimated, judge_by
+    from aisr.checker.judges import judge_by
     from aisr.checker.reading import read_paper
     from aisr.commands import display
     from aisr.commands.review import say_review
+    from aisr.inference.dry_run import DryRun
     from aisr.inference.images import open_gallery
     from aisr.lm.open import EMBEDDED
     from aisr.review import dismissals, gate, recomputed
     from aisr.review.judging import reviewed
     from aisr.review.worth import BUILT_IN
-    from aisr.tasks.paper_checks import checks
-    from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
+    from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
 
     labels = gate.chosen(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = spending.ledger()
@@ -113,22 +113,26 @@ def check_paper(
         embedding_api_base=embedding_api_base,
         keyed=not estimate,
     )
+    dry = DryRun() if estimate else None
+    asked = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     gone = _dismissed(paper)
     found = checks(draft, cited)
     straight = sum(map(len, found.second.straight.values())) if found.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawn)
     judges = [
-        judge_by("claim", CLAIMS, program, opened, gallery, artifacts, evidence),
-        judge_by("citation", CITATIONS, cite_program, opened, gallery, artifacts, evidence),
+        judge_by("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
+        judge_by("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),
     ]
-    again = judge_by("claim", WHOLE, draft_program, opened, gallery, artifacts, evidence)
+    again = judge_by("claim", WHOLE, draft_program, asked, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
-    if estimate:
+    if dry:
         if not found.claims and not found.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
-        display.say_estimate(estimated(judges, found, opened, again), opened.decides, writes=False)
+        with display.live(dry.ledger) as shown:
+            reviewed(draft, found, judges, asked, shown.judged, again=again)
+        display.print_estimate(dry, ledger.limits)
         return
     if opened.spec == EMBEDDED:
         display.note(BUILT_IN)
@@ -138,7 +142,7 @@ def check_paper(
         "abstract, introduction, discussion and conclusion, against the whole paper"
     )
     with display.live(ledger) as shown:
-        review = reviewed(draft, found, judges, opened, shown.judged, gallery.problems, again)
+        review = reviewed(draft, found, judges, asked, shown.judged, gallery.problems, again)
     review = dismissals.marked(recomputed.added(review, cited), gone)
     failing = gate.failing(review, labels, above or 0.0)
     say_review(review, failing, notes)

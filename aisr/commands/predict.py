@@ -13,7 +13,7 @@ from aisr.commands.options import (
     RECORDS_FAILED,
     Batch,
     BatchAnswers,
-    EstimateByDev,
+    Estimate,
     Jsonl,
     LMSpec,
     ProgramName,
@@ -48,9 +48,6 @@ def predict(
             min=0.001, help="Seconds until an answer of the LM that is not complete is given up. Default: 600."
         ),
     ] = None,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Write beside each answer how sure the program is of it.")
-    ] = False,
     engine: Annotated[
         str, typer.Option(help="`threads` of this process, or `ray`: processes of a cluster.")
     ] = "threads",
@@ -59,7 +56,7 @@ def predict(
         str | None, typer.Option(help="With --engine ray: the cluster, or `auto`. Default: one of this machine alone.")
     ] = None,
     spending: Spending,
-    estimate: EstimateByDev = False,
+    estimate: Estimate = False,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Predict a file of records. Exits 1 where records failed or a limit was reached; the same command tries those
@@ -67,12 +64,14 @@ def predict(
     prepare(artifacts, program)
     from aisr.commands import display
     from aisr.inference import batch_api as batching
+    from aisr.inference.dry_run import DryRun
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.images import attach_gallery, digest_shown, find_gallery
     from aisr.inference.predict import here
     from aisr.inference.predict import predict as run
     from aisr.inference.suits import check_suits
     from aisr.lm.embeddings import Embeddings
+    from aisr.programs.reading.lines import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")
@@ -94,19 +93,18 @@ def predict(
     else:
         opened = opened_lm(**settings, reach=reach, ledger=ledger, keyed=not estimate)
     warn_of_another_lm(loaded.program, opened)
-    if estimate:
-        from aisr.programs.reading.lines import read
-        from aisr.report.foretold import embedding, foretell
-        from aisr.tracking import registry
-
-        count = sum(1 for _ in read(data, chosen.record, chosen.name))
-        dev = registry.dev_records(program, artifacts)
-        embedded = embedding(loaded.program, read(data, chosen.record, chosen.name), opened.embeddings)
-        display.say_foretold(foretell(dev, count, opened.lm.price, embedded), count)
-        return
+    dry = DryRun() if estimate else None
+    if dry:
+        opened = dry.open(opened)
     gallery = find_gallery(image_root, data, artifacts)
     check_suits(loaded.program, opened)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
+    if dry:
+        with display.live(dry.ledger) as shown:
+            for _ in here(chosen, loaded.program, opened)(read(data, chosen.record, chosen.name)):
+                shown.judged()
+        display.print_estimate(dry, ledger.limits)
+        return
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)
@@ -126,7 +124,7 @@ def predict(
         return digest_shown(loaded.program, gallery, paths)
 
     with display.live(opened.ledger) as shown:
-        summary = run(chosen, judging, data, out, identity, opened.ledger, shown.judged, confidence, pictures)
+        summary = run(chosen, judging, data, out, identity, opened.ledger, shown.judged, pictures)
     kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
     display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
     if summary.stopped:

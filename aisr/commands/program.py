@@ -41,9 +41,6 @@ def evaluate(
     reach: Reach,
     embedding_api_base: EmbeddingApiBase = None,
     limit: Limit = None,
-    ablate: Annotated[
-        bool, typer.Option("--ablate", help="Score the parts of the decision layer, and the LM without it.")
-    ] = False,
     output: Annotated[
         Path | None, typer.Option(help="Write the scores here as JSON; records and figures beside it.")
     ] = None,
@@ -61,7 +58,6 @@ def evaluate(
     from aisr.inference.replay import judge_aloud
     from aisr.inference.suits import check_suits
     from aisr.optimize.datasets.examples import labelled
-    from aisr.optimize.decision.ablation import ablate as take_apart
     from aisr.optimize.experiment.evaluation import Evaluation
     from aisr.tracking import store
 
@@ -82,15 +78,12 @@ def evaluate(
         told = judge_aloud(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
         seconds = time.monotonic() - began
         found = result(chosen, records, [one.outcome for one in told])
-        apart = take_apart(chosen, loaded.program, records, opened) if ablate else None
     display.score_table(chosen.parts, found.report())
     display.say_confidence(found.held)
-    if apart:
-        display.say_ablation(chosen.parts, apart)
     display.say_failures(found.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, len(records))
-    done = Evaluation(loaded, program, data, opened, found, apart, seconds, command_line())
+    done = Evaluation(loaded, program, data, opened, found, seconds, command_line())
     logged = _leave(done, told, output, artifacts if track else None, gallery, traces)
     raise typer.Exit(RECORDS_FAILED if found.failures or not logged else 0)
 

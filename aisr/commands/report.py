@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from aisr.commands.given import there
 from aisr.commands.lm_options import Reach
 from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Logprobs, Root, Schema, chosen_task
 from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
@@ -63,19 +62,14 @@ def report(
 def techreport(
     program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
     task: TaskName,
-    evaluation: Annotated[
-        Path | None,
-        typer.Option(help="What `aisr evaluate --ablate --output` wrote, for the ablations on test.", callback=there),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Where to write, without suffix: OUT.md and OUT.tex.")] = Path("techreport"),
+    out: Annotated[Path, typer.Option(help="Where to write it, in Markdown.")] = Path("techreport.md"),
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
     prepare(artifacts, program)
-    from aisr.artifact.manifest import evaluated, manifest
+    from aisr.artifact.manifest import manifest
     from aisr.base.files import write_whole
     from aisr.commands.display import note
-    from aisr.report import documents
     from aisr.report import techreport as content
     from aisr.tracking import registry
     from aisr.tracking.model_uri import MODEL_SCHEME
@@ -83,16 +77,12 @@ def techreport(
     loaded = load(chosen_task(task), program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
     made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
-    scored = evaluated(evaluation) if evaluation else None
-    again = content.scoring_again(loaded.program, made, program, str(artifacts))
-    sections = content.sections(loaded.task, loaded.program, made, scored, again)
-    title = content.title(made)
-    text = documents.as_markdown(title, sections)
-    write_whole(out.with_name(f"{out.name}.md"), text)
-    write_whole(out.with_name(f"{out.name}.tex"), documents.as_latex(title, sections))
-    note(f"wrote {out.resolve()}.md and {out.name}.tex beside it")
-    if missing := documents.missing(text):
-        note(f"{len(missing)} things are {documents.MISSING.strip('()')}; fill them in by hand:")
+    again = content.scoring_again(made, program, str(artifacts))
+    text = content.filled(loaded.task, loaded.program, made, again)
+    write_whole(out, text)
+    note(f"wrote {out}")
+    if missing := content.missing(text):
+        note(f"{len(missing)} things are {content.MISSING.strip('()')}; fill them in by hand:")
         for one in missing:
             note(f"  {one}")
 

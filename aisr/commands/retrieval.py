@@ -36,10 +36,9 @@ def retrieval(
     rerank: Annotated[
         int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
     ] = None,
-    context_tokens: Annotated[int, typer.Option(min=0, help="Token budget. 0: 2/5 of the paper, 600 to 3,000.")] = 0,
+    context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw the recall curves into this folder.")] = None,
     lm: LMSpec = "embedded",
     api_base: ApiBase = None,
     schema: Schema = True,
@@ -89,12 +88,6 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if figure is not None:
-        from aisr.report import figures
-
-        curves: dict[str, list[int | None]] = {row.name: [*row.ranks] for row in found}
-        figures.write(figure, {"recall": figures.recall_curve(curves, f"gold evidence of {len(records)} claims")})
-        display.note(f"wrote {figure / 'recall.png'}")
     if program or rerank or embeddings.ledger.spend.asked:
         display.say_spend(embeddings.ledger.spend, len(records))
 
@@ -106,8 +99,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.inference.retrieval_eval import by
     from aisr.optimize.evidence.rank_fit import fit_ranker, looked
     from aisr.programs.reading.lines import read
-    from aisr.programs.retrieval.bm25 import bm25
-    from aisr.programs.retrieval.embeddings import built_in
+    from aisr.programs.retrieval.retrievers import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)

@@ -6,15 +6,17 @@ from typing import Any
 import dspy
 from dspy.adapters import utils
 
+# The response cache, whose disk is ours: DSPy pickles what it keeps there.
+from dspy.clients import DISK_CACHE_DIR, Cache
+
 # A call of DSPy's own adapters is told by the LM's identity, and any other is warned of; `LedgerLM` stands in between.
 from dspy.clients._deprecation import adapter_message_call
 
 # LiteLLM with DSPy's settings of it, which silence its telemetry and its prints.
 from dspy.clients._litellm import get_litellm
 
-# The form in which answers are kept in the response cache, and back: DSPy pickles it, and we write text.
+# The form in which answers are kept in the response cache, and back.
 from dspy.clients.call_result import CACHE_FORMAT, attributes
-from dspy.clients.disk_serialization import DeserializationError
 
 # From an error of LiteLLM or of lm15 to that of DSPy which says whether a call may be sent again.
 from dspy.clients.engines.litellm_errors import litellm_errors
@@ -27,8 +29,9 @@ from dspy.clients.lm import _is_openai_reasoning_model
 
 __all__ = [
     "CACHE_FORMAT",
+    "DISK_CACHE_DIR",
     "AsyncLM15Engine",
-    "DeserializationError",
+    "Cache",
     "LM15Engine",
     "adapter_message_call",
     "attributes",

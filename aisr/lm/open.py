@@ -8,8 +8,6 @@ import logging
 from importlib.util import find_spec
 from typing import Any
 
-import dspy
-
 from aisr.base import digests
 from aisr.base.environment import environment, trim_keys
 from aisr.compat.dspy import is_reasoning_model
@@ -24,7 +22,7 @@ from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
 from aisr.lm.lean_adapter import lean_adapter
 from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
-from aisr.lm.response_cache import ask_again, tame
+from aisr.lm.response_cache import configure_cache, retry_failed
 from aisr.lm.unavailable import LMUnavailable, check_price
 
 EMBEDDED = "embedded"
@@ -58,13 +56,13 @@ def open_lm(
     where nothing is sent to it. role: what the names of its options begin with, such as `teacher-`, for errors.
     embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
     that the model string names).
-    Whoever opens one has DSPy's response cache tamed (`aisr/lm/response_cache.py`) and its connections bounded
+    Whoever opens one has DSPy's response cache keep text (`aisr/lm/response_cache.py`) and its connections bounded
     (`aisr/compat/transport.py`), and what could not be used of earlier answers asked for again.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     trim_keys()
-    tame(dspy.cache)
-    ask_again(dspy.cache)
+    configure_cache()
+    retry_failed()
     bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)

@@ -1,106 +1,114 @@
-"""DSPy's response cache, fit for long runs with many threads.
+"""DSPy's response cache, with its answers on disk as text.
 
-As it comes, it keeps the last million answers in memory, and each thread opens sixteen databases of its own, with a
-cache of their pages each. Here a few answers stay in memory, one thread looks after the databases, and whoever asks for
-what they do not hold is told so without them. What another process stores meanwhile is found by the next one. On disk
-the answers are text (`aisr/lm/text_disk.py`).
+DSPy pickles them; its restriction of pickles (`restrict_pickle`) trusts whole modules, and a pickle reaches through
+those into the modules that they import. What servers answer is plain data, so it is written as JSON, without secrets,
+and all else is no answer.
 """
 
-import atexit
+import json
+import os
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from contextvars import ContextVar
-from queue import SimpleQueue
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-REMEMBERED = 1_000  # answers; the others are on disk
-WAITING = 100  # answers that may wait to be stored: more would fill the memory, and be lost by a kill
-SMALL = {"sqlite_cache_size": 128, "sqlite_mmap_size": 0}  # pages; bytes. 32 MB and 64 MB for each of 16 databases else
-SHARDS, TIMEOUT = 16, 10  # databases; seconds: as DSPy has them
-_taming = threading.Lock()
-_heard: ContextVar[list[str] | None] = ContextVar("keys that were looked for", default=None)
+import dspy
+
+from aisr.base import redact
+from aisr.compat.dspy import CACHE_FORMAT, DISK_CACHE_DIR, Cache, attributes, plain
+from aisr.programs.reading.text_store import TextTable
+
+REMEMBERED = 1_000  # answers in memory; the others are on disk
+# Of what a server sends, all else can hold anything and is never read again.
+UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine
+USED = ("model", "choices", "usage")  # of a response of LiteLLM
+_configuring = threading.Lock()
+_recorded: ContextVar[list[str] | None] = ContextVar("keys that were looked for", default=None)
 
 
-def tame(cache: Any) -> None:
-    """Do that to `dspy.cache`, once."""
-    from cachetools import LRUCache
-
-    with _taming:
-        if isinstance(cache.disk_cache, _Keeper):
-            return
-        cache.memory_cache = LRUCache(REMEMBERED)
-        if cache.enable_disk_cache:
-            cache.disk_cache = _Keeper(_as_text(cache.disk_cache))
-            cache.cache_key = _overheard(cache.cache_key)
-
-
-def _overheard(cache_key: Callable[..., str]) -> Callable[..., str]:
-    """The same, whose keys whoever listens is told."""
-
-    def key_of(*given: Any, **named: Any) -> str:
-        key = cache_key(*given, **named)
-        if (heard := _heard.get()) is not None:
-            heard.append(key)
-        return key
-
-    return key_of
+def configure_cache(folder: Path | None = None) -> None:
+    """Have DSPy keep its answers so, once: in the folder of the cache that the caller configured, else as DSPY_CACHEDIR
+    says, else in `folder`, else in DSPy's own. Nothing is changed where the caller wants none on disk. Raises UserError
+    where the folder cannot be written."""
+    with _configuring:
+        known = vars(dspy).get("cache")
+        if known is None:
+            dspy.cache = AnswerCache(Path(os.environ.get("DSPY_CACHEDIR") or folder or DISK_CACHE_DIR))
+        elif not isinstance(known, AnswerCache) and known.enable_disk_cache:
+            known.disk_cache.close()
+            dspy.cache = AnswerCache(Path(known.disk_cache_dir))
 
 
-def listen() -> list[str]:
+def record_keys() -> list[str]:
     """A list that the keys of all answers are put into that are looked for from here on in this thread or task."""
     keys: list[str] = []
-    _heard.set(keys)
+    _recorded.set(keys)
     return keys
 
 
-def not_to_be_used(cache: Any, keys: Iterable[str]) -> None:
+def invalidate(keys: Iterable[str]) -> None:
     """Answers that failed a record are kept for as long as this process judges the same over and over, as a compile
     does, and not on disk: whoever runs the command again has them asked for again."""
-    if isinstance(cache.disk_cache, _Keeper):
+    if isinstance(dspy.cache, AnswerCache):
         for key in dict.fromkeys(keys):
-            cache.disk_cache.set_aside(key, cache.memory_cache.get(key))
+            dspy.cache.disk_cache.set_aside(key, dspy.cache.memory_cache.get(key))
 
 
-def ask_again(cache: Any) -> None:
+def retry_failed() -> None:
     """Have those asked for again from here on."""
-    if isinstance(cache.disk_cache, _Keeper):
-        for key in cache.disk_cache.forget_aside():
-            cache.memory_cache.pop(key, None)
+    if isinstance(dspy.cache, AnswerCache):
+        for key in dspy.cache.disk_cache.forget_aside():
+            dspy.cache.memory_cache.pop(key, None)
 
 
-def _as_text(store: Any) -> Any:
-    """The same databases, opened as text."""
-    from diskcache import FanoutCache
+class AnswerCache(Cache):
+    """DSPy's cache with text in place of pickles, whose keys are recorded for whoever asked for that."""
 
-    from aisr.lm.text_disk import AnswerDisk
+    def __init__(self, folder: Path) -> None:
+        super().__init__(False, True, str(folder), memory_max_entries=REMEMBERED)
+        self.enable_disk_cache = True
+        self.disk_cache = Answers(folder)
 
-    limit = store.size_limit * SHARDS  # it tells that of one database
-    store.close()
-    return FanoutCache(store.directory, shards=SHARDS, timeout=TIMEOUT, size_limit=limit, disk=AnswerDisk, **SMALL)
+    def cache_key(self, *given: Any, **named: Any) -> str:
+        key = str(super().cache_key(*given, **named))
+        if (keys := _recorded.get()) is not None:
+            keys.append(key)
+        return key
 
 
-class _Keeper:
-    """The databases of the cache, all behind one thread, which is asked by a plain queue: a future a call would cost
-    more than the answer. Of the keys a hash each is known, some 10 MB for 100,000."""
+class Answers:
+    """What DSPy's cache asks of its disk."""
 
-    def __init__(self, store: Any) -> None:
-        self._store = store
-        self._asked: SimpleQueue[_Request | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="response cache", daemon=True)
-        self._thread.start()
-        atexit.register(self.close)
-        self._known: set[int] = set()
-        self._knows_all = False
-        self._aside: dict[str, Any] = {}  # see `not_to_be_used`
-        self._asked.put(_Request(self._look_around, ()))
+    def __init__(self, folder: Path) -> None:
+        self._table = TextTable(folder)
+        self._aside: dict[str, Any] = {}  # see `invalidate`
+
+    def __contains__(self, key: str) -> bool:
+        return self.get(key) is not None
+
+    def get(self, key: str) -> Any:
+        if (aside := self._aside.get(key)) is not None:
+            return aside
+        text = self._table.get(key)
+        try:
+            found = None if text is None else json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        is_litellms = isinstance(found, dict) and found.get("_dspy_format") != CACHE_FORMAT
+        return attributes(found) if is_litellms else found
+
+    def set(self, key: str, value: Any) -> None:
+        """Raises TypeError for what is no plain data."""
+        self._table.set(key, written(value))
 
     def set_aside(self, key: str, value: Any) -> None:
         """Keep a value, or else what is stored, in this process alone."""
         value = self.get(key) if value is None else value
         if value is not None:
             self._aside[key] = value
-            self.delete(key)
+            self._table.delete(key)
 
     def forget_aside(self) -> list[str]:
         """Forget these, and the keys of them."""
@@ -109,71 +117,30 @@ class _Keeper:
             self._aside.pop(key, None)
         return keys
 
-    def get(self, key: str) -> Any:
-        if (aside := self._aside.get(key)) is not None:
-            return aside
-        return self._ask(self._store.get, key) if self._may_hold(key) else None
-
-    def set(self, key: str, value: Any) -> None:
-        """Soon: nobody waits for it as long as few do, and whoever asks for the key afterwards stands behind it in the
-        queue."""
-        self._known.add(hash(key))
-        request = _Request(self._store.set, (key, value))
-        if self._asked.qsize() < WAITING:
-            self._asked.put(request)
-        else:
-            with suppress(Exception):  # an answer less to find, as below
-                self._answer(request)
-
-    def delete(self, key: str) -> None:
-        self._ask(self._store.delete, key)
-
     def close(self) -> None:
-        """Write what is still to be written. Nothing can be asked afterwards."""
-        self._asked.put(None)
-        self._thread.join()
-
-    def __contains__(self, key: str) -> bool:
-        return self._may_hold(key) and bool(self._ask(self._store.__contains__, key))
-
-    def _may_hold(self, key: str) -> bool:
-        return not self._knows_all or hash(key) in self._known
-
-    def _look_around(self) -> None:
-        """Learn which keys there are. Whoever asks before that stands behind it in the queue."""
-        for key in self._store:
-            self._known.add(hash(key))
-        self._knows_all = True
-
-    def _ask(self, what: Any, *about: Any) -> Any:
-        return self._answer(_Request(what, about))
-
-    def _answer(self, request: "_Request") -> Any:
-        request.answered.acquire()
-        self._asked.put(request)
-        request.answered.acquire()
-        if request.error is not None:
-            raise request.error
-        return request.answer
-
-    def _work(self) -> None:
-        while (request := self._asked.get()) is not None:
-            try:
-                request.answer = request.what(*request.about)
-            except Exception as error:  # whoever asked decides; a failed `set` is an answer less to find, as in DSPy
-                request.error = error
-            if request.answered.locked():
-                request.answered.release()
+        self._table.close()
 
 
-class _Request:
-    """Something to do with the databases, and what came of it."""
+def written(value: Any) -> str:
+    """An answer as text, without the values of secret variables."""
+    known = redact.environment()
+    needed = _needed(plain(value))
+    text = json.dumps(needed)
+    # Looking through the text is quicker than through each string; it finds too much rather than too little.
+    if any(_within_json(secret) in text for _, secret in known):
+        text = json.dumps(redact.throughout(needed, known))
+    return text
 
-    __slots__ = ("about", "answer", "answered", "error", "what")
 
-    def __init__(self, what: Any, about: tuple[Any, ...]) -> None:
-        self.what = what
-        self.about = about
-        self.answer: Any = None
-        self.error: Exception | None = None
-        self.answered = threading.Lock()
+@lru_cache(maxsize=4096)
+def _within_json(text: str) -> str:
+    return json.dumps(text)[1:-1]
+
+
+def _needed(value: Any) -> Any:
+    if isinstance(value, dict) and value.get("_dspy_format") == CACHE_FORMAT:
+        responses = [{name: one[name] for name in one if name not in UNUSED} for one in value["responses"]]
+        return {**value, "responses": responses}
+    if isinstance(value, dict) and "choices" in value:
+        return {name: value[name] for name in USED if name in value}
+    return value

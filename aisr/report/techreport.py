@@ -1,17 +1,21 @@
-"""The technical report that the shared task demands (guidelines, section 3), from what was recorded.
+"""Fills `techreport.md.jinja`, the technical report that the shared task demands (guidelines, section 3), from what was
+recorded. Text from outside can end no fence and no cell, and is no markup that leads or loads anything."""
 
-What the manifest of a program does not hold is shown as missing; nothing is filled in from memory.
-"""
-
+import re
 import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
-from aisr.artifact.manifest import Evaluated, Manifest
+from aisr.artifact.manifest import Manifest, Score
+from aisr.base.redact import printable
 from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble
-from aisr.report.documents import MISSING, Block, Section, Table, Verbatim
 from aisr.tasks.task import Task
 
+TEMPLATE = Path(__file__).with_name("techreport.md.jinja")
+MISSING = "(not recorded)"
+LONGEST = 80  # characters of what is named as missing
 SPLITS = {
     "baseline_dev": "baseline, dev",
     "dev": "champion without decision layer, dev",
@@ -21,135 +25,54 @@ SPLITS = {
 }
 
 
-def sections(task: Task, program: Program, made: Manifest, evaluation: Evaluated | None, again: str) -> list[Section]:
-    """What the guidelines ask for, in their order.
+class _Whole(str):
+    """Markdown as it is to stand in the report."""
 
-    evaluation: what `aisr evaluate --ablate --output` wrote, if it was run; again: the command that scores the program
-    once more.
-    """
-    return [
-        Section("Data and preprocessing", _data(made)),
-        Section("Architecture", _architecture(program, made)),
-        Section("Prompting and retrieval", _prompting(program)),
-        Section("Procedure and hyper-parameters", _procedure(made)),
-        Section("Language models and cost", _models(made)),
-        Section("Evaluation", _evaluation(task, made, again)),
-        Section("Ablations", _ablations(task, made, evaluation)),
-        Section("Software", [Table(["package", "version"], _versions(made))]),
-    ]
+    __slots__ = ()
 
 
-def _versions(made: Manifest) -> list[list[str]]:
-    return [[name, version] for name, version in made.versions.items()]
+def filled(task: Task, program: Program, made: Manifest, again: str) -> str:
+    """The report, in Markdown. again: the command that scores the program once more."""
+    from jinja2 import Environment, FileSystemLoader
 
-
-def _data(made: Manifest) -> list[Block]:
-    rows = [[split, about.file, str(about.records), about.digest] for split, about in made.data.items()]
-    planted = made.settings.get("planted")
-    edits = (
-        f"Planted edits: {MISSING}."
-        if planted is None
-        else f"{planted} records with planted edits, at most {made.settings.get('density')} in one, were in train."
-        if planted
-        else "No records with planted edits were added to train."
+    pages = Environment(loader=FileSystemLoader(TEMPLATE.parent), finalize=_prose, keep_trailing_newline=True)
+    pages.filters |= {"known": _known, "fenced": _fenced}
+    lms = {"lm": made.lm, "teacher": made.teacher}
+    layer = made.decision
+    return pages.get_template(TEMPLATE.name).render(
+        made=made,
+        program=program,
+        again=again,
+        missing=MISSING,
+        zip=zip,
+        table=_table,
+        splits=[(name, about.file, about.records, about.digest) for name, about in made.data.items()],
+        models=[(role, *map(_known, (lm.model, lm.adapter, lm.temperature))) for role, lm in lms.items() if lm],
+        parts=list(task.parts.values()),
+        scores=[
+            (title, *_row(task, found), found.failed)
+            for split, title in SPLITS.items()
+            if (found := made.scores.get(split))
+        ],
+        gain=with_interval(*made.gain_on_test) if made.gain_on_test else MISSING,
+        cross_validated=[(name, percent(one)) for name, one in (layer.cross_validated if layer else {}).items()],
     )
-    return [
-        Table(["split", "file", "records", "SHA-256, first 16 digits"], rows),
-        edits,
-        *_corrections(made),
-        "Control characters in texts became spaces, and words that LaTeX had spaced letter by letter were joined.",
-        f"How the splits were made: {MISSING}; `aisr split` prints it. External data: {MISSING}.",
-    ]
 
 
-def _architecture(program: Program, made: Manifest) -> list[Block]:
-    members = program.members if isinstance(program, Ensemble) else {"program": program}
-    rows = [[name, option, str(value)] for name, one in members.items() for option, value in one.options.items()]
-    blocks: list[Block] = [Table(["", "option", "value"], rows)]
-    layer = program.decision
-    if layer is None or not layer.kept:
-        return [*blocks, "No decision layer: the label is the one that the model gives."]
-    weights = ", ".join(f"{weight:.3g} x {name}" for name, weight in layer.says.weights.items())
-    offsets = ", ".join(f"{label} {offset:.3g}" for label, offset in zip(layer.labels, layer.says.offsets, strict=True))
-    return [
-        *blocks,
-        f"A decision layer, fitted on train and dev for the ranking score, takes the label with the highest sum of "
-        f"log-probabilities ({weights}) and an offset a label ({offsets}). Its wording prior is a class-weighted "
-        "logistic regression on TF-IDF of words and characters, its cues one on seven counts and shares.",
-    ]
+def missing(markdown: str) -> list[str]:
+    """What a report says was not recorded, one by one: its heading, and the words that name it."""
+    found, heading = [], ""
+    for line in markdown.splitlines():
+        if line.startswith("## "):
+            heading = line.removeprefix("## ")
+        for before in line.split(MISSING)[:-1]:
+            cells = line.strip("| ").split(" | ") if line.startswith("|") else []
+            words = cells[0] if cells else re.split(r"[.;,] ", before.strip(" :"))[-1][-LONGEST:]
+            found.append(f"{heading}: {words}" if words else heading)
+    return found
 
 
-def _prompting(program: Program) -> list[Block]:
-    blocks: list[Block] = []
-    for name, predictor in program.named_predictors():
-        demos = f"Predictor {name}: {len(predictor.demos)} demonstrations"
-        blocks += [f"{demos}, and this instruction.", Verbatim(predictor.signature.instructions)]
-    return blocks
-
-
-def _procedure(made: Manifest) -> list[Block]:
-    settings = {"optimizer": made.optimizer or MISSING, **made.settings}
-    return [
-        Table(["setting", "value"], [[name, str(value)] for name, value in settings.items()]),
-        "Optimizers saw the ranking score linearised at the uncompiled program. Every candidate raced on dev by the "
-        f"official score; the champion is {made.champion or MISSING}, the baseline {made.baseline or MISSING}.",
-        "The command that made it:",
-        Verbatim(made.command or MISSING),
-    ]
-
-
-def _models(made: Manifest) -> list[Block]:
-    rows = [
-        [role, *(MISSING if value is None else str(value) for value in (about.model, about.adapter, about.temperature))]
-        for role, about in (("lm", made.lm), ("teacher", made.teacher))
-        if about
-    ]
-    spend = made.spend
-    cost = [
-        ["calls sent", str(spend.calls)],
-        ["calls answered from the cache", str(spend.cached_calls)],
-        ["prompt tokens", str(spend.prompt_tokens)],
-        ["completion tokens", str(spend.completion_tokens)],
-        ["USD", MISSING if spend.usd is None else f"{spend.usd:.4f}"],
-    ]
-    return [
-        Table(["role", "model and version", "answers as", "temperature"], rows),
-        f"Requests were sent until {made.made or MISSING}.",
-        Table(["cost of the compile", ""], cost),
-        f"Cost of predicting the test set: {MISSING}; `aisr predict` prints it.",
-    ]
-
-
-def _evaluation(task: Task, made: Manifest, again: str) -> list[Block]:
-    rows = [
-        [title, str(found), *_parts(task, found.parts), str(found.failed)]
-        for split, title in SPLITS.items()
-        if (found := made.scores.get(split))
-    ]
-    gain = with_interval(*made.gain_on_test) if made.gain_on_test else MISSING
-    return [
-        Table(["", "ranking score [95 % interval]", *task.parts.values(), "failed"], rows),
-        f"Paired difference on the held-out test split: {gain}.",
-        "Intervals are by bootstrap over records. To score the program again:",
-        Verbatim(again),
-    ]
-
-
-def _parts(task: Task, found: dict[str, float]) -> list[str]:
-    return [percent(found[name]) if name in found else MISSING for name in task.parts]
-
-
-def _corrections(made: Manifest) -> list[Block]:
-    """What of train people corrected; nothing where nobody did."""
-    if (found := made.corrections) is None:
-        return []
-    return [
-        f"{found.records} records that people corrected were in train (digest {found.digest}), {found.replaced} of "
-        f"them in the place of others; {found.left_out} were left out, as dev or test share something with them."
-    ]
-
-
-def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -> str:
+def scoring_again(made: Manifest, name: str, artifacts: str) -> str:
     """The command that scores a program once more on the test split of its compile, where it ran; a server's address is
     not known. name: as the user gave it; artifacts: the folder."""
     lm, test = made.lm, made.data.get("test")
@@ -158,26 +81,35 @@ def scoring_again(program: Program, made: Manifest, name: str, artifacts: str) -
     words += ["--lm", lm.spec or MISSING, *(["--api-base", "…"] if lm.endpoint else [])]
     words += ["--no-schema"] if lm.adapter == "ChatAdapter" else []
     words += ["--no-logprobs"] if lm.logprobs is False else []
-    words += ["--ablate"] if program.decision is not None and program.decision.ablations else []
     return shlex.join([*words, "--artifacts", artifacts]).replace("'…'", "…")
 
 
-def _ablations(task: Task, made: Manifest, evaluation: Evaluated | None) -> list[Block]:
-    blocks: list[Block] = []
-    layer = made.decision
-    if layer and layer.cross_validated:
-        rows = [[name, percent(score)] for name, score in layer.cross_validated.items()]
-        blocks += [
-            f"Decision layer, cross-validated on {layer.records or MISSING} records of train and dev:",
-            Table(["what decides", "ranking score"], rows),
-        ]
-    if evaluation is None or not evaluation.ablation:
-        return [*blocks, f"Ablation on test: {MISSING}; `aisr evaluate --ablate --output FILE` makes it."]
-    rows = [[name, str(one), *_parts(task, one.parts)] for name, one in evaluation.ablation.items()]
-    head = ["what decides", "ranking score", *task.parts.values()]
-    return [*blocks, "On the records of the evaluation:", Table(head, rows)]
+def _row(task: Task, one: Score) -> list[str]:
+    return [str(one), *(percent(one.parts[name]) if name in one.parts else MISSING for name in task.parts)]
 
 
-def title(made: Manifest) -> str:
-    """The report's heading."""
-    return f"NLPCC 2026 Shared Task 10, {made.task}: {made.name or MISSING} ({made.digest})"
+def _known(value: Any) -> Any:
+    return MISSING if value is None or value == "" else value
+
+
+def _prose(value: Any) -> Any:
+    """Text in which nothing is an element of HTML, a link or a picture."""
+    if not isinstance(value, str) or isinstance(value, _Whole):
+        return value
+    return printable(value).replace("<", "&lt;").replace("](", "]\\(").replace("][", "]\\[")
+
+
+def _table(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> _Whole:
+    lines = [[_cell(one) for one in row] for row in (header, *rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return _Whole("\n".join("| " + " | ".join(line) + " |" for line in lines))
+
+
+def _cell(value: Any) -> str:
+    return str(_prose(" ".join(str(value).split()))).replace("|", "\\|")
+
+
+def _fenced(text: str) -> _Whole:
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return _Whole(f"{fence}text\n{printable(text)}\n{fence}")

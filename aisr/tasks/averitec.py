@@ -5,25 +5,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.averitec.evidence import matched, of_pairs, of_questions
-from aisr.metrics.averitec.score import HEADLINE, Matches
+from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
-from aisr.programs.judges.averitec_evidence import filled
+from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions, filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import held
-from aisr.tasks import nlpcc
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
-from aisr.tasks.shared_evidence import evidence_keys
-from aisr.tasks.task import Searched, Task
+from aisr.programs.retrieval.retrievers import bm25
+from aisr.tasks.shared_evidence import claim_key, evidence_keys
+from aisr.tasks.task import Exhibit, Judgements, Searched, Task
 
 NAME = "averitec"
 UNANSWERABLE = "Unanswerable"  # its text is the same for many questions
@@ -74,7 +69,7 @@ def _fallback(record: AveritecRecord) -> FactCheck:
 
 def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
     """The evidence that was given, then the passages that the claim alone finds; gold are those of gold pages. The
-    verdict does not rest on pairs that nobody asked, nor on answers that do not bear on the claim."""
+    verdict does not rest on pairs that nobody asked."""
     gold = {answer.source_url for question in record.questions or () for answer in question.answers}
     shown = [
         Exhibit(
@@ -91,7 +86,7 @@ def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck |
 
 
 def _shares(record: AveritecRecord) -> set[str]:
-    return {nlpcc.claim_key(record.claim), *evidence_keys(_texts(record))}
+    return {claim_key(record.claim), *evidence_keys(_texts(record))}
 
 
 def _texts(record: AveritecRecord) -> list[str]:
@@ -111,10 +106,6 @@ def _searched(record: AveritecRecord) -> Searched:
     texts = {key: passage.text for key, passage in passages.items()}
     asked = [question.question for question in record.questions or ()]
     return Searched(record.claim, texts, [key for key, passage in passages.items() if passage.url in gold], asked)
-
-
-def _plant(records: Sequence[Any], count: int, density: int, seed: int) -> NoReturn:
-    raise UserError(f"{NAME} has no rules to plant errors by; leave out --augment")
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,6 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    plant=_plant,
     answer_right=lambda gold, answer: (
         matched(of_pairs(answer.evidence).strings, of_questions(gold.questions).strings) > HEADLINE
     ),
@@ -192,5 +182,4 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     beside=lambda record: {"claim_id": record.claim_id, "claim": record.claim},
     converter="aisr.tasks.averitec_data {file} --documents knowledge_store --out records.jsonl",
     floor=lambda example: example.floor,
-    saved=lambda options: {"sources": False, **options},
 )

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from aisr.programs.records.track1 import EvidenceItem
-from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import uncounted
-from aisr.tasks.judgements import Judgements, Plant
 from aisr.tasks.shared_evidence import evidence_keys, picture_keys
+from aisr.tasks.task import Correctable, Judgements, Said, uncounted
 
 Gold = Sequence[Sequence[str]]
 BundledT = TypeVar("BundledT", bound="Bundled")
@@ -39,8 +37,8 @@ def shared_keys(record: Bundled) -> set[str]:
     return picture_keys(record.img_paths) | evidence_keys(texts(record), captions)
 
 
-def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str], plant: Plant) -> Judgements:
-    """The labels of sentences. plant: see `Judgements`."""
+def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str]) -> Judgements:
+    """The labels of sentences."""
     return Judgements(
         labels=labels,
         neutral=neutral,
@@ -48,7 +46,6 @@ def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, 
         allowed=lambda gold: gold,
         statements=lambda example: list(example.sentences),
         grounds=lambda example: str(example.evidence),
-        plant=plant,
     )
 
 

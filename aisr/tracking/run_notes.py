@@ -43,9 +43,6 @@ def of_evaluation(done: Evaluation, name: str) -> str:
         _code(done.command),
         "\n".join(labels),
     ]
-    if done.apart:
-        parts = "\n".join(f"* {way}: {part.interval}" for way, part in done.apart.results.items())
-        lines += ["What decides:", parts]
     return "\n\n".join(lines)
 
 

@@ -3,7 +3,7 @@ PREDICTIONS.csv`.
 
 The gold is their JSON list of claims (`id`, `findings`, `figures_tables`), predictions a CSV file with a header: an id,
 and labels joined by commas, best first. By itself the score is clean: labels are stripped, a repeated one counts once,
-a claim that is left out counts 0, and labels are read (see `aisr.metrics.context24_figures.relation.gain`). With
+a claim that is left out counts 0, and labels are read (see `aisr.metrics.context24_figures.score.gain`). With
 --official-quirks it is what the organisers' scorer prints.
 """
 
@@ -15,8 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from aisr.metrics.context24_figures.ndcg import ndcg
-from aisr.metrics.context24_figures.score import DEPTHS
+from aisr.metrics.context24_figures.score import DEPTHS, ndcg
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain
 

@@ -1,7 +1,11 @@
-"""The organisers' own files of Context24's second task: `python -m aisr.metrics.context24_text.files GOLD PREDICTIONS`.
+"""Score the organisers' own files for texts: `python -m aisr.metrics.context24_text.files GOLD PREDICTIONS`.
 
 Both are JSON lists of `id` and `context`, matched by id. As in the organisers' scorer a claim that is not predicted, or
 that has no gold snippet, counts as 0, and one that gold does not know is passed over, with a warning.
+
+BERTScore (Zhang et al. 2020) needs a model and a package that have to be installed. `bert_score.score(lang="en")` takes
+the 17th layer of roberta-large, without idf weights and without rescaling; so it is high for any two English texts
+(Bölücü et al. 2024 report .77 to .87): read differences in its third digit.
 """
 
 import argparse
@@ -14,11 +18,31 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.metrics.context24_text.bertscore import likenesses
-from aisr.metrics.context24_text.rouge import KINDS, rouge
-from aisr.metrics.context24_text.snippets import matched
+from aisr.metrics.context24_text.score import KINDS, matched, rouge
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain
+
+MODEL = "roberta-large"  # what bert-score takes for English
+GIGABYTES = 1.4
+
+
+def likenesses(pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """BERTScore's F1 of pairs of a predicted and a gold text. Raises UserError where bert-score is not installed."""
+    try:
+        import bert_score
+    except ImportError as error:
+        raise UserError(
+            f"BERTScore is not installed: it needs the package bert-score, PyTorch and the model {MODEL} "
+            f"({GIGABYTES:g} GB, which bert-score downloads at its first use); pip install 'aisr[bertscore]', or leave "
+            "out --bertscore"
+        ) from error
+    distinct = list(dict.fromkeys(pairs))
+    if not distinct:
+        return {}
+    predicted, gold = zip(*distinct, strict=True)
+    _, _, found = bert_score.score(list(predicted), list(gold), lang="en")
+    return dict(zip(distinct, map(float, found), strict=True))
+
 
 Snippets = Mapping[str, Sequence[str]]
 

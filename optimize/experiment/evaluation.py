@@ -7,7 +7,6 @@ from typing import Any
 from aisr.artifact.program_file import Loaded
 from aisr.inference.evaluate import Result
 from aisr.lm.client import OpenLM
-from aisr.optimize.decision.ablation import Ablation
 
 
 @dataclass(frozen=True)
@@ -19,13 +18,9 @@ class Evaluation:
     data: Path
     lm: OpenLM
     found: Result
-    apart: Ablation | None
     seconds: float
     command: str
 
     def report(self) -> dict[str, Any]:
         """The scores, as `aisr evaluate --output` writes them."""
-        told = {**self.found.report(), **self.found.confidence()}
-        if self.apart is None:
-            return told
-        return {**told, "ablation": {name: part.report() for name, part in self.apart.results.items()}}
+        return {**self.found.report(), **self.found.confidence()}

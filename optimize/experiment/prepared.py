@@ -1,7 +1,7 @@
 """The program that a compile starts from, and its records: prepared, with what was fitted on the gold evidence of
-train, and no dearer than the compile may be."""
+train."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import dspy
@@ -11,57 +11,37 @@ from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery
 from aisr.lm.client import OpenLM
 from aisr.lm.embeddings import Embeds
-from aisr.optimize.datasets.examples import Labelled, Prepares, examples, rows_of, with_planted
-from aisr.optimize.experiment.ensemble import ensemble
+from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
 from aisr.optimize.experiment.plan import Plan, Watcher
-from aisr.optimize.search.cost_estimate import Bounds, bounds, total
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import models, seen_by
 from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
 
 def student_of(plan: Plan, lm: OpenLM, embeddings: Embeds) -> Program:
-    student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
-    if lm.brief and not plan.members:
+    student: Program = plan.task.build(plan.options)
+    if lm.brief:
         describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
 
 
 def prepared(
-    plan: Plan, student: Program, lm: OpenLM, teacher: OpenLM, say: Callable[[str], None]
+    plan: Plan, student: Program, lm: OpenLM, say: Callable[[str], None]
 ) -> tuple[Evidence, dict[str, list[Labelled]]]:
     """What was fitted on the gold evidence, which the student has from here on, and the records of all splits. Raises
     UserError where the budget is spent on their embeddings."""
     try:
         train = list(records_of(plan, "train"))
-        evidence = fit_evidence(plan, student, train, lm.window, say)
+        evidence = fit_evidence(plan, student, train, say)
         learn(student, train, say)
-        return affordable(plan, student, evidence, lm, teacher, say)
+        return evidence, {name: read_split(plan, name, evidence.preparing(plan, name, student)) for name in plan.data}
     except LMBillingError as error:
         if lm.ledger.spent_out() is None:
             raise
         raise UserError(f"{error}; not even the papers could be embedded, nothing is saved") from error
-
-
-def affordable(
-    plan: Plan, student: Program, evidence: Evidence, lm: OpenLM, teacher: OpenLM, say: Callable[[str], None]
-) -> tuple[Evidence, dict[str, list[Labelled]]]:
-    """The evidence, less of it where its size was left to us and the compile would cost more than it may; and the
-    records of all splits."""
-    limit = lm.ledger.limits.usd
-    while True:
-        rows = {name: read_split(plan, name, evidence.preparing(plan, name, student)) for name in plan.data}
-        if limit is None or evidence.budget is None:
-            return evidence, rows
-        usd = foretold(plan, student, rows, lm, teacher).usual.usd
-        less = evidence.cheaper(student, limit / usd, say) if usd is not None and usd > limit else None
-        if less is None:
-            return evidence, rows
-        evidence = less
 
 
 def learnable(train: list[dspy.Example], watcher: Watcher) -> list[dspy.Example]:
@@ -75,18 +55,6 @@ def learnable(train: list[dspy.Example], watcher: Watcher) -> list[dspy.Example]
     return [example for example in train if "failure" not in example]
 
 
-def foretold(
-    plan: Plan, student: Program, rows: Mapping[str, Sequence[Labelled]], lm: OpenLM, teacher: OpenLM
-) -> Bounds:
-    """What a compile on these records would come to."""
-    splits = {name: examples(found) for name, found in rows.items()}
-    found = []
-    for name, model in models(student).items():
-        seen = {split: [seen_by(name, example) for example in shown] for split, shown in splits.items()}
-        found.append(bounds(plan.optimizers, plan.settings, seen, model, lm, teacher, plan.decide))
-    return total(found)
-
-
 def records_of(plan: Plan, split: str) -> Iterator[Record]:
     """The records of a split; among those of train the corrected ones, which no limit cuts."""
     found = islice(read(plan.data[split], plan.task.record, plan.task.name), plan.limits.get(split))
@@ -94,7 +62,5 @@ def records_of(plan: Plan, split: str) -> Iterator[Record]:
 
 
 def read_split(plan: Plan, split: str, preparing: Prepares) -> list[Labelled]:
-    """The records of a split; those of train with the planted ones behind them."""
-    rows = rows_of(plan.task, preparing, records_of(plan, split), plan.data[split])
-    planted = plan.planted if split == "train" else 0
-    return with_planted(plan.task, preparing, rows, planted, plan.density, plan.settings.seed)
+    """The records of a split."""
+    return rows_of(plan.task, preparing, records_of(plan, split), plan.data[split])

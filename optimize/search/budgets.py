@@ -1,6 +1,6 @@
 """How thorough a search is, in one word: candidates, demos and, by them, the records that every optimizer judges.
 
-What a budget comes to is in `aisr.optimize.search.searches` for each optimizer: GEPA judges as many records as
+GEPA judges as many records as
 `candidates` times dev and two minibatches have, MIPROv2 makes twice as many trials, SIMBA as many steps of as many
 candidates.
 """

@@ -12,7 +12,7 @@ import dspy
 from dspy.teleprompt.gepa import InstructionProposer
 
 from aisr.inference.judge import Outcome
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.questions import SECTION
 from aisr.programs.retrieval.knn_demos import wording
 from aisr.programs.text.overlap import runs
@@ -70,10 +70,13 @@ class Reflection(InstructionProposer):
     the sentences in which they quote a record of train. Raises ValueError for one that is mostly quotes, which ends
     GEPA's round."""
 
-    def __init__(self, student: JudgeProgram, train: Sequence[dspy.Example], confusion: str) -> None:
+    def __init__(
+        self, student: Program, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
+    ) -> None:
         given = " ".join(predictor.signature.instructions for predictor in student.predictors())
         options = KEEP_OPTIONS if f"\n{SECTION}\n" in given else ""
-        super().__init__(max_chars=MOST_WRITTEN, additional_instructions=f"{NO_QUOTES} {options}{confusion}".strip())
+        told = f"{NO_QUOTES} {options}{confusion}".strip()
+        super().__init__(max_chars=MOST_WRITTEN, additional_instructions=told, adapter=adapter)
         rows = [row for example in train for row in student.demo_rows(example)]
         statements = [wording(row.get(student.statement)) for row in rows]
         self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(given)

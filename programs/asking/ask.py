@@ -37,7 +37,7 @@ def asking(predict: dspy.Predict, check: Check, constraints: Constraints, **inpu
     Raises `UnusableAnswer` after the second unusable answer; errors of the LM itself pass through.
     """
     config = _config(predict, constraints)
-    keys = _listen(predict)
+    keys = _record_keys(predict)
     prediction, complaint = yield from _attempt(predict, check, config=config, **inputs)
     if prediction is None and _asks_once(predict):
         raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
@@ -52,7 +52,7 @@ def asking(predict: dspy.Predict, check: Check, constraints: Constraints, **inpu
             predict, check, config=config, signature=repair, correction=correction, **inputs
         )
     if prediction is None:
-        getattr(_lm(predict), "not_to_be_used", lambda keys: None)(keys)
+        getattr(_lm(predict), "invalidate", lambda keys: None)(keys)
         raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
     return prediction
 
@@ -154,10 +154,10 @@ def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
     return config
 
 
-def _listen(predict: dspy.Predict) -> list[str]:
+def _record_keys(predict: dspy.Predict) -> list[str]:
     """Where the LM keeps answers, the keys of those that it looks for from here on."""
-    listen = getattr(_lm(predict), "listen", None)
-    return listen() if listen else []
+    record = getattr(_lm(predict), "record_keys", None)
+    return record() if record else []
 
 
 def _asks_once(predict: dspy.Predict) -> bool:

@@ -1,28 +1,29 @@
 """AVeriTeC in three typed steps: what to ask about a claim, what its documents answer, what that makes of the claim."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import dspy
 
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.layer import decide
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, FactCheck, Pair
-from aisr.programs.retrieval.documents import Collection, Passage, held
-from aisr.programs.retrieval.page_index import Indexed
+from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.retrieval.documents import Collection, Indexed, Passage, held
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
-from aisr.programs.text.sanitize import item
+from aisr.programs.text.loose_match import letters
+from aisr.programs.text.sanitize import item, plain
 from aisr.programs.vision.images import BadPicture, Gallery, find
 
+NOTHING = "no evidence was found"
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
 LOOKED_AT = 100  # places of the ranking in which gold pages are looked for
@@ -32,22 +33,14 @@ LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class AveritecOptions(LabelOptions, SearchOptions):
-    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone);
-    pairs: the most question-answer pairs that are found; fill: whether passages that come next fill the evidence up to
-    ten, as answers to "Is it true that …?" (they are marked, and the model does not see them); sources: whether the
-    verdict is told which site each answer quotes, and whether no answer at all is taken for one."""
+    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone)."""
 
     questions: int = MOST_QUESTIONS
-    pairs: int = MOST_PAIRS
-    fill: bool = True
-    sources: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.questions <= MOST_QUESTIONS:
             raise UserError(f"questions is {self.questions}; expected 0 (none are asked) to {MOST_QUESTIONS}")
-        if not 1 <= self.pairs <= MOST_PAIRS:
-            raise UserError(f"pairs is {self.pairs}; expected 1 to {MOST_PAIRS}, which is all that the score looks at")
 
 
 class AveritecJudge(LabelJudge, Ranking):
@@ -87,16 +80,15 @@ class AveritecJudge(LabelJudge, Ranking):
             pages = {answer.source_url for question in record.gold.questions for answer in question.answers}
             ranks = [rank for rank, passage in enumerate(ranking.values(), start=1) if passage.url in pages]
             asked = [item(question.question) for question in record.gold.questions]
-            evidence = gold_pairs(record.gold)
             right = {
                 "questions": asked[: self.given.questions or None],
-                "evidence": told(evidence, {}, self.given.sources),
+                "evidence": told(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
                 "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
-            if pairs := sourced(record.gold, found)[: self.given.pairs]:
+            if pairs := sourced(record.gold, found):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
@@ -108,7 +100,7 @@ class AveritecJudge(LabelJudge, Ranking):
         """The calls that are made for an example before it is judged, with answers of the usual length."""
         usual = [f"What is known about the claim that {example.claim}"] * self.given.questions
         answer = {"question": example.claim, "answer": " ".join(["answered"] * 60), "source": "D1.1"}
-        row = example.copy(questions=usual, pairs=[answer] * self.given.pairs)
+        row = example.copy(questions=usual, pairs=[answer] * MOST_PAIRS)
         return [*([(self.ask, row)] if self.given.questions else []), (self.find, row)]
 
     def embeds(self, example: dspy.Example) -> list[list[str]]:
@@ -121,26 +113,36 @@ class AveritecJudge(LabelJudge, Ranking):
     ) -> Steps[dspy.Prediction]:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
         `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
-        `named`, those that the pairs rest on."""
+        `named`, those that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to
+        "Is it true that …?": they are marked, and the model does not see them."""
         questions = yield from self._questions(claim, context)
         found = collection.best([claim, *questions], 2 * SHOWN, self.match)
         read = dict(list(found.items())[:SHOWN])
         pairs: list[SourcedPair] = []
         if read:
-            pairs = (yield from self._found(claim, context, read, questions))[: self.given.pairs]
+            pairs = (yield from self._found(claim, context, read, questions))[:MOST_PAIRS]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
         quoted = {pair.answer: read[pair.source].text for pair in pairs}
-        lines = told(evidence, quoted, self.given.sources)
         (judged,), _ = yield from self.labelled(
-            self.judge, claim, "label", lambda said: None, {}, evidence=lines, claim=claim, context=context
+            self.judge,
+            claim,
+            "label",
+            lambda _: None,
+            {},
+            claim=claim,
+            evidence=told(evidence, quoted),
+            context=context,
         )
         named = list(dict.fromkeys(pair.source for pair in pairs))
-        used = {pair.source for pair in pairs}
-        spare = [passage for key, passage in found.items() if key not in used] if self.given.fill else []
-        model = dspy.Prediction(
-            judgements=[judged], evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
+        spare = [passage for key, passage in found.items() if key not in named]
+        (final,) = decide(self.decision, [claim], passages, [judged])
+        return dspy.Prediction(
+            label=final.label,
+            evidence=together([*evidence, *filled(claim, spare)]),
+            judgements=[final],
+            named=named,
+            ranking=list(read),
         )
-        return self.conclude(self.decision, {LM: model}, claim=claim, passages=passages)
 
     def _questions(self, claim: str, context: str) -> Steps[list[str]]:
         """What has to be known about the claim; nothing where none are wanted."""
@@ -174,8 +176,8 @@ class AveritecJudge(LabelJudge, Ranking):
             lambda said: unknown_names([one.source for one in said.pairs], list(read), "passage id"),
             {
                 "pairs": {
-                    "minItems": 0 if self.given.sources else 1,
-                    "maxItems": self.given.pairs,
+                    "minItems": 0,
+                    "maxItems": MOST_PAIRS,
                     "items": {"properties": pair},
                 }
             },
@@ -185,22 +187,6 @@ class AveritecJudge(LabelJudge, Ranking):
             **more,
         )
         return list(answer.pairs)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, claim: str, passages: str, **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements`, `evidence`, `named` ids and `ranking` of one model or several,
-        by their names: the evidence of the first, then what the others have beside it, found before filled."""
-        (judged,) = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
-        first = next(iter(said.values()))
-        return dspy.Prediction(
-            label=judged.label,
-            evidence=together(pair for one in said.values() for pair in one.evidence),
-            judgements=[judged],
-            named=first.named,
-            ranking=first.ranking,
-        )
 
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
@@ -228,3 +214,63 @@ def _context(record: AveritecRecord) -> str:
         "country": record.location_ISO_code,
     }
     return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
+
+
+def told(pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+    """Pairs as a model reads them, one a line after its number, with the site that is quoted, and whether word for
+    word. quoted: the passage that each answer rests on, where it is known."""
+    rows: list[str] = []
+    for number, pair in enumerate(pairs, start=1):
+        verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+        site = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}"
+        rows.append(f"{number}. {item(pair.question)} {site}: {item(pair.answer)}")
+    return "\n".join(rows) or NOTHING
+
+
+def together(pairs: Iterable[Pair]) -> list[Pair]:
+    """Of all pairs the ten that count, each once, what was filled in last."""
+    return list(dict.fromkeys(sorted(pairs, key=lambda pair: pair.filled)))[:MOST_PAIRS]
+
+
+def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
+    """Passages as answers to a question about the claim that nobody asked."""
+    question = f"Is it true that {claim.strip().rstrip('.')}?"
+    return [Pair(question, passage.text, passage.url, filled=True) for passage in passages]
+
+
+def rendered(passages: Mapping[str, Passage]) -> str:
+    """Passages as a model reads them: one a line, each after its id and the name of the site that it is from."""
+    rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
+    return plain("\n".join(rows))
+
+
+def gold_pairs(gold: Checked) -> list[Pair]:
+    """Gold evidence as pairs, the first ten."""
+    pairs = []
+    for question in gold.questions:
+        for answer in question.answers:
+            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
+            pairs.append(Pair(question.question, f"{answer.answer}{more}", answer.source_url or ""))
+    return pairs[:MOST_PAIRS]
+
+
+def sourced(gold: Checked, found: Mapping[str, Passage]) -> list[dict[str, str]]:
+    """The gold pairs that passages of their page answer, each in the words of the passage that shares most words with
+    the gold answer; a passage answers one question."""
+    pairs = []
+    left = dict(found)
+    for pair in gold_pairs(gold):
+        words = set(pair.answer.lower().split())
+        near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
+        if near:
+            key = max(near, key=lambda place: len(near[place]))
+            pairs.append({"question": item(pair.question), "answer": item(left.pop(key).text), "source": key})
+    return pairs
+
+
+def _site(url: str) -> str:
+    """The name of the site that a page is from."""
+    try:
+        return item(urlsplit(url).hostname or "") or "unknown"
+    except ValueError:  # what is no address
+        return "unknown"

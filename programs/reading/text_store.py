@@ -1,79 +1,88 @@
-"""What was found once and is to be found again, in a folder: text, and read as text alone.
+"""What was found once and is to be found again: text, in one SQLite file, and read as text alone.
 
-diskcache pickles what it stores, and whoever can write to its files could have the reader run whatever they like; its
-`JSONDisk` still unpickles a row that says it is a pickle. Here all that is no text is not there.
+Caches that pickle what they store have whoever can write to their files run whatever they like in the reader. Here all
+that is no text is not there.
 """
 
 import json
-import re
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from diskcache import UNKNOWN, Cache, Disk, Timeout
-from diskcache.core import MODE_RAW
 from pydantic import TypeAdapter, ValidationError
 
 from aisr.programs.errors import UserError
 
 Found = TypeVar("Found")
-OWN_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.val")  # as diskcache named them
+FILE = "kept.db"
+WAITING = 60.0  # seconds, for another process that writes
 
 
-class NotText(Exception):
-    """A row that holds something else, which may be code."""
+class TextTable:
+    """Texts by their keys, shared by the threads of this process and by others. Its methods raise `sqlite3.Error`.
 
+    Raises UserError where the folder cannot hold any.
+    """
 
-class TextDisk(Disk):
-    """What `diskcache.Cache(disk=...)` asks of a disk, for keys and values that are strings."""
+    def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._rows = sqlite3.connect(folder / FILE, WAITING, check_same_thread=False, isolation_level=None)
+            with suppress(sqlite3.OperationalError):  # another process is doing the same: it is a property of the file
+                self._rows.execute("PRAGMA journal_mode=WAL")
+            self._rows.execute("PRAGMA synchronous=NORMAL")  # what is written outlives this process, not a power cut
+            self._rows.execute("PRAGMA trusted_schema=OFF")
+            self._rows.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, text TEXT)")
+        except (OSError, sqlite3.Error) as error:
+            raise UserError(
+                f"{folder}: {error}; expected a folder to keep things in, remove it or make room"
+            ) from error
 
-    def store(self, value: Any, read: bool, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
-        """Raises TypeError for what is no text."""
-        if not isinstance(value, str):
-            raise TypeError(f"a row of a text store is text, not {type(value).__name__}")
-        return 0, MODE_RAW, None, value
+    def get(self, key: str) -> str | None:
+        """The text of a key; None where there is none."""
+        rows = self._run("SELECT text FROM kept WHERE key = ?", key)
+        return rows[0][0] if rows and isinstance(rows[0][0], str) else None
 
-    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """Raises `NotText`."""
-        if mode != MODE_RAW or not isinstance(value, str):
-            raise NotText("a row is not text")
-        return value
+    def set(self, key: str, text: str) -> None:
+        """Keep a text in the place of any other."""
+        self._run("INSERT OR REPLACE INTO kept VALUES (?, ?)", key, text)
 
-    def get(self, key: Any, raw: bool) -> str:
-        """A key that is no string, which would have to be unpickled, is none of ours."""
-        return key if raw and isinstance(key, str) else ""
+    def delete(self, key: str) -> None:
+        """Keep nothing."""
+        self._run("DELETE FROM kept WHERE key = ?", key)
 
-    def remove(self, file_path: str) -> None:
-        """Rows of an earlier version may have a file; a name that somebody wrote there is not followed."""
-        if OWN_FILE.fullmatch(file_path):
-            super().remove(file_path)
+    def close(self) -> None:
+        """Give the file back."""
+        with self._lock:
+            self._rows.close()
+
+    def _run(self, statement: str, *values: str) -> list[Any]:
+        with self._lock:
+            return self._rows.execute(statement, values).fetchall()
 
 
 class TextStore:
     """Values of some form by their keys, as JSON. Raises UserError where the folder cannot hold any."""
 
     def __init__(self, folder: Path, form: TypeAdapter[Any]) -> None:
-        try:
-            self._rows = Cache(str(folder), disk=TextDisk, eviction_policy="none")
-        except (OSError, sqlite3.Error, TypeError, ValueError) as error:  # damaged or planted settings among them
-            raise UserError(
-                f"{folder}: {error}; expected a folder to keep things in, remove it or make room"
-            ) from error
+        self._table = TextTable(folder)
         self._form = form
 
     def once(self, key: str, find: Callable[[], Found]) -> Found:
         """What is kept under a key; else what is found now, and is kept. A row that is not of the form is not kept; one
         that cannot be written is found again next time."""
-        with suppress(NotText, ValidationError, sqlite3.Error, Timeout):
-            if (text := self._rows.get(key)) is not None:
+        with suppress(ValidationError, sqlite3.Error):
+            if (text := self._table.get(key)) is not None:
                 kept: Found = self._form.validate_json(text)
                 return kept
         found = find()
-        with suppress(sqlite3.Error, Timeout):
-            self._rows.set(key, json.dumps(self._form.dump_python(found)))
+        with suppress(sqlite3.Error):
+            self._table.set(key, json.dumps(self._form.dump_python(found)))
         return found
 
     def __enter__(self) -> "TextStore":
@@ -82,4 +91,4 @@ class TextStore:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._rows.close()
+        self._table.close()

@@ -29,7 +29,7 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     assert finished.code == 0, finished.err
     folder = artifacts / "track1" / "stated"
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["options"]["chances"] == "auto"
+    assert manifest["options"]["states"] is True
     sources = manifest["decision"]["sources"]
     assert set(sources) == {"stated", "vote"}
     assert f"{sources['vote']} of {sum(sources.values())} labels came with no usable" in " ".join(finished.out.split())
@@ -41,19 +41,16 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     out = artifacts / "predicted.jsonl"
     data = artifacts / "few.jsonl"
     data.write_text("".join((SAMPLE / "track1" / "test.jsonl").read_text().splitlines(keepends=True)[:4]))
-    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out, "--confidence"]
+    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out]
     assert aisr("predict", *words, *lm).code == 0
     for line in read_rows(out):
         # One label of each longer paragraph is a vote, unless a fitted layer made a probability of it.
         kept = manifest["decision"]["kept"] is not None
-        assert (line["confidence"] is not None) == (kept or len(line["labels"]) == 1)
+        assert (None not in line["probabilities"]) == (kept or len(line["labels"]) == 1)
 
 
 def test_a_vote_is_asked_for_as_it_always_was(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "voted", "--no-track"]
-    assert aisr("compile", *at, *FEW, *lm, "--chances", "vote", "--no-decide").code == 0
+    assert aisr("compile", *at, *FEW, *lm, "--no-states", "--no-decide").code == 0
     assert not any("how likely" in json.dumps(asked.body) for asked in loopback.asked)
-    refused = aisr("compile", *at, *FEW, *lm, "--chances", "samples")
-    assert refused.code == 2
-    assert "--samples" in refused.err

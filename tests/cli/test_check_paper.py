@@ -18,13 +18,13 @@ from aisr.paper.open import READERS
 from aisr.programs.labels import IN_DRAFTS
 from aisr.programs.text.tokens import tokens
 from aisr.review.verdicts import EXACT
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback
-from tools.sample_key import FOLDER, answer, faults, letters
+from support.sample_key import FOLDER, answer, faults, letters
 
 # Of a sentence the label is the second look's.
 FAULTS = [{**one, "label": str(IN_DRAFTS.get(one["label"], one["label"]))} for one in faults()]

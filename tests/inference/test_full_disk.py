@@ -6,13 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
 from aisr.base.files import CannotWrite, writing
-from aisr.lm.response_cache import tame
+from aisr.lm.response_cache import configure_cache
 from aisr.report import figures
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking.store import NoStore, open_store, reason
@@ -69,7 +68,7 @@ def split(given: Path, out: Path) -> list[object]:
 def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     words: Callable[[Path, Path], list[object]], room: int, named: str, aisr: Aisr, tmp_path: Path
 ) -> None:
-    tame(dspy.cache)  # while there is room
+    configure_cache()  # while there is room
     given, out = tmp_path / "given", tmp_path / "out"
     given.mkdir()
     command = [*words(given, out), "--task", "track1"]

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.score_files import score_files
-from aisr.metrics.matching import Mismatch
+from aisr.inference.score_files import Mismatch, score_files
 from aisr.programs.reading.lines import BadLine
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

@@ -10,9 +10,8 @@ from aisr.inference.confidence import held, of_record
 from aisr.inference.evaluate import result
 from aisr.inference.judge import Outcome, judge_all
 from aisr.inference.predict import here, predict
-from aisr.inference.predictions_file import CannotResume
 from aisr.inference.submission import check
-from aisr.metrics.calibration import selective_accuracy
+from aisr.metrics.judgements import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.asking.stated import FIELD
@@ -33,26 +32,21 @@ def sure(request: Any) -> str:
     return written(question(request), {"sentence_labels": labels, FIELD: stated})
 
 
-def predicted(folder: Path, confidence: bool) -> Path:
+def predicted(folder: Path) -> Path:
     data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
     lm = scripted(sure)
     judging = here(TRACK1, TRACK1.build({"states": True}), lm)
-    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger, confidence=confidence)
+    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger)
     return out
 
 
-def test_a_predictions_file_says_it_where_asked_for_and_a_submission_leaves_it_out(tmp_path: Path) -> None:
-    out = predicted(tmp_path, confidence=True)
-    assert [line["confidence"] for line in read_rows(out)] == [0.9, 0.55, None]
+def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out(tmp_path: Path) -> None:
+    out = predicted(tmp_path)
+    found = [line["probabilities"] for line in read_rows(out)]
+    assert [found[k][1] and found[k][1]["Contradiction"] for k in range(3)] == [0.9, 0.55, None]
     checked = check(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
     assert not checked.problems
     assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
-    with pytest.raises(CannotResume, match="confidence"):  # half a file with it and half without would mislead
-        predicted(tmp_path, confidence=False)
-
-
-def test_it_is_not_there_unless_asked_for(tmp_path: Path) -> None:
-    assert all("confidence" not in line for line in read_rows(predicted(tmp_path, confidence=False)))
 
 
 def test_votes_failures_and_tasks_without_labels_have_none() -> None:
@@ -68,7 +62,7 @@ def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     shown = [program.prepare(record) for record in RECORDS]
     found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
     assert set(found.held) == {"stated"}  # the one vote of the third record is no probability
-    told = Evaluation(None, "", Path(), None, found, None, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
     assert told["judgements"] == 5
     assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
     assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
@@ -78,7 +72,7 @@ def test_a_program_that_only_votes_has_nothing_to_be_held_to() -> None:
     program = TRACK1.build({})
     shown = examples(TRACK1, program)
     found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right)))
-    told = Evaluation(None, "", Path(), None, found, None, 0.0, "").report()  # type: ignore[arg-type]
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()  # type: ignore[arg-type]
     assert "confidence" not in told
 
 

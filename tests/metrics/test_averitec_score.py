@@ -12,7 +12,6 @@ import nltk
 import numpy as np
 import pytest
 
-from aisr.metrics.averitec.evidence import matched, of_questions
 from aisr.metrics.averitec.files import (
     Official,
     PaperPrediction,
@@ -23,10 +22,8 @@ from aisr.metrics.averitec.files import (
     score_official,
     score_paper,
 )
-from aisr.metrics.averitec.meteor import meteor
-from aisr.metrics.averitec.score import Matches
-from aisr.metrics.averitec.synonyms import synonyms
-from aisr.metrics.averitec.words import words
+from aisr.metrics.averitec.meteor import meteor, synonyms, words
+from aisr.metrics.averitec.score import Matches, matched, of_questions
 from aisr.metrics.confidence import score_interval
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
@@ -153,7 +150,10 @@ def written(file: Path, content: Any) -> Path:
 
 def command(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "aisr.metrics.averitec", *map(str, words)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "aisr.metrics.averitec.files", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

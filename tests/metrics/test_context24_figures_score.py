@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from aisr.metrics.confidence import difference_interval, score_interval
 from aisr.metrics.context24_figures import files as figure_files
-from aisr.metrics.context24_figures.ndcg import ndcg
-from aisr.metrics.context24_figures.relation import gain, official_gain
-from aisr.metrics.context24_figures.score import Ranked
+from aisr.metrics.context24_figures.score import Ranked, gain, ndcg, official_gain
 from aisr.programs.errors import UserError
 from aisr.programs.records.context24_figures import Sought
 from support.paths import ROOT

@@ -13,8 +13,7 @@ import pytest
 from aisr.metrics.confidence import score_interval
 from aisr.metrics.context24_text import files as text_files
 from aisr.metrics.context24_text.files import score_official
-from aisr.metrics.context24_text.rouge import KINDS, rouge
-from aisr.metrics.context24_text.score import Grounded
+from aisr.metrics.context24_text.score import KINDS, Grounded, rouge
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
 from support.paths import TESTS
@@ -80,7 +79,7 @@ def test_the_report_says_what_the_number_does_not() -> None:
 
 def test_a_pair_is_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
     first = Grounded.of([[METHOD]], [said(OTHER)])
-    monkeypatch.setattr("aisr.metrics.context24_text.rouge._scorer", lambda: pytest.fail("scored again"))
+    monkeypatch.setattr("aisr.metrics.context24_text.score._scorer", lambda: pytest.fail("scored again"))
     assert Grounded.of([[METHOD]], [said(OTHER)]).rouge.tolist() == first.rouge.tolist()
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from aisr.metrics.credit import Credit, linearise
-from aisr.metrics.f1 import f1_scores
+from aisr.metrics.f1 import Credit, f1_scores, linearise
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2

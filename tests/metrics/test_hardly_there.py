@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aisr.metrics.racing import survivors
+from aisr.metrics.confidence import survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.metrics.track1 import tally_track1

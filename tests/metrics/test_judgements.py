@@ -5,8 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from aisr.metrics.calibration import calibration_error
-from aisr.metrics.judgements import Gold, raised, ranking_score, tally
+from aisr.metrics.judgements import Gold, calibration_error, raised, ranking_score, tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import evidence_found, tally_track2
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.metrics.matching import Mismatch, match
+from aisr.inference.score_files import Mismatch, match
 
 GOLD = ["track1-000001", "track1-000002", "track1-000003"]
 

@@ -222,8 +222,7 @@ def test_the_scores_import_no_dspy() -> None:
         "aisr.metrics.track1",
         "aisr.metrics.track2",
         "aisr.metrics.confidence",
-        "aisr.metrics.credit",
-        "aisr.metrics.matching",
+        "aisr.metrics.f1",
     )
     code = f"import sys, {', '.join(scores)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,8 +9,7 @@ import pytest
 from dspy.lm15 import Request
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
-from aisr.metrics.confidence import difference_interval
-from aisr.metrics.racing import nested, rungs, survivors
+from aisr.metrics.confidence import difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1

@@ -1,12 +1,10 @@
 """A claim goes through three steps, questions, answers and a verdict; every answer rests on a passage."""
 
-import json
 from typing import Any
 
 import pytest
 from dspy.lm15 import Request
 
-from aisr.artifact.program_file import parse, program_text
 from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
@@ -14,10 +12,9 @@ from aisr.metrics.averitec.score import Matches
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.records.averitec import AveritecRecord, FactCheck
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import WORDS, held, pieces
+from aisr.programs.retrieval.retrievers import bm25
 from aisr.tasks.averitec import AVERITEC
 from support.averitec import claim, passages, quoting
 from support.awaited import awaited
@@ -108,17 +105,6 @@ def test_the_verdict_sees_who_is_quoted_and_whether_word_for_word() -> None:
     assert "2. When? news.example: In spring" in evidence
 
 
-def test_programs_that_were_saved_before_sources_were_shown_ask_what_they_asked() -> None:
-    saved = json.loads(program_text(AVERITEC, AveritecJudge(questions=0)))
-    del saved["options"]["sources"]
-    saved["options"]["fill"] = False
-    before = parse(json.dumps(saved), "an older program").program
-    assert before.options["fill"] is False
-    lm = scripted(said)
-    answer(before, claim(), lm)
-    assert "news.example, word" not in wording(requests(lm)[-1])
-
-
 def test_filling_up_costs_no_call_and_is_marked() -> None:
     def one(request: Request) -> str:
         shown = passages(question(request))
@@ -128,20 +114,18 @@ def test_filling_up_costs_no_call_and_is_marked() -> None:
             return written(question(request), {"pairs": [pair]})
         return said(request)
 
-    outcomes = {}
-    for fill in (False, True):
-        lm = scripted(one)
-        outcomes[fill] = answer(AveritecJudge(questions=0, fill=fill), claim(), lm)
-        assert len(requests(lm)) == 2
-    assert [pair.filled for pair in outcomes[False].evidence] == [False]
-    assert [pair.filled for pair in outcomes[True].evidence] == [False] + [True] * 9
-    assert len({pair.answer for pair in outcomes[True].evidence}) == 10
-    lines = AVERITEC.line(outcomes[True])["evidence"]
+    lm = scripted(one)
+    outcome = answer(AveritecJudge(questions=0), claim(), lm)
+    assert len(requests(lm)) == 2
+    assert [pair.filled for pair in outcome.evidence] == [False] + [True] * 9
+    assert len({pair.answer for pair in outcome.evidence}) == 10
+    lines = AVERITEC.line(outcome)["evidence"]
     assert "filled" not in lines[0]
     assert lines[1]["filled"] is True
     gold = claim().gold
     assert gold is not None
-    before, after = (Matches.of([gold], [outcomes[fill]]).evidence[0] for fill in (False, True))
+    found_alone = FactCheck(outcome.label, outcome.evidence[:1])
+    before, after = (Matches.of([gold], [one]).evidence[0] for one in (found_alone, outcome))
     assert after >= before
 
 
@@ -198,25 +182,7 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     assert AVERITEC.answer(found) == answer(program, claim(), lm)
 
 
-def test_an_ensemble_has_the_evidence_of_all_its_members() -> None:
-    def by_members(request: Request) -> str:
-        prompt = question(request)
-        shown = passages(prompt)
-        if not shown:
-            return quoting(prompt)
-        asked = field(prompt, "questions") is not None
-        pair = {"question": "Asked?" if asked else "Not asked?", "answer": "Yes.", "source": next(iter(shown))}
-        return written(prompt, {"pairs": [pair]})
-
-    both = Ensemble({"asks": AveritecJudge(questions=2), "looks": AveritecJudge(questions=0)})
-    lm = scripted(by_members)
-    said = judge(AVERITEC, both, both.prepare(claim()), lm).answer
-    assert isinstance(said, FactCheck)
-    assert [pair.question for pair in said.evidence if not pair.filled] == ["Asked?", "Not asked?"]
-    assert len(requests(lm)) == 5
-
-
-@pytest.mark.parametrize("options", [{"questions": 6}, {"pairs": 0}, {"pairs": 11}, {"questions": -1}])
+@pytest.mark.parametrize("options", [{"questions": 6}, {"questions": -1}])
 def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="expected"):
         AveritecJudge(**options)

@@ -22,19 +22,16 @@ from support.loopback import Asked, Loopback
 from support.paths import ROOT
 from support.trap import Trap
 
-RAW, PICKLE = 1, 4  # what diskcache calls the form of a value
 HOUSE = ("programs", "metrics", "optimize", "aisr", "tools", "benchmarks")
-RUNS_CODE = {"pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib", "jsonpickle"}
-CACHES = ("Cache", "FanoutCache", "Deque", "Index")  # of diskcache
-STORES = {"programs/reading/text_store.py": "TextDisk", "aisr/lm/response_cache.py": "AnswerDisk"}
+RUNS_CODE = {"pickle", "cloudpickle", "dill", "marshal", "shelve", "joblib", "jsonpickle", "diskcache"}
 
 
-def planted(folder: Path, mode: int, value: object) -> None:
-    """Every row below a folder made one of a form and value."""
+def planted(folder: Path, value: object) -> None:
+    """Every row below a folder made one of a value."""
     met = 0
-    for file in folder.rglob("cache.db"):
+    for file in folder.rglob("kept.db"):
         with closing(sqlite3.connect(file)) as rows, rows:
-            met += rows.execute("UPDATE Cache SET mode = ?, value = ?", (mode, value)).rowcount
+            met += rows.execute("UPDATE kept SET text = ?", (value,)).rowcount
     assert met
 
 
@@ -69,8 +66,8 @@ def test_a_planted_row_is_not_run_and_not_believed(
     first = found(kept)
     assert first
     mark = kept / "mark"
-    said = {"a pickle": (PICKLE, pickle.dumps(Trap(mark))), "another form": (RAW, '{"0": 1}'), "no JSON": (RAW, "[")}
-    planted(kept, *said[planting])
+    said = {"a pickle": pickle.dumps(Trap(mark)), "another form": '{"0": 1}', "no JSON": "["}
+    planted(kept, said[planting])
     assert found(kept) == first
     assert not mark.exists()
     monkeypatch.setattr(ocr, "pieces", lambda file: pytest.fail("read again, though it was kept"))
@@ -79,15 +76,15 @@ def test_a_planted_row_is_not_run_and_not_believed(
 
 
 def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:
-    (tmp_path / "cache.db").write_bytes(b"no database, " * 400)
+    (tmp_path / "kept.db").write_bytes(b"no database, " * 400)
     with pytest.raises(UserError, match="remove it"):
         TextStore(tmp_path, TypeAdapter(list[str]))
 
 
 def test_a_value_that_cannot_be_kept_is_found_all_the_same(tmp_path: Path) -> None:
     with TextStore(tmp_path, TypeAdapter(list[str])) as store:
-        with closing(sqlite3.connect(tmp_path / "cache.db")) as rows, rows:
-            rows.execute("DROP TABLE Cache")
+        with closing(sqlite3.connect(tmp_path / "kept.db")) as rows, rows:
+            rows.execute("DROP TABLE kept")
         assert store.once("a", lambda: ["found"]) == ["found"]
 
 
@@ -101,7 +98,7 @@ def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
     first = Embeddings(address=loopback.url).of("openai/embedder")(["a text"])
     cache_anew()
     mark = tmp_path / "mark"
-    planted(tmp_path / "cache", PICKLE, pickle.dumps(Trap(mark)))
+    planted(tmp_path / "cache", pickle.dumps(Trap(mark)))
     assert (Embeddings(address=loopback.url).of("openai/embedder")(["a text"]) == first).all()
     assert not mark.exists()
     assert len(loopback.asked) == 2
@@ -110,22 +107,14 @@ def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
 FILES = sorted(path for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
 
 
-def unsafe(node: ast.AST, disk: str | None) -> str | None:
-    """What a part of a module does that can run what is read; None where it does nothing of the kind. disk: what the
-    caches of this module are told to read with, None where it may have none."""
+def unsafe(node: ast.AST) -> str | None:
+    """What a part of a module does that can run what is read; None where it does nothing of the kind."""
     modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
     modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
     if RUNS_CODE.intersection(module.partition(".")[0] for module in modules):
         return "imports what runs code as it reads"
-    if any(module.partition(".")[0] == "diskcache" for module in modules):
-        harmless = isinstance(node, ast.ImportFrom) and {one.name for one in node.names} <= {"UNKNOWN"}
-        if disk is None and not harmless:
-            return "keeps things in another way than aisr.programs.reading.text_store"
     if isinstance(node, ast.keyword) and node.arg == "allow_pickle" and not is_false(node.value):
         return "allows pickles"
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CACHES:
-        given = [one.value.id for one in node.keywords if one.arg == "disk" and isinstance(one.value, ast.Name)]
-        return None if given == [disk] else "opens a cache whose disk is not text alone"
     return None
 
 
@@ -135,24 +124,18 @@ def is_false(value: ast.expr) -> bool:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_nothing_is_unpickled_anywhere(file: Path) -> None:
-    disk = STORES.get(str(file.relative_to(ROOT)))
-    found = [(node, unsafe(node, disk)) for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    found = [(node, unsafe(node)) for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
     assert [f"{file}:{getattr(node, 'lineno', '')} {said}" for node, said in found if said] == []
 
 
 @pytest.mark.parametrize(
     "code",
     [
-        "import diskcache",
-        "import diskcache.core as d",
         "from diskcache import Cache",
-        "from diskcache.core import Cache",
         "import cloudpickle.cloudpickle",
         "from pickle import loads",
         "numpy.load(file, allow_pickle=True)",
-        "FanoutCache(folder)",
-        "Cache(folder, disk=JSONDisk)",
     ],
 )
 def test_what_could_be_is_found(code: str) -> None:
-    assert any(unsafe(node, None) for node in ast.walk(ast.parse(code)))
+    assert any(unsafe(node) for node in ast.walk(ast.parse(code)))

@@ -20,8 +20,7 @@ from aisr.report import page as error_page
 from aisr.report import write as write_report
 from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
 from aisr.report.thumbnails import LONGEST, Thumbnails
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.task import Task
+from aisr.tasks.task import Exhibit, Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support.pages import listening
@@ -65,10 +64,7 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
         assert one.statements[0].text in asked
         assert "Supported" in str(one.calls[0].answer)
         assert sum(one.statements[0].chances) == pytest.approx(1, abs=0.01)
-    assert {file.name for file in (made.folder / "figures").iterdir()} == {
-        f"{name}.png"
-        for name in ("search", "cost", "f1", "confusion", "reliability", *(["recall"] if task is TRACK2 else []))
-    }
+    assert {file.name for file in (made.folder / "figures").iterdir()} == {"search.png", "confusion.png"}
     assert (made.folder / "report.html").stat().st_size > 10_000
 
 

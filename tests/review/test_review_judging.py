@@ -5,20 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.records.draft import DraftRecord
 from aisr.review import page as paper_page
 from aisr.review.evidence import as_read
 from aisr.review.judging import Judge, judged, reviewed
 from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict, hidden
 from aisr.tasks.check import Check
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.paper_checks import checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE, as_if_faultless
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
+from aisr.tasks.task import Exhibit
 from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written
 
@@ -64,12 +60,6 @@ def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
     assert [piece.key for piece in found.evidence] == ["P1", "P2"]
     assert found.evidence[found.marks[0].piece].lines == (papers.CITED["P2"],)
     assert [mark.place for mark in found.marks] == list(range(1, len(found.marks) + 1))
-
-
-def test_an_ensemble_judges_as_well() -> None:
-    both = Ensemble({"one": CLAIMS.build({}), "two": CLAIMS.build({"unit": "paragraph"})})
-    found = judged(Judge("claim", CLAIMS, both), [papers.claim_check()], scripted(answers))
-    assert [one.label for one in found] == SAID
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
@@ -184,16 +174,3 @@ def test_rows_belong_to_the_item_above_them() -> None:
 SECOND = Check(DraftRecord.model_validate(
     {"id": "a", "paragraph": "It is.", "sentences": [{"sentence": "It is."}], "evidence_bundle": []}
 ), 0, (0,))  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "check", [papers.claim_check(), papers.citation_check(), SECOND], ids=["claim", "citation", "again"]
-)
-def test_a_faultless_record_is_the_same_but_for_its_labels(check: Any) -> None:
-    made = as_if_faultless(check.record)
-    assert made.gold is not None
-    before, after = (json.loads(one.model_dump_json()) for one in (check.record, made))
-    for name in ("label", "sentence_label", "evidence_para_ids", "sentences"):
-        before.pop(name, None)
-        after.pop(name, None)
-    assert before == after

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from aisr.inference.dry_run import spend_of
 from aisr.inference.judge import judge
 from aisr.lm.open import open_lm
-from aisr.optimize.search.record_cost import costs
 from aisr.programs.questions import describe_options
 from aisr.programs.reading.lines import read
 from support import decisions
@@ -67,10 +67,10 @@ def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopba
     describe_options(program)
     for record in list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]:
         example = program.prepare(record)
-        (cost,) = costs(program, [example], lm, (), 0, most=False)
+        spend = spend_of(program, [example], lm)
         loopback.asked.clear()
         judge(task, program, example, lm)
         (asked,) = loopback.asked
         arrived = len(asked.body["input"] + str(asked.body["questions"])) / 4
-        assert (cost.calls, cost.completion) == (1, 0)
-        assert 0.5 * arrived < cost.prompt < 1.3 * arrived
+        assert (spend.calls, spend.completion_tokens) == (1, 0)
+        assert 0.5 * arrived < spend.prompt_tokens < 1.3 * arrived

@@ -92,7 +92,7 @@ def test_the_walk(
 
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
     assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
-    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech", "--artifacts", artifacts).code == 0
+    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
     ranked = aisr("retrieval", data / "test.jsonl", *at, "--retrievers", "bm25")
     assert ranked.code == 0, ranked.err
 

@@ -93,7 +93,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
 
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
     assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
-    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech", "--artifacts", artifacts).code == 0
+    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
 
 
 def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from aisr.metrics.scores import value
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.records.draft import DraftRecord
-from aisr.tasks.correctable import Said
 from aisr.tasks.draft import DRAFT
+from aisr.tasks.task import Said
 from support import scripted
 from support.corpora import read_rows
 from support.loopback import Asked
@@ -94,20 +94,6 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
     assert score(["Supported", "Contradicted"], ["Not found"]) == pytest.approx((3 / 4 + 1) / 2)
     assert score(["Supported", "Supported"], ["Not found"]) == pytest.approx(((2 / 3 + 0 + 1) / 4 + 0.5) / 2)
     assert score(None, None) == 0
-
-
-def test_planted_edits_have_the_labels_of_drafts() -> None:
-    facts = record(
-        "Supported", "Supported", evidence_bundle=[*ROW["evidence_bundle"], {"type": "text", "text": "61.0"}]
-    )
-    made = DRAFT.labelled.plant([facts], 4, 1, 0)
-    assert {str(one.label) for row in made for one in row.sentences} == {
-        "Supported",
-        "Contradicted",
-        "Beyond the evidence",
-    }
-    assert all(one.sentence in row.paragraph for row in made for one in row.sentences)
-    assert DRAFT.labelled.plant([record("Not found", "Supported")], 4, 1, 0) == []
 
 
 def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:

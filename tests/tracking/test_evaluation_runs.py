@@ -42,7 +42,7 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", KEY)
         patch.chdir(root.parent)
-        written = ["--output", root.parent / "scores.json", "--ablate"]
+        written = ["--output", root.parent / "scores.json"]
         printed = {
             "compile": made.printed["track1"],
             "folder": aisr("evaluate", *judged, made.folder(), *written, *made.lm),
@@ -110,11 +110,10 @@ def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, nam
     place = logged.fetched(name, "evaluation", tmp_path)
     files = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
     assert files == {
-        "report.json", "records.json", "report.html", "figures/confusion.png", "figures/reliability.png",
+        "report.json", "records.json", "report.html", "figures/confusion.png",
     }  # fmt: skip
     report = json.loads((place / "report.json").read_text(encoding="utf-8"))
     assert round(report["score"], 4) == logged.runs[name].data.metrics["score"]
-    assert ("ablation" in report) == (name == "folder")
     if name == "folder":
         assert report == json.loads(logged.output.read_text(encoding="utf-8"))
 
@@ -125,7 +124,6 @@ def test_the_description_says_how_it_did_and_by_which_command(logged: Logged) ->
     assert score is not None
     assert f"**aisr-track1 v1** on 6 records of test.jsonl: **{score[1]} {score[2]}**" in said
     assert "* Contradiction: F1 " in said
-    assert "* majority label: " in said
     assert "    aisr evaluate --task track1 " in said
     assert "--api-base …" in said
 

@@ -112,7 +112,7 @@ def test_another_predicts_and_reads_with_nothing_but_the_address(team: Team, ais
     team.run(aisr, "predict", "predict", *other, "--data", inputs, "--out", out, *team.lm)
     assert len(out.read_text(encoding="utf-8").splitlines()) == 3
     assert "Decision layer" in team.run(aisr, "inspect", "inspect", *other)
-    written = ["--out", team.place / "technical", *other[2:]]
+    written = ["--out", team.place / "technical.md", *other[2:]]
     team.run(aisr, "techreport", "techreport", "models:/aisr-track1/1", *written)
     for run in team.runs[1:]:
         team.run(aisr, run.info.run_id, "report", run.info.run_id, *other[4:], "--out", team.place / "page.html")

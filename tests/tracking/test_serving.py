@@ -25,11 +25,9 @@ from aisr import BadProgram, LMUnavailable, serving
 from aisr.api.signature import record_form
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.programs.decision.layer import LM as MODEL
-from aisr.programs.decision.layer import pooled
 from aisr.programs.labels import ClaimLabel
 from aisr.programs.records.base import Record
-from aisr.programs.retrieval.page_index import build
+from aisr.programs.retrieval.documents import build
 from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking.store import open_store
@@ -37,6 +35,7 @@ from support import averitec
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.processes import happens
+from support.scripted import as_it_is
 from support.servers import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -81,13 +80,14 @@ def model(registered: Registered, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 
 def predicted(aisr: Any, registered: Registered, task: str, folder: Path) -> list[dict[str, Any]]:
-    """What `aisr predict` says of the same records."""
+    """What `aisr predict` says of the same records, without probabilities."""
     data, out = folder / "inputs.jsonl", folder / "out.jsonl"
     data.write_text("".join(json.dumps(record) + "\n" for record in records(task)), encoding="utf-8")
     words = ["predict", "--task", task, "--program", f"models:/aisr-{task}@champion", "--data", data, "--out", out]
     lm = ["--lm", "openai/local", "--api-base", registered.server.url, "--artifacts", registered.root]
     assert aisr(*words, *lm).code == 0
-    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
 
 
 @pytest.mark.parametrize("task", ["track1", "track2"])
@@ -342,7 +342,7 @@ def test_an_lm_that_the_layer_was_not_fitted_on_is_taken_with_a_warning(
     registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = TRACK1.build({})
-    program.decision = pooled([MODEL], TRACK1.labelled.labels).model_copy(update={"fitted_on": "openai/other"})
+    program.decision = as_it_is(TRACK1, "openai/other")
     text = program_text(TRACK1, program)
     (tmp_path / "program.json").write_text(text, encoding="utf-8")
     monkeypatch.setenv("AISR_LM", "openai/local")
@@ -446,7 +446,7 @@ def test_over_http(task: str, registered: Registered, aisr: Any, tmp_path: Path)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)
-    assert list((registered.root / ".cache").rglob("cache.db")), "the answers are not where the command keeps them"
+    assert list((registered.root / ".cache").rglob("kept.db")), "the answers are not where the command keeps them"
     assert not [place for place in (home / ".dspy_cache", here / "mlflow.db", here / "mlruns") if place.exists()]
     assert list(here.iterdir()) == []
 

@@ -1,0 +1,289 @@
+"""Which figures, panels and tables a text cites, in the spellings of papers, and what a caption says of each panel.
+
+`Fig. 2, A and B`, `Figs. 1-3`, `Figures 2A–C and 3`, `Fig. 1 (a,b)`, `Supplementary Fig. S1`, `Extended Data Table 2`,
+`Table IV`, `Figure 1—figure supplement 2`. A citation is read sign by sign from its first number on, and ends where
+what follows need not belong to it: "Fig. 2, a decrease" cites no panel.
+
+Captions mark panels in one of four ways: `(A) … (B and C) … (D–F) …` before what they are about, or behind it as in
+`growth (a), light (b)`; and by a letter that begins a sentence, `a) …`, `A, …`, `A. …`, `a | …`. One way goes through a
+caption; a letter of another in between is a part of the text, such as the (B) of "as in (B)".
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+HEAD = re.compile(
+    r"\b(?:(?P<supplement>supp(?:l(?:ement(?:ary|al)?)?)?\.?|extended data|additional|appendix|si)\s)?"
+    r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)(?P<many>s?)\b\.?\s{0,2}",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(
+    r"(?P<s>[Ss]\s?)?(?P<digits>\d{1,3}(?:S\d{1,3})?)(?![\d%])(?:(?P<own>[A-Za-z]{1,4})(?![A-Za-z0-9]))?"
+)
+ROMAN = re.compile(r"[IVX]{1,6}\b")
+NUMERALS = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV", "XV", "XVI"]
+ROMANS = {numeral: number for number, numeral in enumerate(NUMERALS, start=1)}
+SUPPLEMENT = re.compile(r"\s?[-–—]{1,3}\s?(?:figure|fig\.?) supplements? (?P<number>\d{1,3})", re.IGNORECASE)
+BRACKETS = re.compile(r"\s?\((?P<panels>[A-Za-z](?:\s?(?:[,&–-]|and|to)\s?[A-Za-z]){0,9})\)")
+LETTERS = re.compile(r"(?P<letters>[A-Z]{1,3}|[a-z])(?![A-Za-z0-9’'])")
+BRACKETED = re.compile(r"\((?P<letters>[A-Za-z])\)")
+APART = re.compile(r"\s{0,2}(?:(?P<comma>,\s?+(?!and\b|or\b|&)|;\s?)|(?:,\s?)?(?:and\b|or\b|&)\s{0,2}|[/+])")
+RANGE = re.compile(r"\s{0,2}(?:[-‐-―−]{1,2}|to\b|through\b)\s{0,2}")
+CLOSED = re.compile(r"\s{0,2}(?:\Z|[,;:)\]/&‐-―−-]|\.(?!\s?[a-z])|(?:and|or|to|through)\b)")
+MOST = 30  # figures that a range may span: no paper says Figs. 1-400
+
+
+class Cited(NamedTuple):
+    """A figure or table that is cited: kind ("FIG" or "TAB"), number without the S of a supplementary one, and the
+    panels, in capitals; none where it is cited as a whole."""
+
+    kind: str
+    number: str
+    supplement: bool
+    panels: tuple[str, ...] = ()
+
+
+def citations(text: str) -> list[Cited]:
+    """What a text cites, in order; what it cites twice stands there twice."""
+    return [cited for head in HEAD.finditer(text) for cited in _Reader(text, head).read()]
+
+
+class _Reader:
+    """What one head (`Figs.`, `Supplementary Table`) goes on to cite."""
+
+    def __init__(self, text: str, head: re.Match[str]) -> None:
+        self.text = text
+        self.at = head.end()
+        self.kind = "FIG" if head["figure"] else "TAB"
+        self.supplement = bool(head["supplement"])
+        self.many = bool(head["many"])
+        self.roman = False
+        self.found: list[Cited] = []
+
+    def read(self) -> list[Cited]:
+        """Numbers with their panels, one after the other."""
+        if not self._number():
+            return []
+        while self._range() or self._next():
+            pass
+        return self.found
+
+    def _number(self, sure: bool = True) -> bool:
+        """A number, and the panels that stand right behind it. sure: whether one must stand here; elsewhere a number
+        may be the beginning of what comes after ("Fig. 2, 3 samples")."""
+        roman = self._match(ROMAN) if self.kind == "TAB" and sure else None
+        if roman and roman[0] in ROMANS:
+            self._add(str(ROMANS[roman[0]]), False, ())
+            self.at, self.roman = roman.end(), True
+            return True
+        found = self._match(NUMBER)
+        if found is None or not (sure or self.many or found["own"] or CLOSED.match(self.text, found.end())):
+            return False
+        self.at = found.end()
+        digits = found["digits"].upper()
+        if supplement := self._match(SUPPLEMENT):
+            digits, self.at = f"{digits}S{supplement['number']}", supplement.end()
+        self._add(digits, bool(found["s"]), _letters(found["own"] or ""))
+        if not found["own"]:
+            self._panels_behind()
+        return True
+
+    def _panels_behind(self) -> None:
+        """Panels that stand apart from their number: in brackets, or behind a blank."""
+        if brackets := self._match(BRACKETS):
+            self.at = brackets.end()
+            self._widen(spelled_out(brackets["panels"]))
+        elif self.text[self.at : self.at + 1] == " ":
+            apart = LETTERS.match(self.text, self.at + 1)
+            if apart and CLOSED.match(self.text, apart.end()):
+                self.at = apart.end()
+                self._widen(_letters(apart["letters"]))
+
+    def _range(self) -> bool:
+        """`-C`, `–2C`, `-3` behind what was just read."""
+        dash = self._match(RANGE)
+        last = self.found[-1]
+        if dash is None:
+            return False
+        if last.panels and (to := _panel(self.text, dash.end())):
+            self.at = to.end()
+            self._widen(_between(last.panels[-1], to["letters"]))
+            return True
+        to = NUMBER.match(self.text, dash.end())
+        if to is None or "S" in last.number + to["digits"].upper():
+            return False
+        if dash[0].strip() != dash[0] and not self.many:
+            return False  # "Fig. 6 – 8 hours later"
+        first, end = int(last.number), int(to["digits"])
+        if last.panels and to["own"] and first == end:
+            self._widen(_between(last.panels[-1], to["own"]))
+        elif first < end <= first + MOST and (self.many or not last.panels):
+            for number in range(first + 1, end):
+                self._add(str(number), last.supplement, ())
+            self._add(str(end), last.supplement, _letters(to["own"] or ""))
+        elif not last.panels and not to["own"]:
+            self.found[-1] = last._replace(number=f"{first}-{end}")  # Figure 2-1: a number of its own
+        else:
+            return False
+        self.at = to.end()
+        return True
+
+    def _next(self) -> bool:
+        """Another panel or another number, behind a comma or an "and"."""
+        apart = self._match(APART)
+        if apart is None:
+            return False
+        before, self.at = self.at, apart.end()
+        letters = None if self.roman else _panel(self.text, self.at)
+        if letters and self._belongs(letters, bool(apart["comma"])):
+            self.at = letters.end()
+            self._widen(_letters(letters["letters"]))
+            return True
+        if self._number(sure=not apart["comma"]):
+            return True
+        self.at = before
+        return False
+
+    def _belongs(self, letters: re.Match[str], comma: bool) -> bool:
+        """Whether letters behind a comma or an "and" are panels: what follows closes the citation or goes on with it,
+        or they come behind a panel in the alphabet ("Fig. 2A and B show")."""
+        if letters[0][0] == "(" or CLOSED.match(self.text, letters.end()):
+            return True
+        panels = self.found[-1].panels
+        upper = letters["letters"].isupper()
+        return not comma and upper and bool(panels) and letters["letters"] > panels[-1]
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        return pattern.match(self.text, self.at)
+
+    def _add(self, number: str, s: bool, panels: tuple[str, ...]) -> None:
+        self.found.append(Cited(self.kind, number.lstrip("0") or "0", self.supplement or s, panels))
+
+    def _widen(self, panels: tuple[str, ...]) -> None:
+        last = self.found[-1]
+        self.found[-1] = last._replace(panels=tuple(dict.fromkeys((*last.panels, *panels))))
+
+
+def _panel(text: str, at: int) -> re.Match[str] | None:
+    return BRACKETED.match(text, at) or LETTERS.match(text, at)
+
+
+def _letters(glued: str) -> tuple[str, ...]:
+    """The panels of letters without a blank: AB is two, while Aii, which counts on within a panel, is one."""
+    letters = glued.upper()
+    rising = all(one < other for one, other in pairwise(letters))
+    return tuple(letters if rising else letters[:1])
+
+
+def _between(first: str, last: str) -> tuple[str, ...]:
+    """All panels up to the last one, that of the first on; the last alone where they do not rise."""
+    begin, end = ord(first), ord(last[0].upper())
+    return tuple(map(chr, range(begin, end + 1))) if begin < end else (last[0].upper(),)
+
+
+def spelled_out(panels: str) -> tuple[str, ...]:
+    """The panels of `a, b`, `a-c`, `A and B`."""
+    found: list[str] = []
+    dashed = False
+    for word in _words(panels):
+        if word in ("-", "–", "—", "to"):
+            dashed = True
+        elif len(word) == 1 and word.isalpha():
+            found += _between(found[-1], word) if dashed and found else (word.upper(),)
+            dashed = False
+    return tuple(dict.fromkeys(found))
+
+
+def _words(text: str) -> Iterator[str]:
+    for sign in ",&–—-":
+        text = text.replace(sign, f" {sign} ")
+    yield from text.split()
+
+
+SEVERAL = r"[A-Za-z](?:\s?(?:[,&–—-]|and|to)\s?[A-Za-z]){0,9}"
+BEGIN = r"(?:(?<=[.;:!?)])\s|\A)\s*"  # of a sentence, or of the caption
+WAYS = (
+    re.compile(rf"\((?P<panels>{SEVERAL})\)"),
+    re.compile(rf"{BEGIN}(?P<panels>{SEVERAL})\)"),
+    re.compile(rf"{BEGIN}(?P<panels>[A-Z](?:\s?(?:[,&–—-]|and|to)\s?[A-Z]){{0,9}})(?:[,:.|]|\s\|)\s(?=[A-Z(\d])"),
+    re.compile(rf"{BEGIN}(?P<panels>[a-z](?:\s?(?:[,&–—-]|and|to)\s?[a-z]){{0,9}})(?:[,:.|]|\s\|)\s(?=[A-Z(\d])"),
+)
+MARKUP = re.compile(r"\*\*|__|(?<=\()[_*](?=[A-Za-z][_*]\))|(?<=\([_*][A-Za-z])[_*](?=\))")
+BEFORE = re.compile(r"[.;:!?)]\s*\Z")
+BEHIND = re.compile(r"\s*(?:[,.;]|and\b|\Z)")
+SKIPPED = 2  # letters that a caption may leave out between two panels: one that was misread, an I
+PAPERS = 4096  # captions whose parts are kept
+
+
+class Parts(NamedTuple):
+    """head: what stands before the first panel; panels: what is said of each, by its letter, a capital."""
+
+    head: str
+    panels: Mapping[str, str]
+
+
+class _Mark(NamedTuple):
+    begin: int
+    end: int
+    panels: tuple[str, ...]
+
+
+@lru_cache(maxsize=PAPERS)
+def parts(caption: str) -> Parts:
+    """The parts of a caption; one without panels is all head."""
+    text = " ".join(MARKUP.sub("", caption).split())
+    for way in WAYS:
+        marks = _in_order(text, [_Mark(*found.span(), spelled_out(found["panels"])) for found in way.finditer(text)])
+        if len({panel for mark in marks for panel in mark.panels}) > 1:
+            return _behind(text, marks) if way is WAYS[0] and _trails(text, marks) else _before(text, marks)
+    return Parts(text, {})
+
+
+def of_panel(caption: str, letters: Sequence[str]) -> str:
+    """A caption as far as it is about a panel, which goes by one letter or several: the head and what is said of them;
+    the head alone where it tells other panels apart, and all of it where it tells none."""
+    found = parts(caption)
+    own = [found.panels[letter] for letter in letters if letter in found.panels]
+    return " ".join(filter(None, (found.head, *dict.fromkeys(own))))
+
+
+def _in_order(text: str, marks: Sequence[_Mark]) -> list[_Mark]:
+    """The marks that begin a part: A first, then what comes next in the alphabet; and where a sentence begins with one,
+    panels that had their turn before."""
+    kept: list[_Mark] = []
+    last = ord("A") - 1
+    for mark in marks:
+        first = ord(mark.panels[0])
+        begins = not mark.begin or BEFORE.search(text, 0, mark.begin) is not None
+        if last < first <= last + 1 + SKIPPED * bool(kept) or (kept and begins and first <= last):
+            kept.append(mark)
+            last = max(last, *map(ord, mark.panels))
+    return kept
+
+
+def _trails(text: str, marks: Sequence[_Mark]) -> bool:
+    """Whether marks stand behind what they are about, whatever follows the last."""
+    return not BEFORE.search(text, 0, marks[0].begin) and all(BEHIND.match(text, mark.end) for mark in marks[:-1])
+
+
+def _before(text: str, marks: Sequence[_Mark]) -> Parts:
+    ends = [*(mark.begin for mark in marks[1:]), len(text)]
+    told = [(mark.panels, text[mark.end : end]) for mark, end in zip(marks, ends, strict=True)]
+    return Parts(text[: marks[0].begin].strip(), _joined(told))
+
+
+def _behind(text: str, marks: Sequence[_Mark]) -> Parts:
+    begins = [0, *(mark.end for mark in marks[:-1])]
+    told = [(mark.panels, text[begin : mark.begin]) for mark, begin in zip(marks, begins, strict=True)]
+    return Parts(text[marks[-1].end :].strip(" .,;"), _joined(told))
+
+
+def _joined(told: Sequence[tuple[tuple[str, ...], str]]) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for panels, text in told:
+        for panel in panels:
+            found.setdefault(panel, []).append(text.strip(" ,;:|"))
+    return {panel: " ".join(filter(None, texts)) for panel, texts in found.items()}

@@ -1,0 +1,63 @@
+"""Answers from the key of the sample paper, in the place of a language model: what its authors planted, and Supported
+for the rest. How sure it says to be is made up."""
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+from aisr.programs.asking.stated import FIELD
+from aisr.programs.labels import IN_DRAFTS, ClaimLabel
+from aisr.programs.retrieval.retrievers import bm25
+from support.paths import SAMPLE
+
+FOLDER = SAMPLE / "paper"
+PARAGRAPH = re.compile(r"^\[(P\d+)\] (.*)$", re.MULTILINE)
+SURE = (92, 84, 71)  # percent, in turn
+
+
+def faults() -> list[dict[str, Any]]:
+    """What was planted: each with file, line, sentence, kind and label."""
+    found: list[dict[str, Any]] = json.loads((FOLDER / "key.json").read_text(encoding="utf-8"))["faults"]
+    return found
+
+
+def letters(text: str) -> str:
+    """What a sentence is known by, however a reader of LaTeX or PDF sets its blanks and signs."""
+    return re.sub(r"[\W_]+", "", text).lower()
+
+
+def answer(prompt: str) -> str:
+    """The answer to a question about the sample paper, as JSON."""
+    sentences = _field(prompt, "sentences")
+    if sentences is not None:
+        said = [_label("claim", sentence) for sentence in json.loads(sentences)]
+        if _field(prompt, "passage") is not None:  # the second look, which has labels of its own
+            said = [str(IN_DRAFTS.get(ClaimLabel(label), label)) for label in said]
+        return json.dumps({"sentence_labels": said, FIELD: [_sure(k, label) for k, label in enumerate(said)]})
+    claim = _field(prompt, "claim") or ""
+    label = _label("citation", claim)
+    return json.dumps({"label": label, FIELD: _sure(len(claim), label), "evidence_ids": _nearest(prompt, claim)})
+
+
+def _label(kind: str, text: str) -> str:
+    """By the beginning: of a citation, what is claimed may be the sentence without its citation."""
+    known = letters(text)
+    found = (one for one in faults() if one["kind"] == kind and letters(one["sentence"]).startswith(known[:200]))
+    return str(next(found, {"label": "Supported"})["label"]) if known else "Supported"
+
+
+def _sure(number: int, label: str) -> str:
+    return f"{SURE[number % len(SURE)]}, {'Contradiction' if label == 'Supported' else 'Supported'} 5"
+
+
+def _nearest(prompt: str, claim: str) -> list[str]:
+    shown = PARAGRAPH.findall(_field(prompt, "passages") or "")
+    scores = bm25(claim, [text for _, text in shown])
+    return [shown[int(place)][0] for place in np.argsort(-scores)[:1]]
+
+
+def _field(prompt: str, name: str) -> str | None:
+    found = re.search(rf"\[\[ ## {name} ## \]\]\n(.*?)\n\n(?=\[\[ ## |Respond with )", prompt, re.DOTALL)
+    return found[1] if found else None
