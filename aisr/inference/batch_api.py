@@ -107,10 +107,7 @@ def check_program(program: Program) -> None:
     """Raises UserError for a program whose questions build on its answers: they cannot be written down at once."""
     members = program.members.values() if isinstance(program, Ensemble) else [program]
     if any(len(member.predictors()) > 1 for member in members):
-        raise UserError(
-            "--batch takes programs that ask all at once; one that reranks or transcribes first asks in steps, so "
-            "predict without --batch"
-        )
+        raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
 
 
 class _Requests:

@@ -10,7 +10,7 @@ from aisr.programs.judges.ensemble import members
 def check_suits(program: Program, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
     writes none."""
-    shows = any(member.options.get("evidence") in ("image", "transcript") for member in members(program))
+    shows = any(member.options.get("evidence") == "image" for member in members(program))
     if shows and lm.sees is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
     for predictor in program.predictors():

@@ -83,7 +83,7 @@ def test_records_and_options_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValidationError, match="label all or none"):
         DraftRecord.model_validate({**ROW, "sentences": half})
     with pytest.raises(UserError, match="one of: caption, ocr, image"):
-        DRAFT.build({"evidence": "transcript"})
+        DRAFT.build({"evidence": "smell"})
 
 
 def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
