@@ -16,8 +16,8 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
 from aisr.programs.judges.averitec_evidence import filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import held
+from aisr.programs.retrieval.retrievers import bm25
 from aisr.tasks.shared_evidence import claim_key, evidence_keys
 from aisr.tasks.task import Exhibit, Judgements, Searched, Task
 

@@ -25,7 +25,7 @@ from aisr.base.files import write_whole
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain
 from aisr.programs.records.context24_figures import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
-from aisr.programs.retrieval.elements.captions import parts
+from aisr.programs.retrieval.element_citations import parts
 from aisr.programs.text.sentences import sentences
 from aisr.tasks.context24_text_data import full_texts, organisers_json
 

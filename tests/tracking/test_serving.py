@@ -29,7 +29,7 @@ from aisr.programs.decision.layer import LM as MODEL
 from aisr.programs.decision.layer import pooled
 from aisr.programs.labels import ClaimLabel
 from aisr.programs.records.base import Record
-from aisr.programs.retrieval.page_index import build
+from aisr.programs.retrieval.documents import build
 from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking.store import open_store
