@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from aisr.arithmetic.hints import OPENING
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.vision.evidence_bundle import KINDS
 
@@ -36,8 +35,3 @@ def of_bundle(bundle: Sequence[EvidenceItem]) -> list[Exhibit]:
         words = " ".join(f"{item.text} {item.caption}".split())
         found.append(Exhibit(key=f"{kind} {numbers[kind]}", text=words, picture=item.img_path))
     return found
-
-
-def uncounted(bundle: Sequence[EvidenceItem]) -> list[EvidenceItem]:
-    """Without what was recomputed: that counts the sentences of one record, and is said of all of them."""
-    return [item for item in bundle if not item.text.startswith(OPENING)]

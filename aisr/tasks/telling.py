@@ -4,8 +4,7 @@ something that a table names."""
 import re
 from collections.abc import Sequence
 
-from aisr.arithmetic.grid import Grid
-from aisr.arithmetic.names import mentions
+from aisr.arithmetic.grid import Grid, mentions
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.paper.citations import marks
 from aisr.paper.draft import Sentence
