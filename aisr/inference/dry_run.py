@@ -33,7 +33,7 @@ from aisr.lm.prices import Price, usd
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.retrievers import Embed
 from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
