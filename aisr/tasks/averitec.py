@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import dspy
 
@@ -109,10 +109,6 @@ def _searched(record: AveritecRecord) -> Searched:
     return Searched(record.claim, texts, [key for key, passage in passages.items() if passage.url in gold], asked)
 
 
-def _plant(records: Sequence[Any], count: int, density: int, seed: int) -> NoReturn:
-    raise UserError(f"{NAME} has no rules to plant errors by; leave out --augment")
-
-
 @dataclass(frozen=True)
 class ClaimList:
     """A JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's page
@@ -151,7 +147,6 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    plant=_plant,
     answer_right=lambda gold, answer: (
         matched(of_pairs(answer.evidence).strings, of_questions(gold.questions).strings) > HEADLINE
     ),

@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.tasks.shared_evidence import evidence_keys, picture_keys
-from aisr.tasks.task import Correctable, Judgements, Plant, Said
+from aisr.tasks.task import Correctable, Judgements, Said
 
 Gold = Sequence[Sequence[str]]
 BundledT = TypeVar("BundledT", bound="Bundled")
@@ -37,8 +37,8 @@ def shared_keys(record: Bundled) -> set[str]:
     return picture_keys(record.img_paths) | evidence_keys(texts(record), captions)
 
 
-def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str], plant: Plant) -> Judgements:
-    """The labels of sentences. plant: see `Judgements`."""
+def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str]) -> Judgements:
+    """The labels of sentences."""
     return Judgements(
         labels=labels,
         neutral=neutral,
@@ -46,7 +46,6 @@ def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, 
         allowed=lambda gold: gold,
         statements=lambda example: list(example.sentences),
         grounds=lambda example: str(example.evidence),
-        plant=plant,
     )
 
 

@@ -95,20 +95,6 @@ def test_the_score_is_the_mean_of_macro_f1_and_exact_match() -> None:
     assert score(None, None) == 0
 
 
-def test_planted_edits_have_the_labels_of_drafts() -> None:
-    facts = record(
-        "Supported", "Supported", evidence_bundle=[*ROW["evidence_bundle"], {"type": "text", "text": "61.0"}]
-    )
-    made = DRAFT.labelled.plant([facts], 4, 1, 0)
-    assert {str(one.label) for row in made for one in row.sentences} == {
-        "Supported",
-        "Contradicted",
-        "Beyond the evidence",
-    }
-    assert all(one.sentence in row.paragraph for row in made for one in row.sentences)
-    assert DRAFT.labelled.plant([record("Not found", "Supported")], 4, 1, 0) == []
-
-
 def test_a_person_labels_some_sentences_and_the_others_are_left_out() -> None:
     how = DRAFT.correctable
     assert how is not None
