@@ -27,7 +27,6 @@ from aisr.lm.open import open_lm
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.reading.lines import BadLine, explain, read
 from aisr.tasks.task import Task
 
@@ -105,8 +104,7 @@ def export(task: Task, program: Program, data: Path, out: Path, lm: OpenLM) -> E
 
 def check_program(program: Program) -> None:
     """Raises UserError for a program whose questions build on its answers: they cannot be written down at once."""
-    members = program.members.values() if isinstance(program, Ensemble) else [program]
-    if any(len(member.predictors()) > 1 for member in members):
+    if len(program.predictors()) > 1:
         raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
 
 

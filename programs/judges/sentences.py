@@ -1,6 +1,5 @@
 """Judges of sentences that stand together and are held against the same evidence."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import dspy
@@ -9,7 +8,7 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import as_text_in_trace, wrong_count
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.layer import decide
 from aisr.programs.judges.mould import LabelJudge, Said
 
 LABELS = "sentence_labels"
@@ -37,16 +36,8 @@ class SentenceJudge(LabelJudge):
         return without_pictures(said)
 
     def concluded(self, judgements: list[Judgement], evidence: str, sentences: list[str]) -> dspy.Prediction:
-        """What follows from what one model thinks of each sentence."""
-        said = {LM: dspy.Prediction(judgements=judgements)}
-        return self.conclude(self.decision, said, evidence=evidence, sentences=sentences)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, evidence: str, sentences: list[str], **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` of one model or several, by their names."""
-        judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
+        """What `forward` gives, from what the LM thinks of each sentence."""
+        judged = decide(self.decision, sentences, evidence, judgements)
         return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
 
 

@@ -14,12 +14,11 @@ from aisr.artifact import program_file
 from aisr.base import digests, files
 from aisr.base.files import BadArtifact
 from aisr.optimize.search.compilation import strip
-from aisr.programs.decision.layer import LM, pooled
 from aisr.programs.vision.images import Exhibits, Picture
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.scripted import TRACKS, examples
+from support.scripted import TRACKS, as_it_is, examples
 from support.tracks import BOTH
 from support.trap import Trap
 
@@ -221,11 +220,11 @@ def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> No
 @pytest.mark.parametrize("place", ["weights", "offsets"])
 def test_a_weight_beyond_all_measure_is_refused(place: str, tmp_path: Path) -> None:
     program = TRACK1.build({})
-    program.decision = pooled([LM], TRACK1.labelled.labels)
+    program.decision = as_it_is(TRACK1)
 
     def edit(content: dict[str, Any]) -> None:
         rule = content["decision"]["says"]
-        rule[place] = {LM: 1.7e308} if place == "weights" else [1.7e308] * len(rule["offsets"])
+        rule[place] = {"LM": 1.7e308} if place == "weights" else [1.7e308] * len(rule["offsets"])
 
     folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
     with pytest.raises(BadArtifact, match=rf"decision\.says\.{place}.*less than or equal to 1000000"):

@@ -15,7 +15,6 @@ from aisr.inference import batch_api
 from aisr.inference.judge import judge_all
 from aisr.lm.open import open_lm
 from aisr.lm.unavailable import LMUnavailable
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.reading.lines import BadLine, read
 from aisr.tasks.all import TASKS
 from aisr.tasks.task import Task
@@ -117,18 +116,6 @@ def test_equal_records_are_asked_about_once(tmp_path: Path, words: Callable[...,
     write(tmp_path / "inputs.jsonl", [{**first, "id": f"{k}"} for k in range(5)])
     words(TRACK1, program, "requests.jsonl", "--batch", "export")
     assert len(read_rows(tmp_path / "requests.jsonl")) == 1
-
-
-def test_an_ensemble_asks_for_all_its_members(tmp_path: Path, words: Callable[..., Any], loopback: Loopback) -> None:
-    ensemble = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build(SENTENCES)})
-    program = saved(tmp_path / "program", TRACK1, ensemble)
-    given = read_rows(inputs(tmp_path, TRACK1, records=3))
-    words(TRACK1, program, "requests.jsonl", "--batch", "export")
-    requests = read_rows(tmp_path / "requests.jsonl")
-    assert len(requests) == 3 + sum(len(row["sentence_label"]) for row in given)
-    write(tmp_path / "answers.jsonl", answered(loopback, requests))
-    imported = words(TRACK1, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "answers.jsonl")
-    assert imported.code == 0, imported.out
 
 
 def broken(line: Row, how: str) -> Row | None:

@@ -15,7 +15,6 @@ from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, counted
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.prepared import student_of
-from aisr.programs.judges.ensemble import single
 from aisr.programs.reading.lines import read
 from aisr.programs.signatures.track1 import BRIEF
 from support import processes
@@ -190,7 +189,7 @@ def test_what_a_request_takes_is_counted(
 
 
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
-    assert single(student_of(plan(tmp_path), lm, lm.embeddings)).judging.signature.instructions == BRIEF
+    assert student_of(plan(tmp_path), lm, lm.embeddings).judging.signature.instructions == BRIEF
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:

@@ -15,7 +15,6 @@ from aisr.inference.judge import judge_all
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import OPTIMIZERS, compile_candidates
-from aisr.programs.judges.ensemble import single
 from aisr.programs.questions import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -260,4 +259,4 @@ def test_programs_that_are_asked_for_more_are_compiled_by_every_optimizer(
             assert all(set(predictor.signature.fields) <= set(demo) for demo in predictor.demos)
     assert len(set(texts(task, candidates))) == len(candidates)
     if len(candidates) > 1:
-        assert any(single(candidate.program).judging.demos for candidate in candidates[1:])
+        assert any(candidate.program.judging.demos for candidate in candidates[1:])
