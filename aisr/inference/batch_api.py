@@ -105,10 +105,7 @@ def export(task: Task, program: Program, data: Path, out: Path, lm: OpenLM) -> E
 def check_program(program: Program) -> None:
     """Raises UserError for a program whose questions build on its answers: they cannot be written down at once."""
     if len(program.predictors()) > 1:
-        raise UserError(
-            "--batch takes programs that ask all at once; one that reranks or transcribes first asks in steps, so "
-            "predict without --batch"
-        )
+        raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
 
 
 class _Requests:

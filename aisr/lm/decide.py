@@ -8,6 +8,7 @@ label, whose alternatives are whole labels.
 import json
 import math
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -114,6 +115,8 @@ class DecisionEngine:
         import litellm
 
         litellm.suppress_debug_info = True  # or it prints advice beside each error
+        # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
+        warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
         with litellm_errors(model=self.model):
             return litellm.systemone(self.model, state, questions, images=images or None, **self.options)
 
