@@ -40,7 +40,6 @@ PRIVATE = {
     "_node_ip_address",
     "_chunks",
     "_send_ok",
-    "_http_error",
     "_emit",
 }
 
