@@ -13,8 +13,7 @@ from aisr.base.files import write_whole
 from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
-from aisr.programs.judges.averitec_evidence import filled
+from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions, filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
 from aisr.programs.retrieval.documents import held
 from aisr.programs.retrieval.retrievers import bm25
