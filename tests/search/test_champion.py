@@ -151,16 +151,17 @@ def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str,
     assert found.score == metric(program.prepare(record), dspy.Prediction(**answer))
 
 
-@pytest.mark.parametrize(("later", "champion"), [(12, "first"), (20, "later")])
-def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(later: int, champion: str) -> None:
-    """One record more right of twenty is less than a standard error; ten are more."""
+@pytest.mark.parametrize(("later", "champion"), [("14 but 3", "first"), ("20 but 0", "later")])
+def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(later: str, champion: str) -> None:
+    """Two records more and one less of twenty are less than a standard error; five more are more."""
 
     def below(request: Any) -> str:
-        most = re.search(r"below (\d+)", wording(request))
+        most = re.search(r"below (\d+) but (\d+)", wording(request))
         number = re.search(r"Row (\d+)", question(request))
         assert most
         assert number
-        return right(request) if int(number[1]) < int(most[1]) else flat(request)
+        able = int(number[1]) < int(most[1]) and number[1] != most[2]
+        return right(request) if able else flat(request)
 
     def dev(programs: Sequence[Candidate]) -> list[dspy.Example]:
         records = [claim("Contradiction" if k % 2 else "Supported", number=k) for k in range(20)]
@@ -168,7 +169,7 @@ def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(late
 
     candidates = [
         Candidate(name, instructed(TRACK1, f"Right below {most}, else flat."))
-        for name, most in (("uncompiled", 0), ("first", 10), ("later", later))
+        for name, most in (("uncompiled", "0 but 0"), ("first", "10 but 0"), ("later", later))
     ]
     lm = scripted(below)
     so_far = choose(TRACK1, candidates[:2], dev(candidates), lm).champion
