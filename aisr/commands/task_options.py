@@ -86,14 +86,10 @@ class ProgramOptions:
     evidence: Annotated[
         str | None,
         typer.Option(
-            help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels "
-            "(`image`) or, for track1, what the LM wrote of it (`transcript`); `auto` is image where the LM takes "
-            "them, else ocr. Default: caption."
+            help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`) or its "
+            "pixels (`image`); `auto` is image where the LM takes them, else ocr. Default: caption."
         ),
     ] = None
-    checks: Annotated[
-        bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
-    ] = False
     context_tokens: ContextTokens = None
     retriever: Retriever = None
     rerank: Annotated[
@@ -136,7 +132,6 @@ class ProgramOptions:
 OF_TASKS: Mapping[str, Sequence[str]] = {
     "unit": ("track1",),
     "evidence": ("track1", "draft"),
-    "checks": ("track1",),
     "image_root": ("track1", "draft"),
     "shape_like": ("track1", "draft"),
     "context_tokens": ("track2",),

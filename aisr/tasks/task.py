@@ -19,7 +19,6 @@ import dspy
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
-from aisr.arithmetic.hints import OPENING
 from aisr.base.digests import of_text
 from aisr.base.files import replacing
 from aisr.metrics.scores import Scores
@@ -56,11 +55,6 @@ def of_bundle(bundle: Sequence[EvidenceItem]) -> list[Exhibit]:
         words = " ".join(f"{item.text} {item.caption}".split())
         found.append(Exhibit(key=f"{kind} {numbers[kind]}", text=words, picture=item.img_path))
     return found
-
-
-def uncounted(bundle: Sequence[EvidenceItem]) -> list[EvidenceItem]:
-    """Without what was recomputed: that counts the sentences of one record, and is said of all of them."""
-    return [item for item in bundle if not item.text.startswith(OPENING)]
 
 
 @dataclass(frozen=True)

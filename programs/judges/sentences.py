@@ -1,6 +1,5 @@
 """Judges of sentences that stand together and are held against the same evidence."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import dspy
@@ -20,27 +19,17 @@ class SentenceJudge(LabelJudge):
 
     statement = "sentences"
 
-    def together(
-        self, predict: dspy.Predict, sentences: list[str], items: Mapping[str, Any] | None = None, **inputs: Any
-    ) -> Steps[list[Judgement]]:
-        """What is thought of each sentence, where `predict` labels all of them in one call.
-
-        items: other outputs that have one for each, and what such a one is held to, as a JSON schema says it.
-        """
-        others = items or {}
+    def together(self, predict: dspy.Predict, sentences: list[str], **inputs: Any) -> Steps[list[Judgement]]:
+        """What is thought of each sentence, where `predict` labels all of them in one call."""
         count = len(sentences)
         slots = {"minItems": count, "maxItems": count}
-
-        def check(said: dspy.Prediction) -> str | None:
-            wrong = (wrong_count(said[name], count, name.removeprefix("sentence_")) for name in (LABELS, *others))
-            return next(filter(None, wrong), None)
 
         said = yield from self.labelled(
             predict,
             " ".join(sentences),
             LABELS,
-            check,
-            {LABELS: slots, stated.FIELD: slots, **{name: {**slots, "items": one} for name, one in others.items()}},
+            lambda answer: wrong_count(answer[LABELS], count, "labels"),
+            {LABELS: slots, stated.FIELD: slots},
             **inputs,
             sentences=sentences,
         )
