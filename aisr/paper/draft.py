@@ -1,5 +1,5 @@
-"""A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, where it stands, which part of the paper
-a paragraph belongs to, and what captions say."""
+"""A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, where it stands, which part of the
+paper a paragraph belongs to, and what captions say."""
 
 import re
 from collections.abc import Mapping
