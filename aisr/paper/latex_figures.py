@@ -1,4 +1,4 @@
-"""Figures and tables of a LaTeX paper: captions, labels, pictures, cells, notes, and the numbers that they are given."""
+"""Figures and tables of a LaTeX paper: captions, labels, pictures, cells, notes, and the numbers that they get."""
 
 import re
 from collections.abc import Callable, Mapping
