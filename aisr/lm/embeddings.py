@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -245,46 +244,6 @@ class Embeddings:
         return Embedder(model, self.address, self.ledger, price, self.threads, self.timeout, self.sends)
 
 
-@dataclass
-class Unsent:
-    """What a model would be asked to embed, as sizes of texts in bytes. To it all texts look alike.
-
-    requests, sizes: where each text is asked for once, as the response cache has it; all_requests, all_sizes: where
-    that keeps nothing.
-    """
-
-    requests: int = 0
-    sizes: list[int] = field(default_factory=list)
-    all_requests: int = 0
-    all_sizes: list[int] = field(default_factory=list)
-    _known: set[str] = field(default_factory=set)
-
-    __hash__ = object.__hash__  # aisr.programs.retrieval.embeddings remembers texts by what embedded them
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Unsent":
-        return self
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        given = set(texts)
-        new = given - self._known
-        self._known |= new
-        self.requests += requests(len(new))
-        self.sizes += [len(text.encode("utf-8", "replace")) for text in new]
-        self.all_requests += requests(len(given))
-        self.all_sizes += [len(text.encode("utf-8", "replace")) for text in given]
-        return np.zeros((len(texts), 1), dtype=np.float32)
-
-
 def requests(texts: int) -> int:
     """How many requests so many texts take."""
     return -(-texts // BATCH)
-
-
-class UnsentEmbeddings:
-    """Takes the place of `Embeddings` where nothing may be sent."""
-
-    def __init__(self) -> None:
-        self.models: dict[str, Unsent] = {}
-
-    def of(self, model: str) -> Embed:
-        return self.models.setdefault(model, Unsent())

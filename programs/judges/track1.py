@@ -90,17 +90,6 @@ class Track1Judge(SentenceJudge):
             rows.append(dspy.Example(**given, **row).with_inputs("evidence", "paragraph", "sentence"))
         return rows
 
-    def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
-        """The calls that are made for an example before it is judged, with answers of the usual length."""
-        if self.given.evidence != "transcript":
-            return []
-        usual = {"kind": "chart", "transcript_lines": ["a series, with all of its values and their names"] * 10}
-        captions = example.evidence.split("\n")
-        return [
-            (self.transcriber.transcribe, dspy.Example(picture=captions[picture.line], **usual))
-            for picture in example.pictures
-        ]
-
     def steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps[dspy.Prediction]:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `aisr.programs.asking.label_probabilities`)."""

@@ -168,8 +168,7 @@ def test_an_estimate_counts_the_pictures(pictured: Path, artifacts: Path, loopba
         assert said is not None
         calls[form], tokens[form] = (int(number.replace(",", "")) for number in said.groups())
     assert loopback.asked == []
-    assert calls["caption"] == calls["image"] < calls["transcript"]
-    assert tokens["caption"] + 1000 * calls["caption"] <= tokens["image"]
+    assert tokens["caption"] + 900 * calls["caption"] <= tokens["image"]
     assert tokens["caption"] < tokens["transcript"]
 
 
