@@ -15,12 +15,10 @@ from aisr.paper.pdf_signs import _sign
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import BadLine, read
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.elements.ranking import chunks
-from aisr.programs.retrieval.page_index import build
-from aisr.programs.retrieval.page_store import pages, reduced
+from aisr.programs.retrieval.documents import build, pages, reduced
+from aisr.programs.retrieval.element_ranking import chunks
 from aisr.programs.text.table import rows_of
-from aisr.tasks.full_texts import organisers_json
-from aisr.tasks.full_texts import papers as full_texts
+from aisr.tasks.context24_text_data import full_texts, organisers_json
 from support.commands import Aisr
 from support.corpora import citation, write
 

@@ -107,8 +107,8 @@ def parse(text: str, source: str) -> Loaded:
     file = _validated(checked_json(text, source), source)
     task = TASKS[file.task]
     try:
-        members = {check_name(name): task.build(task.saved(options)) for name, options in file.members.items()}
-        program = Ensemble(members) if members else task.build(task.saved(file.options))
+        members = {check_name(name): task.build(options) for name, options in file.members.items()}
+        program = Ensemble(members) if members else task.build(file.options)
         expected = {name for name, _ in program.named_parameters()}
         if expected != set(file.state):
             raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")

@@ -30,8 +30,7 @@ from aisr.review.recomputed import added
 from aisr.review.verdicts import Kind, Review, Verdict
 from aisr.tasks import drafts
 from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import Checks, checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, Checks, checks
 from aisr.tasks.task import Task
 
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten

@@ -42,6 +42,7 @@ for _command in (
     predict_commands.predict,
     program_commands.export,
     retrieval_commands.retrieval,
+    data_commands.vote,
     data_commands.submit,
     data_commands.score,
     prompt_commands.inspect,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.commands.given import there
-from aisr.commands.options import ARTIFACTS, REFUSED, chosen_task
+from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, REFUSED, chosen_task
 from aisr.commands.task_options import ImageRoot, ShapeLike, TaskName
 from aisr.programs.errors import UserError
 
@@ -232,3 +232,21 @@ def score(
     if output:
         write_whole(output, as_json(report))
         display.note(f"wrote {output}")
+
+
+def vote(
+    out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
+    predictions: Annotated[
+        list[Path], typer.Argument(help="Two or more of the same records.", show_default=False, callback=there)
+    ],
+    weight: Annotated[
+        list[float] | None, typer.Option(help="How much a file counts; one for each, in their order. Default: 1.")
+    ] = None,
+) -> None:
+    """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
+    from aisr.commands.display import note
+    from aisr.inference.vote import vote as average
+
+    found = average(out, predictions, weight or ())
+    note(f"wrote {out}: {found.records} records by {len(predictions)} files, {found.failed} failed in all of them")
+    raise typer.Exit(RECORDS_FAILED if found.failed else 0)

@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Predict": {
         "predict": "predict a file of records; goes on where it was stopped",
+        "vote": "average the label probabilities of predictions files",
         "submit": "check predictions and pack the zip for the server",
         "score": "score a predictions file as the official evaluator does",
     },

@@ -101,8 +101,7 @@ def check_paper(
     from aisr.review import dismissals, gate, recomputed
     from aisr.review.judging import reviewed
     from aisr.review.worth import BUILT_IN
-    from aisr.tasks.paper_checks import checks
-    from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
+    from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
 
     labels = gate.chosen(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = spending.ledger()

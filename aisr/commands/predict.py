@@ -48,9 +48,6 @@ def predict(
             min=0.001, help="Seconds until an answer of the LM that is not complete is given up. Default: 600."
         ),
     ] = None,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Write beside each answer how sure the program is of it.")
-    ] = False,
     engine: Annotated[
         str, typer.Option(help="`threads` of this process, or `ray`: processes of a cluster.")
     ] = "threads",
@@ -127,7 +124,7 @@ def predict(
         return digest_shown(loaded.program, gallery, paths)
 
     with display.live(opened.ledger) as shown:
-        summary = run(chosen, judging, data, out, identity, opened.ledger, shown.judged, confidence, pictures)
+        summary = run(chosen, judging, data, out, identity, opened.ledger, shown.judged, pictures)
     kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
     display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
     if summary.stopped:

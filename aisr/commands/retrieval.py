@@ -99,8 +99,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.inference.retrieval_eval import by
     from aisr.optimize.evidence.rank_fit import fit_ranker, looked
     from aisr.programs.reading.lines import read
-    from aisr.programs.retrieval.bm25 import bm25
-    from aisr.programs.retrieval.embeddings import built_in
+    from aisr.programs.retrieval.retrievers import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)

@@ -10,8 +10,7 @@ from rich.text import Text
 from aisr.commands.display import console
 from aisr.inference.judge import Outcome
 from aisr.optimize.decision.explain import Reason
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Exhibit, Judgements
 
 LONGEST = 400  # characters of a piece of evidence
 

@@ -14,8 +14,7 @@ from aisr.corrections.settled import Settled, settled
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain
 from aisr.programs.records.base import Record
-from aisr.tasks.correctable import Correctable
-from aisr.tasks.task import Task
+from aisr.tasks.task import Correctable, Task
 
 RECORDS, PROVENANCE = "corrections.jsonl", "corrections-provenance.jsonl"
 

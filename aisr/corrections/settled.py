@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from aisr.corrections.files import Found
-from aisr.tasks.correctable import Said
+from aisr.tasks.task import Said
 
 TOLD = 10  # of those who differ
 

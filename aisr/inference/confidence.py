@@ -11,6 +11,7 @@ from aisr.programs.asking.label_probabilities import Judgement
 from aisr.tasks.task import Task
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the surest first
+DECIMALS = 4  # of a probability in a file
 
 
 class Held(NamedTuple):
@@ -33,6 +34,18 @@ class Held(NamedTuple):
 def of_judgement(task: Task, judged: Judgement) -> float | None:
     """How likely the label that was said is, in 0-1; None for a single vote."""
     return judged.chances[task.labelled.labels.index(judged.label)] if judged.known else None
+
+
+def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]:
+    """Of each statement of a record the probability of each label, as a predictions file holds it; None for a single
+    vote."""
+    labels = task.labelled.labels
+    return [
+        {label: round(chance, DECIMALS) for label, chance in zip(labels, judged.chances, strict=True)}
+        if judged.known
+        else None
+        for judged in outcome.judgements
+    ]
 
 
 def of_record(task: Task, outcome: Outcome) -> float | None:

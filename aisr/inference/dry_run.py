@@ -29,12 +29,12 @@ from aisr.inference.embeddings import attach_embeddings
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
-from aisr.lm.embeddings import Embeddings, requests
+from aisr.lm.embeddings import BATCH, Embeddings
 from aisr.lm.prices import Price, usd
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.retrieval.embeddings import Embed
+from aisr.programs.retrieval.retrievers import Embed
 from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
@@ -115,15 +115,18 @@ class DryRun:
         else:
             self.ledger.from_cache()
 
-    def count_embedding(self, model: str, price: Price | None, texts: Iterable[str]) -> None:
-        """Enter the requests that embed these texts, as far as none did before."""
-        new = [text for text in dict.fromkeys(texts) if self._new(sha256(f"{model}\n{text}".encode()).digest())]
-        read = sum(map(tokens, new))
-        with self._lock:
-            self.embedded += read
-        for number in range(requests(len(new))):
-            usage = {"prompt_tokens": 0 if number else read}
+    def count_embedding(self, model: str, price: Price | None, texts: Sequence[str]) -> None:
+        """Enter the requests that embed these texts, or answers of the cache."""
+        once = list(dict.fromkeys(texts))
+        for begin in range(0, len(once), BATCH):
+            batch = once[begin : begin + BATCH]
+            if not self._new(sha256(repr((model, batch)).encode("utf-8", "replace")).digest()):
+                self.ledger.from_cache()
+                continue
+            usage = {"prompt_tokens": sum(map(tokens, batch))}
             self.ledger.sent(usage, usd(price, usage))
+            with self._lock:
+                self.embedded += usage["prompt_tokens"]
 
     def _new(self, prompt: bytes) -> bool:
         with self._lock:

@@ -11,7 +11,7 @@ from aisr.base.files import cache_folder
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.ensemble import members
-from aisr.programs.retrieval.page_index import PAGES
+from aisr.programs.retrieval.documents import PAGES
 from aisr.programs.vision.images import Gallery
 
 if TYPE_CHECKING:

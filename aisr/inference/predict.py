@@ -13,7 +13,7 @@ from typing import Any
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import digests
-from aisr.inference.confidence import of_record
+from aisr.inference.confidence import probabilities
 from aisr.inference.judge import Outcome, finished, judge
 from aisr.inference.predictions_file import Appender, claim, keep_finished, locked, put_in_order
 from aisr.lm.budget import Ledger
@@ -70,7 +70,6 @@ def predict(
     identity: Mapping[str, Any],
     ledger: Ledger,
     done: Callable[[], None] = lambda: None,
-    confidence: bool = False,
     pictures: Callable[[Set[str]], Mapping[str, str]] = lambda paths: {},
 ) -> Summary:
     """Predict every record of `data` into `out`. What an earlier run finished is kept, and what
@@ -78,11 +77,9 @@ def predict(
 
     judging: what judges records, such as `here`. identity: what makes a run this run (task, program digest, LM);
     pictures: what pictures add to that, from their paths in the whole file.
-    ledger: where its calls are entered; a limit that is reached ends the run early. confidence: whether each line also
-    says how sure the program is (see `aisr.inference.confidence.of_record`). `done` is called for each record that
-    is judged. Raises
-    `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is spent), and the errors that would
-    meet every record alike (see `aisr.inference.judge.judge`).
+    ledger: where its calls are entered; a limit that is reached ends the run early. `done` is called for each record
+    that is judged. Raises `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is spent), and
+    the errors that would meet every record alike (see `aisr.inference.judge.judge`).
     """
     with locked(out):
         # Twice through the file, for it may be larger than the memory: all is checked before anything is spent.
@@ -93,7 +90,6 @@ def predict(
             paths.update(record.img_paths)
             places[record.id] = place
         whose = {**identity, **pictures(paths), "input": str(checked)}
-        whose |= {"confidence": "with"} if confidence else {}
         claim(out, whose)
         finished_before = keep_finished(task, out, places)
         summary = Summary(len(places), kept=sum(finished_before))
@@ -104,7 +100,7 @@ def predict(
         try:
             with Appender(out) as file:
                 for record, outcome in judging(left):
-                    file.append({"id": record.id, **_said(task, outcome, confidence)})
+                    file.append({"id": record.id, **_said(task, outcome)})
                     summary.add(record, outcome)
                     done()
         except LMBillingError:
@@ -119,11 +115,10 @@ def predict(
     return summary
 
 
-def _said(task: Task, outcome: Outcome, confidence: bool) -> dict[str, Any]:
+def _said(task: Task, outcome: Outcome) -> dict[str, Any]:
+    """A line but for its id: the answer, and of each label that it holds the probabilities of all, where they are
+    known."""
     if outcome.failure is not None:
         return {"failed": outcome.failure}
     line = task.line(outcome.answer)
-    if not confidence:
-        return line
-    sure = of_record(task, outcome)
-    return {**line, "confidence": None if sure is None else round(sure, 4)}
+    return {**line, "probabilities": probabilities(task, outcome)} if task.judgements else line

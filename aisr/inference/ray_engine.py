@@ -2,15 +2,12 @@
 
 The threads of this process hand records out and wait for them, so that nothing else changes: what is read ahead, what
 is written, what a resume finds. A worker that dies is started again by Ray and its records with it. All workers ask one
-office before each call: its ledger keeps the limits for all together, and where the server asked one of them to wait,
-all do. The calls in flight are shared out among them; how many of its own the server stands, each finds out for itself
-(see `aisr.lm.rate_limit`).
+actor before each call, whose ledger keeps the limits for all together. The calls in flight are shared out among them.
 
 Keys are never sent: each machine needs them in its own environment.
 """
 
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from queue import SimpleQueue
@@ -27,7 +24,7 @@ from aisr.inference.predict import Judging
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.open import opened_lm
-from aisr.lm.rate_limit import RAISED, Pace
+from aisr.lm.rate_limit import RAISED
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.records.base import Record
@@ -41,58 +38,29 @@ class RayUnavailable(UserError):
     """Ray is not installed, or the cluster is too small."""
 
 
-class _Office(Ledger):
-    """The ledger of all workers, and the moment before which none may call; an actor."""
-
-    quiet_until = 0.0
+class _LedgerActor(Ledger):
+    """The ledger of all workers."""
 
     def total(self) -> Spend:
         return self.spend
-
-    def hush(self, seconds: float) -> None:
-        self.quiet_until = max(self.quiet_until, time.monotonic() + seconds)
-
-    def quiet(self) -> float:
-        """Seconds that are left of it."""
-        return self.quiet_until - time.monotonic()
 
 
 class _SharedLedger(Ledger):
     """What a worker takes for its ledger: the one of all."""
 
-    def __init__(self, office: Any, limits: Limits) -> None:
+    def __init__(self, ledger: Any, limits: Limits) -> None:
         super().__init__(limits)
-        self._office = office
+        self._actor = ledger
 
     def spent_out(self) -> str | None:
-        reason: str | None = _ray().get(self._office.spent_out.remote())
+        reason: str | None = _ray().get(self._actor.spent_out.remote())
         return reason
 
     def sent(self, usage: dict[str, Any], usd: float | None, characters: int = 0) -> None:
-        _ray().get(self._office.sent.remote(dict(usage), usd, characters))
+        _ray().get(self._actor.sent.remote(dict(usage), usd, characters))
 
     def from_cache(self) -> None:
-        _ray().get(self._office.from_cache.remote())
-
-
-class _SharedPace(Pace):
-    """A worker's pace, which heeds what the server told another worker."""
-
-    def __init__(self, office: Any, own: Pace) -> None:
-        super().__init__(own.most, own.retries)
-        self._office = office
-
-    def hush(self, seconds: float) -> None:
-        super().hush(seconds)
-        _ray().get(self._office.hush.remote(seconds))
-
-    def _enter(self) -> float:
-        began = super()._enter()
-        while (quiet := _ray().get(self._office.quiet.remote())) > 0:
-            self._leave()
-            super().hush(quiet)
-            began = super()._enter()
-        return began
+        _ray().get(self._actor.from_cache.remote())
 
 
 class _Worker:
@@ -103,7 +71,7 @@ class _Worker:
         program: str,
         settings: Mapping[str, Any],
         threads: int,
-        office: Any,
+        ledger: Any,
         limits: Limits,
         images: Path | None,
         artifacts: Path,
@@ -111,8 +79,7 @@ class _Worker:
         self.task, self.program, _ = parse(program, "the program of this run")
         self.gallery = open_gallery(images, artifacts) if images else None
         attach_gallery(self.program, self.gallery)
-        self.lm = opened_lm(**{**settings, "threads": threads}, ledger=_SharedLedger(office, limits))
-        self.lm.lm.pace = _SharedPace(office, self.lm.lm.pace)
+        self.lm = opened_lm(**{**settings, "threads": threads}, ledger=_SharedLedger(ledger, limits))
         attach_embeddings(self.program, self.lm.embeddings)
 
     def judge(self, record: Record) -> "_Judged":
@@ -156,7 +123,7 @@ def on_ray(
     def judged(records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
         ray = _ray()
         _join(ray, workers, address)
-        office = ray.remote(num_cpus=0)(_Office).remote(lm.ledger.limits)
+        ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits)
         try:
             each = -(-lm.threads // workers)
             Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
@@ -166,7 +133,7 @@ def on_ray(
                 max_task_retries=DEATHS,
                 scheduling_strategy="SPREAD",
             )(_Worker)
-            given = text, dict(settings), each, office, lm.ledger.limits, images, artifacts
+            given = text, dict(settings), each, ledger, lm.ledger.limits, images, artifacts
             actors = [Worker.remote(*given) for _ in range(workers)]
             free: SimpleQueue[Any] = SimpleQueue()
             for _ in range(each):
@@ -190,10 +157,10 @@ def on_ray(
             try:
                 yield from finished(records, work, lm.threads)
             except LMBillingError:
-                lm.ledger.stopped = ray.get(office.spent_out.remote())
+                lm.ledger.stopped = ray.get(ledger.spent_out.remote())
                 raise
         finally:
-            lm.ledger.take_over(ray.get(office.total.remote()))
+            lm.ledger.take_over(ray.get(ledger.total.remote()))
             ray.shutdown()
 
     return judged

@@ -10,11 +10,9 @@ import numpy as np
 from aisr.metrics.confidence import Interval, mean_interval
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
-from aisr.programs.retrieval.bm25 import indexed, split_sentences
-from aisr.programs.retrieval.embeddings import embedded
-from aisr.programs.retrieval.evidence_features import counted
+from aisr.programs.retrieval.evidence_ranker import counted
 from aisr.programs.retrieval.passages import budget, chosen, rank, whole
-from aisr.programs.retrieval.retrievers import Matcher
+from aisr.programs.retrieval.retrievers import Matcher, embedded, indexed, split_sentences
 from aisr.tasks.task import Searched, Task
 
 DEPTHS = (1, 3, 5, 10, 20)

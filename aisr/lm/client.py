@@ -19,15 +19,15 @@ from aisr.lm.budget import Contact, Ledger, Refusal, Usage, paid_for
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length
 from aisr.lm.prices import Price, usd
-from aisr.lm.rate_limit import RETRIES, Pace
+from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import invalidate, record_keys
 
 THREADS = 8
 
 
 class LedgerLM(dspy.LM):
-    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, goes at a
-    pace that the server can stand, and keeps no history (pictures would fill the memory).
+    """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, waits for
+    an overloaded server, and keeps no history (pictures would fill the memory).
 
     gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.asking.ask`).
     threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead.
@@ -46,7 +46,7 @@ class LedgerLM(dspy.LM):
     ) -> None:
         super().__init__(model, num_retries=0, **kwargs)
         self.ledger = ledger
-        self.pace = Pace(threads, num_retries)
+        self.limiter = RateLimiter(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
         self.hidden = redact.environment()
@@ -58,14 +58,14 @@ class LedgerLM(dspy.LM):
             with self._counted(kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
                 return self._clean(super(LedgerLM, lm).__call__(*args, **kwargs))
 
-        return self.pace.run(send)
+        return self.limiter.run(send)
 
     async def acall(self, *args: Any, **kwargs: Any) -> Any:
         async def send() -> Any:
             with self._counted(kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
                 return self._clean(await super(LedgerLM, lm).acall(*args, **kwargs))
 
-        return await self.pace.arun(send)
+        return await self.limiter.arun(send)
 
     @contextmanager
     def _counted(self, asked: dict[str, Any]) -> Iterator["LedgerLM"]:

@@ -1,13 +1,11 @@
-"""The embeddings that retrievers ask models for: entered into the ledger, at the pace of the server, kept in the
-response cache, and sent to no other server than was said."""
+"""The embeddings that retrievers ask models for: by DSPy's `Embedder`, kept in its response cache, entered into the
+ledger, and sent to no other server than was said."""
 
-import base64
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import dspy
 import numpy as np
@@ -20,17 +18,18 @@ from aisr.compat.dspy import error_boundary, get_litellm, litellm_errors
 from aisr.lm.budget import Ledger
 from aisr.lm.endpoint import Endpoint
 from aisr.lm.prices import Price, listed_input_price, usd
-from aisr.lm.rate_limit import RAISED, RETRIES, Pace
+from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
 from aisr.lm.response_cache import configure_cache
 from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 BATCH = 200  # texts in a request
 TIMEOUT = 600.0  # seconds
+LOCKS = 64  # claims of one paper are often judged at once: the same texts are asked for by one thread
 
 
 class Embedder:
-    """Embeds texts by a model of a provider, or of an OpenAI-compatible server. Each text is asked for once.
+    """Embeds texts by a model of a provider, or of an OpenAI-compatible server; the same texts are asked for once.
 
     Raises `NotEmbedded` where the model does not answer, and what would meet every record alike: a refused key, an
     unknown model, a spent budget.
@@ -47,80 +46,41 @@ class Embedder:
         sends: bool = True,
     ) -> None:
         self.model = model
-        self.address = address
         self.sends = sends
-        # Two servers give other numbers for one model name.
-        self.name = f"{model} at {digests.of_text(address.rstrip('/'))}" if address else model
         self.ledger = ledger
         self.price = price
-        self.pace = Pace(threads, RETRIES)
+        self.limiter = RateLimiter(threads, RETRIES)
         self.timeout = timeout
-        self._lock = threading.Lock()
-        self._coming: dict[str, Future[Any]] = {}  # texts that are being asked for
         trim_keys()
         configure_cache()
         self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
+        # Two servers give other numbers for one model name.
+        self.name = f"{model} at {digests.of_text(address.rstrip('/'))}" if address else model
+        self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":
         return self
 
     def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The embeddings, a row a text."""
-        found = {text: self._kept(text) for text in texts}
-        missing, coming = self._claimed([text for text, row in found.items() if row is None])
-        try:
-            if missing and not self.sends:
-                raise NotEmbedded(f"the response cache no longer holds the embeddings by {self.model}")
-            for begin in range(0, len(missing), BATCH):
-                batch = missing[begin : begin + BATCH]
-                for text, row in zip(batch, self._asked(batch), strict=True):
-                    found[text] = row
-                    dspy.cache.put(self._key(text), base64.b64encode(row.tobytes()).decode("ascii"))
-        finally:
-            self._done(missing, found)
-        found |= {text: waited.result() for text, waited in coming.items() if waited.exception() is None}
-        if lost := [text for text in coming if found[text] is None]:  # another text may have been to blame
-            found |= dict(zip(lost, self(lost), strict=True))
-        if not missing:
+        once = list(dict.fromkeys(texts))
+        request = _Request(self._requested, self.name)
+        with self._locks[hash(tuple(once)) % LOCKS]:
+            try:
+                found = np.asarray(dspy.Embedder(request, batch_size=BATCH)(once), dtype=np.float32)
+            except ValueError as error:
+                raise NotEmbedded(f"{self.model} gave embeddings of several lengths") from error
+        if not request.sent:
             self.ledger.from_cache()
-        rows = [found[text] for text in texts]
-        if len({len(row) for row in rows}) > 1:
-            raise NotEmbedded(f"{self.model} gave embeddings of several lengths")
-        return np.array(rows)
+        rows = dict(zip(once, found, strict=True))
+        return np.array([rows[text] for text in texts])
 
-    def _claimed(self, texts: Sequence[str]) -> tuple[list[str], dict[str, Future[Any]]]:
-        """Of texts that are not kept those that are to be asked for here, and those that another thread asks for just
-        now: claims of one paper are often judged at once."""
-        with self._lock:
-            coming = {text: self._coming[text] for text in texts if text in self._coming}
-            own = [text for text in texts if text not in coming]
-            for text in own:
-                self._coming[text] = Future()
-                if (row := self._kept(text)) is not None:  # kept since it was looked for
-                    coming[text] = self._coming.pop(text)
-                    coming[text].set_result(row)
-            return [text for text in own if text not in coming], coming
-
-    def _done(self, texts: Sequence[str], found: Mapping[str, Any]) -> None:
-        """Tell who waits for texts what became of them."""
-        with self._lock:
-            for text in texts:
-                waited = self._coming.pop(text)
-                if found[text] is None:
-                    waited.set_exception(NotEmbedded(f"not embedded by {self.model}"))
-                else:
-                    waited.set_result(found[text])
-
-    def _key(self, text: str) -> dict[str, Any]:
-        return {"embedding": self.name, "text": text}
-
-    def _kept(self, text: str) -> Any:
-        kept = dspy.cache.get(self._key(text))
-        return None if kept is None else np.frombuffer(base64.b64decode(kept), dtype=np.float32)
-
-    def _asked(self, texts: list[str]) -> NDArray[np.float32]:
+    def _requested(self, texts: list[str]) -> list[list[float]]:
+        """What the response cache does not hold."""
+        if not self.sends:
+            raise NotEmbedded(f"the response cache no longer holds the embeddings by {self.model}")
         try:
-            return self.pace.run(lambda: self._sent(texts))
+            return self.limiter.run(lambda: self._sent(texts))
         except RAISED:
             raise
         except LMError as error:
@@ -132,7 +92,7 @@ class Embedder:
         """LiteLLM, and the certainty that it knows whom to ask and with which key. Raises `LMConfigurationError`."""
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
         litellm = get_litellm(feature="an embedding model")
-        litellm.DEFAULT_MAX_RETRIES = 0  # the pace sees to them; asked for none, LiteLLM sends a failed request thrice
+        litellm.DEFAULT_MAX_RETRIES = 0  # ours see to it; asked for none, LiteLLM sends a failed request thrice
         try:
             litellm.get_llm_provider(self.model)
         except litellm.exceptions.BadRequestError as error:
@@ -145,7 +105,7 @@ class Embedder:
             )
         return litellm
 
-    def _sent(self, texts: list[str]) -> NDArray[np.float32]:
+    def _sent(self, texts: list[str]) -> list[list[float]]:
         """One request. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
@@ -173,7 +133,7 @@ class Embedder:
         with litellm_errors(model=self.model):
             return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())
 
-    def _rows(self, data: Any, count: int) -> NDArray[np.float32]:
+    def _rows(self, data: Any, count: int) -> list[list[float]]:
         try:
             placed = sorted(data, key=lambda one: int(one["index"]))
             rows = np.array([one["embedding"] for one in placed], dtype=np.float32)
@@ -181,14 +141,26 @@ class Embedder:
             raise LMProviderError(f"an answer that holds no embeddings ({type(error).__name__})") from error
         if rows.ndim != 2 or len(rows) != count or not rows.size or not np.isfinite(rows).all():
             raise LMProviderError(f"embeddings of shape {rows.shape} for {count} texts, or not all of them numbers")
-        return rows
+        return [list(map(float, row)) for row in rows]
 
 
-class Embeds(Protocol):
-    """What `attach_embeddings` takes."""
+class _Request:
+    """What DSPy's embedder calls for texts that its cache does not hold; the cache knows it by its name.
 
-    def of(self, model: str) -> Embed:
-        """What embeds with a model."""
+    sent: whether it was called.
+    """
+
+    def __init__(self, function: Callable[[list[str]], list[list[float]]], name: str) -> None:
+        self.function = function
+        self.sent = False
+        self.__name__ = name
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Request":
+        return self
+
+    def __call__(self, texts: list[str]) -> list[list[float]]:
+        self.sent = True
+        return self.function(texts)
 
 
 class Embeddings:
@@ -242,8 +214,3 @@ class Embeddings:
                 f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
             )
         return Embedder(model, self.address, self.ledger, price, self.threads, self.timeout, self.sends)
-
-
-def requests(texts: int) -> int:
-    """How many requests so many texts take."""
-    return -(-texts // BATCH)

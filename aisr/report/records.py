@@ -18,9 +18,7 @@ from aisr.metrics.scores import value
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
-from aisr.tasks.task import Task
+from aisr.tasks.task import Exhibit, Judgements, Task
 
 FILE = "records.json"
 FORMAT = 1

@@ -9,7 +9,7 @@ from aisr.base.digests import of_file
 from aisr.corrections.line import Correction
 from aisr.paper.drawing import Limits
 from aisr.review.verdicts import Dismissed, Piece, Review, Verdict
-from aisr.tasks.correctable import digest
+from aisr.tasks.task import digest
 
 MOST_BYTES = Limits().bytes  # of a picture; none that is larger is shown to a model
 

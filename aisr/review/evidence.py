@@ -8,8 +8,7 @@ from aisr.programs.decision.cues import nearest_line
 from aisr.programs.records.base import Record
 from aisr.review.verdicts import Mark, Piece
 from aisr.tasks.elsewhere import SECTION
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.task import Answer, Task
+from aisr.tasks.task import Answer, Exhibit, Task
 
 LONGEST_NAME = 20
 LONGEST_HEADING = 160

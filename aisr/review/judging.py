@@ -20,8 +20,7 @@ from aisr.review.evidence import of_record
 from aisr.review.verdicts import Kind, Labels, Review, Subject, Verdict, hidden, in_order
 from aisr.review.worth import AGAIN, Record, about, of_all
 from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import Checks
-from aisr.tasks.paper_tasks import without_pictures
+from aisr.tasks.paper_checks import Checks, without_pictures
 from aisr.tasks.second_look import SecondLook
 from aisr.tasks.task import Task
 

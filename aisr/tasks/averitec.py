@@ -16,13 +16,10 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
 from aisr.programs.judges.averitec_evidence import filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import held
-from aisr.tasks import nlpcc
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
-from aisr.tasks.shared_evidence import evidence_keys
-from aisr.tasks.task import Searched, Task
+from aisr.programs.retrieval.retrievers import bm25
+from aisr.tasks.shared_evidence import claim_key, evidence_keys
+from aisr.tasks.task import Exhibit, Judgements, Searched, Task
 
 NAME = "averitec"
 UNANSWERABLE = "Unanswerable"  # its text is the same for many questions
@@ -90,7 +87,7 @@ def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck |
 
 
 def _shares(record: AveritecRecord) -> set[str]:
-    return {nlpcc.claim_key(record.claim), *evidence_keys(_texts(record))}
+    return {claim_key(record.claim), *evidence_keys(_texts(record))}
 
 
 def _texts(record: AveritecRecord) -> list[str]:

@@ -22,8 +22,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.reading.characters import all_whole
 from aisr.programs.reading.text_store import TextStore
 from aisr.programs.records.averitec import Document
-from aisr.programs.retrieval.page_index import PAGES, SUFFIX, build
-from aisr.programs.retrieval.page_store import pages, reduced
+from aisr.programs.retrieval.documents import PAGES, SUFFIX, build, pages, reduced
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
 SUFFIXES = (".json", ".jsonl")

@@ -24,12 +24,10 @@ from aisr.programs.records.context24_figures import (
     Sought,
     place_of,
 )
-from aisr.programs.retrieval.elements.ranking import documents, paper_of
+from aisr.programs.retrieval.element_ranking import documents, paper_of
 from aisr.programs.text.alike import alike
-from aisr.tasks import nlpcc
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.shared_evidence import evidence_keys, paper_keys, picture_keys
-from aisr.tasks.task import Task
+from aisr.tasks.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
+from aisr.tasks.task import Exhibit, Task
 
 NAME = "context24-figures"
 
@@ -80,7 +78,7 @@ def _shares(record: Context24FiguresRecord) -> set[str]:
     named = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
     captions = evidence_keys((), [element.caption for element in record.elements])
     pictures = picture_keys(record.img_paths)
-    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
+    return {claim_key(record.claim), *paper_keys(record.paragraphs), *named, *captions, *pictures}
 
 
 def _stratum(gold: Sought) -> str:

@@ -16,10 +16,8 @@ from aisr.programs.judges.context24_text import Context24TextJudge, Context24Tex
 from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord
 from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
 from aisr.programs.text.alike import alike
-from aisr.tasks import nlpcc
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.shared_evidence import paper_keys
-from aisr.tasks.task import Task
+from aisr.tasks.shared_evidence import claim_key, paper_keys
+from aisr.tasks.task import Exhibit, Task
 
 NAME = "context24-text"
 Snippets = tuple[str, ...]
@@ -66,7 +64,7 @@ def _exhibits(record: Context24TextRecord, example: dspy.Example, answer: Snippe
 
 def _shares(record: Context24TextRecord) -> set[str]:
     named = {f"paper:{alike(record.citekey)}"} if record.citekey else set()
-    return {nlpcc.claim_key(record.claim), *paper_keys(record.paragraphs), *named}
+    return {claim_key(record.claim), *paper_keys(record.paragraphs), *named}
 
 
 def _stratum(gold: Snippets) -> str:

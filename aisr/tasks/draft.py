@@ -8,13 +8,9 @@ from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
 from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
 from aisr.programs.text.alike import alike
-from aisr.tasks.correctable import Said
-from aisr.tasks.exhibit import of_bundle
-from aisr.tasks.judgements import wrong_labels, wrong_number
 from aisr.tasks.planted_edits import plant_drafts
 from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
-from aisr.tasks.submission import FlatZip
-from aisr.tasks.task import Task
+from aisr.tasks.task import FlatZip, Said, Task, of_bundle, wrong_labels, wrong_number
 
 
 def _shares(record: DraftRecord) -> set[str]:

@@ -12,9 +12,8 @@ from aisr.arithmetic.numbers import in_text
 from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.paper.sections import part_of
-from aisr.programs.retrieval.bm25 import bm25, words
-from aisr.programs.retrieval.retrievers import fused, names_and_numbers, order
-from aisr.tasks.telling import bare, numbers
+from aisr.programs.retrieval.retrievers import bm25, fused, names_and_numbers, order, stemmed
+from aisr.tasks.check import bare, numbers
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
@@ -191,7 +190,7 @@ def _digits(text: str) -> str:
 
 def _stems(text: str) -> frozenset[str]:
     """The stems of a sentence, without its numbers: with another number it is the same sentence told again."""
-    return frozenset(word for word in words([text])[0] if not word.isdigit())
+    return frozenset(word for word in stemmed([text])[0] if not word.isdigit())
 
 
 def _are_copies(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -1,5 +1,7 @@
-"""What of a paper is checked against what: paragraphs against their floats, citing sentences against cited papers."""
+"""What of a paper is checked against what, and the tasks whose programs do it: paragraphs against their floats, citing
+sentences against cited papers, and doubted sentences against the whole paper."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,12 +14,31 @@ from aisr.paper.captions import statements
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence
 from aisr.paper.sections import RESULTS
+from aisr.programs.records.draft import DraftRecord
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.tasks.caption_checks import own_cells, to_hold
-from aisr.tasks.check import MOST_TABLE, Check, id_of, items_of
+from aisr.tasks.check import MOST_TABLE, Check, bare, id_of, items_of, own_cells, to_hold
+from aisr.tasks.draft import DRAFT
 from aisr.tasks.second_look import HIDDEN, SecondLook
-from aisr.tasks.telling import bare
+from aisr.tasks.task import Task
+from aisr.tasks.track1 import TRACK1
+from aisr.tasks.track2 import TRACK2
+
+CLAIMS: Task = TRACK1
+CITATIONS: Task = TRACK2
+WHOLE: Task = DRAFT  # the second look, at the whole paper
+Judged = Track1Record | Track2Record | DraftRecord
+
+
+def without_pictures(record: Judged) -> Judged:
+    """The record away from its paper's folder: a path would lead to another picture there, or to none. Halves of
+    characters, which no file of records can hold, become question marks."""
+    dump = json.dumps(record.model_dump(mode="json"), ensure_ascii=False).encode("utf-8", "replace")
+    bare = json.loads(dump)
+    for item in bare.get("evidence_bundle", ()):
+        item["img_path"] = None
+    return type(record).model_validate(bare)
+
 
 CLAIM = re.compile(
     r"\d|%|\b(?:more|less|fewer|higher|lower|better|worse|best|worst|larg(?:er|est)|small(?:er|est)|fast(?:er|est)"

@@ -11,10 +11,8 @@ from aisr.arithmetic.hints import Facts, hint
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
-from aisr.tasks.caption_checks import own_cells
-from aisr.tasks.check import Check, id_of, items_of, rows_within
+from aisr.tasks.check import Check, id_of, items_of, own_cells, rows_within, tells
 from aisr.tasks.elsewhere import Copy, Elsewhere, Passage, where
-from aisr.tasks.telling import tells
 
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(r"\b(?:introduction|discussion|limitations|outlook|implications)\b", re.IGNORECASE)

@@ -5,10 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from aisr.programs.records.track1 import EvidenceItem
-from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import uncounted
-from aisr.tasks.judgements import Judgements, Plant
 from aisr.tasks.shared_evidence import evidence_keys, picture_keys
+from aisr.tasks.task import Correctable, Judgements, Plant, Said, uncounted
 
 Gold = Sequence[Sequence[str]]
 BundledT = TypeVar("BundledT", bound="Bundled")

@@ -10,6 +10,12 @@ from aisr.base import digests
 from aisr.programs.text.alike import alike, spaced, words
 from aisr.programs.text.table import rows_of
 
+
+def claim_key(claim: str) -> str:
+    """What two records share that have the same claim, but for blanks, capitals and what is not seen."""
+    return "claim:" + "".join(alike(claim).split())
+
+
 PHRASE = 8  # words; a text or caption of fewer ("Results on the test set.") may well stand in two papers
 CELLS = 6  # different cells, two of them numbers; of smaller tables two may be equal by chance
 

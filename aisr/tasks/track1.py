@@ -8,17 +8,14 @@ from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.track1 import Track1Judge, Track1Options
 from aisr.programs.records.track1 import SentenceLabel, Track1Prediction, Track1Record
-from aisr.tasks import drafts, nlpcc, planted_edits
-from aisr.tasks.correctable import Said
-from aisr.tasks.exhibit import of_bundle
-from aisr.tasks.judgements import wrong_labels, wrong_number
+from aisr.tasks import drafts, planted_edits
 from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
-from aisr.tasks.submission import FlatZip
-from aisr.tasks.task import Sources, Task
+from aisr.tasks.shared_evidence import claim_key
+from aisr.tasks.task import TRACK_FILES, FlatZip, Said, Sources, Task, of_bundle, wrong_labels, wrong_number
 
 
 def _shares(record: Track1Record) -> set[str]:
-    return {nlpcc.claim_key(record.claim_text), *shared_keys(record)}
+    return {claim_key(record.claim_text), *shared_keys(record)}
 
 
 def _draft(text: str, sources: Sources) -> Track1Record:
@@ -68,7 +65,7 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     shares=_shares,
     text=lambda record: record.claim_text,
     stratum=JUDGEMENTS.fault,
-    submission=FlatZip("track1_pred.jsonl", nlpcc.FILES),
+    submission=FlatZip("track1_pred.jsonl", TRACK_FILES),
     judgements=JUDGEMENTS,
     rests_on=texts,
     sentences=lambda record: len(record.sentences),

@@ -13,13 +13,9 @@ from aisr.programs.judges.track2 import Track2Judge, Track2Options
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
-from aisr.tasks import drafts, nlpcc, planted_edits
-from aisr.tasks.correctable import Correctable, Said
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.judgements import Judgements
-from aisr.tasks.shared_evidence import paper_keys
-from aisr.tasks.submission import FlatZip
-from aisr.tasks.task import Searched, Sources, Task
+from aisr.tasks import drafts, planted_edits
+from aisr.tasks.shared_evidence import claim_key, paper_keys
+from aisr.tasks.task import TRACK_FILES, Correctable, Exhibit, FlatZip, Judgements, Said, Searched, Sources, Task
 
 
 def _answer(prediction: dspy.Prediction) -> Citation:
@@ -66,7 +62,7 @@ def _exhibits(record: Track2Record, example: dspy.Example, answer: Citation | No
 
 
 def _shares(record: Track2Record) -> set[str]:
-    return {nlpcc.claim_key(record.claim_text), *paper_keys(record.paragraphs.values())}
+    return {claim_key(record.claim_text), *paper_keys(record.paragraphs.values())}
 
 
 def _draft(text: str, sources: Sources) -> Track2Record:
@@ -128,11 +124,10 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     shares=_shares,
     text=lambda record: record.claim_text,
     stratum=JUDGEMENTS.fault,
-    submission=FlatZip("track2_pred.jsonl", nlpcc.FILES),
+    submission=FlatZip("track2_pred.jsonl", TRACK_FILES),
     judgements=JUDGEMENTS,
     rests_on=lambda record: ["\n".join(record.paragraphs.values())],
     draft=_draft,
     searched=_searched,
-    saved=lambda options: {"sifted": False, "ids": labels.EVIDENCE_K, "listed": False, **options},
     correctable=CORRECTABLE,
 )

@@ -90,7 +90,7 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts, half of the sentences that a table bears out left as they are."""
     from aisr.checker.reading import read_paper
-    from aisr.tasks.paper_tasks import without_pictures
+    from aisr.tasks.paper_checks import without_pictures
     from benchmarks.injected_errors.records import labelled
 
     lines = []

@@ -13,8 +13,7 @@ from aisr.lm.open import opened_lm
 from aisr.review.judging import reviewed
 from aisr.review.recomputed import added
 from aisr.review.verdicts import Review
-from aisr.tasks.paper_checks import checks
-from aisr.tasks.paper_tasks import CLAIMS, WHOLE
+from aisr.tasks.paper_checks import CLAIMS, WHOLE, checks
 
 
 class Cost(NamedTuple):

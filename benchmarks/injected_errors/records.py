@@ -11,9 +11,8 @@ from aisr.arithmetic.numbers import in_text
 from aisr.paper.draft import Draft
 from aisr.programs.decision.cues import causes, quantifiers
 from aisr.programs.labels import DraftLabel
-from aisr.tasks.correctable import Said
-from aisr.tasks.paper_checks import checks
-from aisr.tasks.paper_tasks import WHOLE, Judged
+from aisr.tasks.paper_checks import WHOLE, Judged, checks
+from aisr.tasks.task import Said
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 Place = tuple[int, int]  # paragraph and sentence

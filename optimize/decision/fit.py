@@ -20,7 +20,7 @@ from aisr.optimize.decision.trial import Choosing, as_they_are, cross_validated
 from aisr.optimize.evidence.naming_fit import Naming, NamingFitted, fit_naming
 from aisr.programs.decision.layer import CUES, WORDING, Decision, as_it_is
 from aisr.programs.errors import UserError
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Judgements
 
 SHARES = (0.5, 1.0)  # of the way from the model as it is to the fit
 # Ways to decide, from the least to the most. The first two do without the LM and are there to be compared with.

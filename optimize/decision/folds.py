@@ -15,7 +15,7 @@ from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
 from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Judgements
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed

@@ -19,7 +19,7 @@ from aisr.optimize.decision import rule as rule_fit
 from aisr.optimize.decision.folds import FOLDS, Material
 from aisr.optimize.decision.rule import Blend, averaged, between
 from aisr.programs.decision.layer import Rule
-from aisr.tasks.judgements import Judgements
+from aisr.tasks.task import Judgements
 
 RESAMPLES = 200  # for a standard error
 SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %

@@ -17,11 +17,8 @@ from aisr.optimize.datasets.split import fold_of
 from aisr.optimize.evidence.picked import Values, likeliest
 from aisr.programs.errors import UserError
 from aisr.programs.records.base import Record
-from aisr.programs.retrieval.embeddings import Embed
-from aisr.programs.retrieval.evidence_features import FEATURES, measure
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.retrieval.rare_words import by_stem, papers_having, tenths
-from aisr.programs.retrieval.retrievers import Matcher, order
+from aisr.programs.retrieval.evidence_ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
+from aisr.programs.retrieval.retrievers import Embed, Matcher, order
 from aisr.tasks.task import Searched, Task
 
 FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes

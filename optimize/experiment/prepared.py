@@ -10,7 +10,6 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery
 from aisr.lm.client import OpenLM
-from aisr.lm.embeddings import Embeds
 from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of, with_planted
 from aisr.optimize.experiment.ensemble import ensemble
 from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
@@ -22,11 +21,11 @@ from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 
 
-def student_of(plan: Plan, lm: OpenLM, embeddings: Embeds) -> Program:
+def student_of(plan: Plan, lm: OpenLM) -> Program:
     student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
     if lm.brief and not plan.members:
         describe_options(student)  # so that what is searched holds them
-    return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
+    return attach_embeddings(attach_gallery(student, plan.gallery), lm.embeddings)
 
 
 def prepared(

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from aisr.programs.decision.text_prior import softmax
 from aisr.programs.decision.weight import Weight
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.bm25 import stemmer
+from aisr.programs.retrieval.retrievers import stemmer
 
 NAME = re.compile(r"\b(?=\w*[A-Z])(?=\w*(?:[a-z0-9][A-Z]|\d|-))[A-Za-z][\w-]{2,}\b|\b[A-Z][\w]+-[\w-]+\b")
 ACRONYM = re.compile(r"\b[A-Z]{2,}[\w-]*\b")

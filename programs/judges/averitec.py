@@ -16,8 +16,7 @@ from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import VERDICTS, Verdict
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, FactCheck, Pair
-from aisr.programs.retrieval.documents import Collection, Passage, held
-from aisr.programs.retrieval.page_index import Indexed
+from aisr.programs.retrieval.documents import Collection, Indexed, Passage, held
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.text.sanitize import item

@@ -15,7 +15,7 @@ from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.judges.options import SearchOptions
 from aisr.programs.judges.searching import Searching
 from aisr.programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
-from aisr.programs.retrieval.elements.ranking import DEFAULT, Strategy, documents, paper_of, ranked
+from aisr.programs.retrieval.element_ranking import DEFAULT, Strategy, documents, paper_of, ranked
 from aisr.programs.retrieval.lesson import excerpt
 from aisr.programs.retrieval.retrievers import DEFAULT as RETRIEVER
 from aisr.programs.retrieval.retrievers import matcher
@@ -28,7 +28,7 @@ CANDIDATES = 20  # elements that it may put in order, at most
 
 @dataclass(frozen=True, kw_only=True)
 class Context24FiguresOptions(SearchOptions):
-    """strategy: how elements are ranked (see `aisr.programs.retrieval.elements.ranking`); order: how many of the best
+    """strategy: how elements are ranked (see `aisr.programs.retrieval.element_ranking`); order: how many of the best
     an LM puts in order (0: it is not asked)."""
 
     strategy: Strategy = DEFAULT

@@ -11,16 +11,14 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.mould import Judge
 from aisr.programs.judges.options import Options
 from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.programs.retrieval import method_sentences
-from aisr.programs.retrieval.bm25 import bm25
-from aisr.programs.retrieval.method_sentences import MethodWeights
-from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper, without_page
-from aisr.programs.retrieval.retrievers import order
+from aisr.programs.retrieval import paper_sentences
+from aisr.programs.retrieval.paper_sentences import MethodWeights, Paper, known_again, paper, without_page
+from aisr.programs.retrieval.retrievers import bm25, order
 from aisr.programs.signatures.context24_text import ChooseMethod, ChooseSentences
 from aisr.programs.text.sanitize import item, plain
 
 SENTENCES_ALONE = "sentences"
-BY_HAND = MethodWeights(weights=method_sentences.BY_HAND)
+BY_HAND = MethodWeights(weights=paper_sentences.BY_HAND)
 NONE = 2  # sentences, the best, that are taken where the LM chooses none
 SENTENCES, MOST_SENTENCES = 5, 30
 SHOWN = 15  # sentences that the LM chooses among
@@ -66,7 +64,7 @@ class Context24TextJudge(Judge):
                 for one in records
                 if one.gold
             ]
-            self.learnt = method_sentences.learn(told)
+            self.learnt = paper_sentences.learn(told)
 
     def remember(self, saved: Mapping[str, Any]) -> None:
         """The weights of a saved program. Raises ValueError for anything else, and where none are used."""
@@ -177,7 +175,7 @@ def _lines(source: Paper, places: Sequence[int]) -> str:
 
 def _with_neighbours(source: Paper, places: Sequence[int]) -> str:
     """The same below the headings of their sections, each with the sentence before it and the one behind it."""
-    under, rows, last = method_sentences.headings(source), [], ""
+    under, rows, last = paper_sentences.headings(source), [], ""
     for place in source.with_neighbours(places):
         if (title := under[source.owner[place]]) != last:
             rows.append(f"## {_item(title)}")

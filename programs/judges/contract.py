@@ -6,11 +6,10 @@ from typing import Any, Protocol, Self
 import dspy
 
 from aisr.programs.decision.layer import Decision
-from aisr.programs.retrieval.embeddings import Embed
 from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.retrieval.knn_demos import Nearness
-from aisr.programs.retrieval.retrievers import Matcher
+from aisr.programs.retrieval.retrievers import Embed, Matcher
 from aisr.programs.vision.images import Gallery
 
 

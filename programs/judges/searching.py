@@ -2,8 +2,7 @@
 
 from aisr.programs.judges.mould import Judge
 from aisr.programs.judges.options import SearchOptions
-from aisr.programs.retrieval.embeddings import Embed
-from aisr.programs.retrieval.retrievers import Matcher, embedder, embedding_model, matcher
+from aisr.programs.retrieval.retrievers import Embed, Matcher, embedder, embedding_model, matcher
 
 
 class Searching(Judge):

@@ -17,13 +17,13 @@ from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
 from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.content import able_to_decide
 from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete, log_odds
 from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from aisr.programs.retrieval.rerank import Reranker, check_depth
+from aisr.programs.retrieval.retrievers import bm25
 from aisr.programs.signatures.track2 import signature_of
 from aisr.programs.text.sanitize import item, plain
 from aisr.programs.text.table import item_with_rows

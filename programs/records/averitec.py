@@ -84,7 +84,7 @@ class FactCheck(NamedTuple):
 class AveritecRecord(Record):
     """A claim to check. claim_id: its place in the organisers' file, from 0, which names its document collection;
     documents: the collection itself, or the best excerpts of it; store: the file with all of it, which is called by its
-    digest, as a path below the folder that pictures would be in (see `aisr.programs.retrieval.page_index`)."""
+    digest, as a path below the folder that pictures would be in (see `aisr.programs.retrieval.documents`)."""
 
     claim_id: int | None = Field(default=None, ge=0)
     claim: Text

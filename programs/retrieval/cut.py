@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 
-from aisr.programs.retrieval.bm25 import words
+from aisr.programs.retrieval.retrievers import stemmed
 from aisr.programs.text.sentences import sentences
 from aisr.programs.text.table import ROW, flat
 from aisr.programs.text.tokens import BYTES_PER_TOKEN, tokens
@@ -20,7 +20,7 @@ def within(claim: str, text: str, most: int) -> str:
     if tokens(whole) <= most:
         return whole
     spans = list(_spans(whole, most))
-    wanted, *stems = words([claim, *(whole[begin:end] for begin, end in spans)])
+    wanted, *stems = stemmed([claim, *(whole[begin:end] for begin, end in spans)])
     shared = [len(set(wanted) & set(own)) for own in stems]
     first = last = shared.index(max(shared))
     borders = [0, *(place for span in spans for place in span)]

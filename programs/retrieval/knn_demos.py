@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Self, get_args
 
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.bm25 import words
-from aisr.programs.retrieval.retrievers import matcher, order
+from aisr.programs.retrieval.retrievers import matcher, order, stemmed
 
 By = Literal["words", "vectors", "both", "varied"]
 RETRIEVERS: Mapping[By, str] = MappingProxyType(
@@ -98,7 +97,7 @@ def _varied(said: Sequence[str], ranked: Sequence[int], count: int) -> list[int]
     """The places in the order in which they are taken: the nearest, and then always the one that is least like those
     taken, of equals the nearer."""
     looked_at = ranked[: LOOKED_AT * count]
-    stems = dict(zip(looked_at, map(set, words([said[place] for place in looked_at])), strict=True))
+    stems = dict(zip(looked_at, map(set, stemmed([said[place] for place in looked_at])), strict=True))
     taken = list(looked_at[:1])
     while len(taken) < min(count, len(looked_at)):
         left = [place for place in looked_at if place not in taken]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aisr.programs.labels import EVIDENCE_K
-from aisr.programs.retrieval.bm25 import words
 from aisr.programs.retrieval.content import without_content
+from aisr.programs.retrieval.retrievers import stemmed
 from aisr.programs.text.sentences import sentences
 from aisr.programs.text.table import ROW, flat
 
@@ -53,7 +53,7 @@ def excerpt(claim: str, text: str, most: int) -> str:
         return whole
     between = ROW if ROW in whole else " "
     parts = whole.split(ROW) if ROW in whole else sentences(whole)
-    wanted, *stems = words([claim, *parts])
+    wanted, *stems = stemmed([claim, *parts])
     shared = [len(set(wanted) & set(own)) for own in stems]
     first = last = shared.index(max(shared))
     while True:

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.content import bare, heading, without_content
 from aisr.programs.retrieval.cut import within
-from aisr.programs.retrieval.retrievers import Matcher, order
+from aisr.programs.retrieval.retrievers import Matcher, bm25, order
 from aisr.programs.retrieval.summaries import summaries
 from aisr.programs.text.table import flat
 from aisr.programs.text.tokens import tokens

@@ -5,8 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from aisr.programs.retrieval.bm25 import bm25
-from aisr.programs.retrieval.retrievers import Matcher
+from aisr.programs.retrieval.retrievers import Matcher, bm25
 from aisr.programs.text.sentences import sentences
 from aisr.programs.text.table import ROW
 

@@ -41,12 +41,12 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
     out = artifacts / "predicted.jsonl"
     data = artifacts / "few.jsonl"
     data.write_text("".join((SAMPLE / "track1" / "test.jsonl").read_text().splitlines(keepends=True)[:4]))
-    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out, "--confidence"]
+    words = ["--task", "track1", "--program", folder, "--data", data, "--out", out]
     assert aisr("predict", *words, *lm).code == 0
     for line in read_rows(out):
         # One label of each longer paragraph is a vote, unless a fitted layer made a probability of it.
         kept = manifest["decision"]["kept"] is not None
-        assert (line["confidence"] is not None) == (kept or len(line["labels"]) == 1)
+        assert (None not in line["probabilities"]) == (kept or len(line["labels"]) == 1)
 
 
 def test_a_vote_is_asked_for_as_it_always_was(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:

@@ -18,7 +18,7 @@ from aisr.paper.open import READERS
 from aisr.programs.labels import IN_DRAFTS
 from aisr.programs.text.tokens import tokens
 from aisr.review.verdicts import EXACT
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows

@@ -20,11 +20,16 @@ from aisr.optimize.experiment.compile import compile_program
 from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.bm25 import bm25
-from aisr.programs.retrieval.embeddings import built_in
-from aisr.programs.retrieval.evidence_features import FEATURES, measure
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.retrieval.rare_words import SHARE, by_stem, papers_having, tenths
+from aisr.programs.retrieval.evidence_ranker import (
+    FEATURES,
+    SHARE,
+    EvidenceRanker,
+    by_stem,
+    measure,
+    papers_having,
+    tenths,
+)
+from aisr.programs.retrieval.retrievers import bm25, built_in
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support.corpora import write

@@ -63,7 +63,7 @@ def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp
     for line, record in zip(read_rows(out), corpus(task), strict=True):
         answer = task.prediction.model_validate(line).answer
         assert said(answer) == task.labelled.said(record.gold)
-        assert set(line) == {"id", *task.line(answer)}
+        assert set(line) == {"id", "probabilities", *task.line(answer)}
 
 
 def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:

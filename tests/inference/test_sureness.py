@@ -10,7 +10,6 @@ from aisr.inference.confidence import held, of_record
 from aisr.inference.evaluate import result
 from aisr.inference.judge import Outcome, judge_all
 from aisr.inference.predict import here, predict
-from aisr.inference.predictions_file import CannotResume
 from aisr.inference.submission import check
 from aisr.metrics.judgements import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
@@ -33,26 +32,21 @@ def sure(request: Any) -> str:
     return written(question(request), {"sentence_labels": labels, FIELD: stated})
 
 
-def predicted(folder: Path, confidence: bool) -> Path:
+def predicted(folder: Path) -> Path:
     data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
     lm = scripted(sure)
     judging = here(TRACK1, TRACK1.build({"states": True}), lm)
-    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger, confidence=confidence)
+    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger)
     return out
 
 
-def test_a_predictions_file_says_it_where_asked_for_and_a_submission_leaves_it_out(tmp_path: Path) -> None:
-    out = predicted(tmp_path, confidence=True)
-    assert [line["confidence"] for line in read_rows(out)] == [0.9, 0.55, None]
+def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out(tmp_path: Path) -> None:
+    out = predicted(tmp_path)
+    found = [line["probabilities"] for line in read_rows(out)]
+    assert [found[k][1] and found[k][1]["Contradiction"] for k in range(3)] == [0.9, 0.55, None]
     checked = check(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
     assert not checked.problems
     assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
-    with pytest.raises(CannotResume, match="confidence"):  # half a file with it and half without would mislead
-        predicted(tmp_path, confidence=False)
-
-
-def test_it_is_not_there_unless_asked_for(tmp_path: Path) -> None:
-    assert all("confidence" not in line for line in read_rows(predicted(tmp_path, confidence=False)))
 
 
 def test_votes_failures_and_tasks_without_labels_have_none() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from aisr.compat import transport
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.rate_limit import Pace
+from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.errors import NotEmbedded
 from aisr.tasks.track1 import TRACK1
 from support import faults
@@ -46,7 +46,7 @@ def test_an_answer_that_does_not_end_fails_the_record(
 ) -> None:
     loopback.reply = fault
     lm = opened(loopback.url, timeout=timeout)
-    lm.lm.pace = Pace(1, retries=0)
+    lm.lm.limiter = RateLimiter(1, retries=0)
     data, out = write(tmp_path / "in.jsonl", [claim("Supported").model_dump(mode="json")]), tmp_path / "out.jsonl"
     found = run(TRACK1, data, out, lm)
     assert (found.judged, found.failed) == (1, 1)
@@ -57,7 +57,7 @@ def test_an_answer_that_does_not_end_fails_the_record(
 def test_coroutines_are_bounded_as_well(fault: Any, timeout: float, reason: str, loopback: Loopback) -> None:
     loopback.reply = fault
     lm = opened(loopback.url, timeout=timeout).lm
-    lm.pace = Pace(1, retries=0)
+    lm.limiter = RateLimiter(1, retries=0)
     with pytest.raises(dspy.LMError, match=reason):
         asyncio.run(lm.acall(messages=[{"role": "user", "content": "Well?"}]))
 
@@ -66,7 +66,7 @@ def test_coroutines_are_bounded_as_well(fault: Any, timeout: float, reason: str,
 def test_embeddings_are_bounded_as_well(fault: Any, timeout: float, reason: str, loopback: Loopback) -> None:
     loopback.reply = fault
     embed: Any = Embeddings(address=loopback.url, timeout=timeout).of("openai/embedder")
-    embed.pace.retries = 0
+    embed.limiter.retries = 0
     with pytest.raises(NotEmbedded, match=reason):
         embed(["a text"])
 

@@ -13,7 +13,7 @@ from aisr.inference.suits import check_suits
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import Pace
+from aisr.lm.rate_limit import RateLimiter
 from aisr.lm.unavailable import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.records.track1 import Track1Record
@@ -40,7 +40,7 @@ CITED = Track2Record.model_validate(read_rows(SAMPLE / "track2" / "test.jsonl")[
 def opened(server: Loopback, form: str, ledger: Ledger | None = None, **options: Any) -> OpenLM:
     server.reply = decisions.decided
     lm = open_lm(FORMS[form], api_base=server.url, ledger=ledger, timeout=5, **options)
-    lm.lm.pace = Pace(4, first_wait=0.001)
+    lm.lm.limiter = RateLimiter(4, first_wait=0.001)
     return lm
 
 
@@ -87,7 +87,7 @@ def test_track_2_names_the_paragraphs_that_are_rather_true(form: str, loopback: 
 @pytest.mark.parametrize("fault", decisions.UNUSABLE)
 def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: str, loopback: Loopback) -> None:
     lm = opened(loopback, form)
-    lm.lm.pace = Pace(4, retries=0)
+    lm.lm.limiter = RateLimiter(4, retries=0)
     loopback.reply, said = decisions.UNUSABLE[fault]
     found = judged(lm)
     assert found.answer is None

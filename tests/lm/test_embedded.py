@@ -190,7 +190,7 @@ def test_what_a_request_takes_is_counted(
 
 
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
-    assert single(student_of(plan(tmp_path), lm, lm.embeddings)).judging.signature.instructions == BRIEF
+    assert single(student_of(plan(tmp_path), lm)).judging.signature.instructions == BRIEF
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:

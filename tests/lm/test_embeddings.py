@@ -2,8 +2,8 @@
 failed record."""
 
 import json
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -60,39 +60,13 @@ def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkey
     assert [asked.authorization for asked in server.asked] == ["Bearer sk-planted"]
 
 
-@pytest.mark.parametrize("lost", [False, True])
-def test_a_text_that_is_being_asked_for_is_waited_for(
-    lost: bool, server: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Claims of one paper are judged at once; where the first request is lost, the second record asks itself."""
-    embedder: Any = Embeddings(address=server.url).of("openai/embedder")
-    looked, kept, got = threading.Event(), embedder._kept, list[Any]()
-    second = threading.Thread(target=lambda: got.append(embedder(["a text"])))
-
-    def seen(text: str) -> Any:
-        row = kept(text)
-        if threading.current_thread() is second:
-            looked.set()
-        return row
-
-    def reply(asked: Asked) -> Reply:
-        if len(server.asked) == 1:
-            second.start()
-            assert looked.wait(20)
-            if lost:
-                return refused(asked)
-        return both(asked)
-
-    monkeypatch.setattr(embedder, "_kept", seen)
-    server.reply = reply
-    if lost:
-        with pytest.raises(NotEmbedded):
-            embedder(["a text"])
-    else:
-        got.append(embedder(["a text"]))
-    second.join(20)
-    assert len(got) == (1 if lost else 2)
-    assert len(server.asked) == (2 if lost else 1)
+def test_the_same_texts_are_asked_for_by_one_thread(server: Loopback) -> None:
+    """Claims of one paper are judged at once."""
+    embedder = Embeddings(address=server.url).of("openai/embedder")
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: embedder(["a text", "another"]), range(8)))
+    assert all(np.array_equal(one, found[0]) for one in found)
+    assert len(server.asked) == 1
 
 
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
@@ -102,7 +76,8 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     assert finished.code == 0, finished.err
     asked = [one for one in server.asked if is_embedding(one)]
     assert {one.body["model"] for one in asked} == {"embedder"}
-    assert len(texts(server)) == len(set(texts(server)))
+    requests = [tuple(one.body["input"]) for one in asked]
+    assert len(requests) == len(set(requests))
     spend = json.loads((artifacts / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["calls"] == len(server.asked)
     assert spend["prompt_tokens"] == 50 * len(texts(server)) + 200 * (len(server.asked) - len(asked))
@@ -305,11 +280,11 @@ def test_rows_are_put_in_the_order_of_the_texts(loopback: Loopback) -> None:
     assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]
 
 
-def test_a_failed_request_is_sent_as_often_as_the_pace_says(loopback: Loopback) -> None:
+def test_a_failed_request_is_sent_as_often_as_the_limiter_says(loopback: Loopback) -> None:
     loopback.reply = lambda asked: (500, json.dumps({"error": {"message": "oops", "type": "server"}}))
     ledger = Ledger()
     embed = Embeddings(ledger, loopback.url).of("openai/embedder")
-    embed.pace.retries = 0  # type: ignore[attr-defined]
+    embed.limiter.retries = 0  # type: ignore[attr-defined]
     with pytest.raises(NotEmbedded, match="oops"):
         embed(["a"])
     assert len(loopback.asked) == ledger.spend.calls == 1

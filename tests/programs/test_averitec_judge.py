@@ -14,8 +14,8 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.records.averitec import AveritecRecord, FactCheck
-from aisr.programs.retrieval.bm25 import bm25
 from aisr.programs.retrieval.documents import WORDS, held, pieces
+from aisr.programs.retrieval.retrievers import bm25
 from aisr.tasks.averitec import AVERITEC
 from support.averitec import claim, passages, quoting
 from support.awaited import awaited

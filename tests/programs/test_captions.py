@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.programs.retrieval.elements.captions import of_panel, parts
+from aisr.programs.retrieval.element_citations import of_panel, parts
 
 
 @pytest.mark.parametrize(

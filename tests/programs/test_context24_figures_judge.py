@@ -12,7 +12,7 @@ from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.judges.context24_figures import Context24FiguresJudge
 from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.programs.retrieval.elements.ranking import Strategy
+from aisr.programs.retrieval.element_ranking import Strategy
 from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from support.awaited import awaited
 from support.context24_figures import LABELS, claim, reader, shown

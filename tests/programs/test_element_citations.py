@@ -2,8 +2,8 @@
 
 import pytest
 
-from aisr.programs.retrieval.elements.citations import citations
-from aisr.programs.retrieval.elements.ranking import chunks, cited_by, texts_of
+from aisr.programs.retrieval.element_citations import citations
+from aisr.programs.retrieval.element_ranking import chunks, cited_by, texts_of
 from support.growth import slow
 
 

@@ -13,8 +13,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_text import Context24TextJudge
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.programs.retrieval.method_sentences import NAMES, MethodWeights
-from aisr.programs.retrieval.paper_sentences import paper
+from aisr.programs.retrieval.paper_sentences import NAMES, MethodWeights, paper
 from aisr.tasks.context24_text import CONTEXT24_TEXT
 from support.context24_text import METHOD, RESULT, claim
 from support.paths import SAMPLE

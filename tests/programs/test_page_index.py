@@ -15,10 +15,8 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.reading.lines import read
 from aisr.programs.records.averitec import AveritecRecord, Document
-from aisr.programs.retrieval.bm25 import bm25
-from aisr.programs.retrieval.documents import held
-from aisr.programs.retrieval.page_index import SUFFIX, Indexed, build
-from aisr.programs.retrieval.retrievers import matcher
+from aisr.programs.retrieval.documents import SUFFIX, Indexed, build, held
+from aisr.programs.retrieval.retrievers import bm25, matcher
 from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.averitec_data import write
 from support.averitec import claim, passages

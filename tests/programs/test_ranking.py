@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aisr.commands.retrieval import retrieval
 from aisr.commands.task_options import Retriever
-from aisr.programs.retrieval import bm25, embeddings
+from aisr.programs.retrieval import retrievers
 from aisr.programs.retrieval.retrievers import (
     WAYS,
     Matcher,
@@ -79,17 +79,20 @@ def test_names_and_numbers_are_asked_for_alone() -> None:
 
 def test_the_best_sentence_stands_for_its_paragraph() -> None:
     texts = ["Pears ripen late. They keep well.", "Figs do not. Plums do not either. " * 3]
-    assert list(order(bm25.best_sentence("pears ripen late", texts))) == [0, 1]
-    assert bm25.split_sentences(("A b. C? D",))[0] == ("A b.", "C?", "D")
+    assert list(order(retrievers.best_sentence("pears ripen late", texts))) == [0, 1]
+    assert retrievers.split_sentences(("A b. C? D",))[0] == ("A b.", "C?", "D")
 
 
 def test_what_differs_in_one_character_is_told_apart() -> None:
-    assert order(bm25.bm25("Corvid-2 gains 4 points", ["Corvid-1 gains 4 points.", "Corvid-2 gains 4 points."]))[0] == 1
+    assert (
+        order(retrievers.bm25("Corvid-2 gains 4 points", ["Corvid-1 gains 4 points.", "Corvid-2 gains 4 points."]))[0]
+        == 1
+    )
 
 
 def test_the_built_in_vectors_know_words_that_differ() -> None:
     texts = ["A doctor looked at the kid.", "Rates of exchange fell."]
-    scores = embeddings.dense("the physician examined the child", texts, embeddings.built_in)
+    scores = retrievers.dense("the physician examined the child", texts, retrievers.built_in)
     assert scores[0] > scores[1]
     assert (np.abs(scores) <= 1 + 1e-9).all()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.programs.retrieval import bm25
+from aisr.programs.retrieval import retrievers
 from aisr.programs.retrieval.content import without_content
 from aisr.programs.retrieval.passages import budget, passages, rank, whole
 from aisr.programs.text.tokens import tokens
@@ -199,7 +199,7 @@ def test_a_token_is_about_four_bytes() -> None:
 
 def test_a_paper_that_many_claims_cite_is_indexed_once() -> None:
     papers = [{f"P{k}": f"Paper {paper} says {k}." for k in range(5)} for paper in range(20)]
-    bm25.indexed.cache_clear()
+    retrievers.indexed.cache_clear()
     for number in range(60):
         passages(f"What paper {number} says.", papers[number // 3], 1200)
-    assert bm25.indexed.cache_info().misses == len(papers)
+    assert retrievers.indexed.cache_info().misses == len(papers)

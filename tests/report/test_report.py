@@ -20,8 +20,7 @@ from aisr.report import page as error_page
 from aisr.report import write as write_report
 from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
 from aisr.report.thumbnails import LONGEST, Thumbnails
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.task import Task
+from aisr.tasks.task import Exhibit, Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support.pages import listening

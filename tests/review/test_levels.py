@@ -13,7 +13,7 @@ from aisr.review import gate
 from aisr.review import page as paper_page
 from aisr.review.sarif import as_sarif
 from aisr.review.verdicts import Kind, Labels, Review, Verdict, in_order
-from aisr.tasks.paper_tasks import WHOLE
+from aisr.tasks.paper_checks import WHOLE
 from support import papers
 from support.pages import Show, listening
 

@@ -14,9 +14,8 @@ from aisr.review.evidence import as_read
 from aisr.review.judging import Judge, judged, reviewed
 from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict, hidden
 from aisr.tasks.check import Check
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.paper_checks import checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, WHOLE
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
+from aisr.tasks.task import Exhibit
 from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written
 

@@ -10,8 +10,7 @@ from aisr.programs.records.track2 import Track2Record
 from aisr.review.dismissals import marked
 from aisr.review.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
 from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import Checks
-from aisr.tasks.paper_tasks import CITATIONS, CLAIMS, without_pictures
+from aisr.tasks.paper_checks import CITATIONS, CLAIMS, Checks, without_pictures
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [

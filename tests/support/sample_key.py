@@ -9,7 +9,7 @@ import numpy as np
 
 from aisr.programs.asking.stated import FIELD
 from aisr.programs.labels import IN_DRAFTS, ClaimLabel
-from aisr.programs.retrieval.bm25 import bm25
+from aisr.programs.retrieval.retrievers import bm25
 from support.paths import SAMPLE
 
 FOLDER = SAMPLE / "paper"

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.scores import Floats, Report
-from aisr.tasks.exhibit import Exhibit
-from aisr.tasks.task import Task
+from aisr.tasks.task import Exhibit, Task
 from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
 
 

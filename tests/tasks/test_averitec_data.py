@@ -13,8 +13,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.reading.lines import read
 from aisr.programs.records.averitec import AveritecRecord, Document
-from aisr.programs.retrieval.documents import pieces
-from aisr.programs.retrieval.page_store import pages, reduced
+from aisr.programs.retrieval.documents import pages, pieces, reduced
 from aisr.tasks.averitec_data import write
 from support.averitec import claim
 

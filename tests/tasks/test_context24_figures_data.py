@@ -12,11 +12,9 @@ import pytest
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.tasks import full_texts
+from aisr.tasks import context24_text_data
 from aisr.tasks.context24_figures import CONTEXT24_FIGURES
-from aisr.tasks.context24_figures_data import converted
-from aisr.tasks.element_labels import cleaned
-from aisr.tasks.paper_elements import readable
+from aisr.tasks.context24_figures_data import cleaned, converted, readable
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
@@ -146,10 +144,10 @@ def test_captions_are_texts_and_never_run() -> None:
 
 
 def test_a_text_without_line_ends_becomes_paragraphs_of_whole_sentences() -> None:
-    found = full_texts.paragraphs(ONE_LINE, "a paper")
-    assert all(text.endswith("shows.") and len(text.split()) <= full_texts.WORDS for text in found)
-    assert full_texts.paragraphs("One.\nTwo.", "a paper") == ["One.", "Two."]
-    assert full_texts.paragraphs("One\nline.\n\nTwo.", "a paper") == ["One line.", "Two."]
+    found = context24_text_data.paragraphs(ONE_LINE, "a paper")
+    assert all(text.endswith("shows.") and len(text.split()) <= context24_text_data.WORDS for text in found)
+    assert context24_text_data.paragraphs("One.\nTwo.", "a paper") == ["One.", "Two."]
+    assert context24_text_data.paragraphs("One\nline.\n\nTwo.", "a paper") == ["One line.", "Two."]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from aisr.metrics.scores import value
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.records.draft import DraftRecord
-from aisr.tasks.correctable import Said
 from aisr.tasks.draft import DRAFT
+from aisr.tasks.task import Said
 from support import scripted
 from support.corpora import read_rows
 from support.loopback import Asked

@@ -29,7 +29,7 @@ from aisr.programs.decision.layer import LM as MODEL
 from aisr.programs.decision.layer import pooled
 from aisr.programs.labels import ClaimLabel
 from aisr.programs.records.base import Record
-from aisr.programs.retrieval.page_index import build
+from aisr.programs.retrieval.documents import build
 from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking.store import open_store
@@ -81,13 +81,14 @@ def model(registered: Registered, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 
 def predicted(aisr: Any, registered: Registered, task: str, folder: Path) -> list[dict[str, Any]]:
-    """What `aisr predict` says of the same records."""
+    """What `aisr predict` says of the same records, without probabilities."""
     data, out = folder / "inputs.jsonl", folder / "out.jsonl"
     data.write_text("".join(json.dumps(record) + "\n" for record in records(task)), encoding="utf-8")
     words = ["predict", "--task", task, "--program", f"models:/aisr-{task}@champion", "--data", data, "--out", out]
     lm = ["--lm", "openai/local", "--api-base", registered.server.url, "--artifacts", registered.root]
     assert aisr(*words, *lm).code == 0
-    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    return [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
 
 
 @pytest.mark.parametrize("task", ["track1", "track2"])

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from aisr.programs.records.context24_figures import Element, Figure, Place, place_of
-from aisr.programs.retrieval.elements.captions import of_panel
-from aisr.programs.retrieval.elements.citations import Cited, citations
+from aisr.programs.retrieval.element_citations import Cited, citations, of_panel
 from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
 from aisr.programs.text.sentences import sentences, words
 

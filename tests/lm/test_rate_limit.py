@@ -1,0 +1,120 @@
+"""How many calls are in flight, when one is sent again, and when that ends."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
+
+from aisr.inference.judge import judge_all
+from aisr.lm.open import open_lm
+from aisr.lm.rate_limit import PATIENCE, RETRIES, AskedToWait, RateLimiter, asked_to_wait
+from aisr.tasks.track1 import TRACK1
+from support.faults import refused
+from support.scripted import claim
+
+if TYPE_CHECKING:
+    from support.loopback import Loopback
+
+BUSY = LMRateLimitError("slow down")
+
+
+def quick(most: int = 8) -> RateLimiter:
+    return RateLimiter(most, first_wait=0.0001)
+
+
+def saying(*said: LMError | str) -> Callable[[], str]:
+    """A call that ends in one of these after the other, and in the last from then on."""
+    left = list(said)
+
+    def call() -> str:
+        outcome = left.pop(0) if len(left) > 1 else left[0]
+        if isinstance(outcome, LMError):
+            raise outcome
+        return outcome
+
+    return call
+
+
+def counted(call: Callable[[], str], count: list[int]) -> Callable[[], str]:
+    def again() -> str:
+        count.append(1)
+        return call()
+
+    return again
+
+
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [(BUSY, PATIENCE + 1), (LMTimeoutError("late"), RETRIES + 1), (LMAuthError("no"), 1)],
+)
+def test_patience_ends(error: LMError, calls: int) -> None:
+    count: list[int] = []
+    with pytest.raises(type(error)):
+        quick().run(counted(saying(error), count))
+    assert len(count) == calls
+
+
+def test_without_retries_makes_one_call() -> None:
+    count: list[int] = []
+    with pytest.raises(LMRateLimitError):
+        RateLimiter(8, retries=0).run(counted(saying(BUSY), count))
+    assert len(count) == 1
+
+
+def test_no_more_are_in_flight_than_the_limit() -> None:
+    limiter, lock = quick(3), threading.Lock()
+    inside, most = 0, 0
+    full = threading.Barrier(3)
+
+    def call() -> None:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        full.wait(10)  # passes only when three are in flight
+        with lock:
+            inside -= 1
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(lambda _: limiter.run(call), range(12)))
+    assert most == 3
+
+
+def test_what_the_server_named_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", waits.append)
+    late = LMRateLimitError("slow down", retry_after=7.0)
+    assert quick().run(saying(late, late, LMServerError("full", status=529), "fine")) == "fine"
+    assert waits[:2] == [7.0, 7.0]
+    assert waits[2] < 1
+
+
+def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
+    loopback.reply = refused(429, "come back tomorrow", Retry_After="80000")
+    program = TRACK1.build({})
+    given = [program.prepare(claim("Supported", number=k)) for k in range(3)]
+    with pytest.raises(AskedToWait, match="asks to wait for 80000 s; run the same command again after that"):
+        judge_all(TRACK1, program, given, open_lm("openai/local", api_base=loopback.url, threads=1))
+    assert len(loopback.asked) == 1
+
+
+def test_the_servers_wait_is_read_over_http(loopback: "Loopback") -> None:
+    loopback.reply = refused(429, "slow down", Retry_After="0.3")
+    lm = open_lm("openai/local", api_base=loopback.url).lm
+    lm.limiter = RateLimiter(retries=0)
+    with pytest.raises(LMRateLimitError) as caught:
+        lm("Which label?")
+    assert asked_to_wait(caught.value) == 0.3
+
+
+def test_coroutines_are_sent_again_too() -> None:
+    call = saying(BUSY, LMTimeoutError("late"), "fine")
+
+    async def send() -> str:
+        return call()
+
+    assert asyncio.run(quick().arun(send)) == "fine"
