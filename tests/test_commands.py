@@ -141,31 +141,6 @@ def test_the_same_compile_gives_the_same_program(walk: Walk, aisr: Aisr) -> None
     assert "registered" not in finished.out
 
 
-def test_an_ensemble_is_compiled_predicted_and_served_like_any_program(walk: Walk, aisr: Aisr, tmp_path: Path) -> None:
-    few = ["--data", SAMPLE / "track2", "--no-track", *FEW, *walk.lm]
-    other = aisr("compile", "--task", "track2", "--optimizer", "knn", "--context-tokens", 200, "--name", "other", *few)
-    assert other.code == 0, other.err
-    made = aisr("compile", "--task", "track2", "--ensemble", "first,other", "--name", "both", *few)
-    assert made.code == 0, made.err
-    assert "difference from" in made.out
-    both = ["--task", "track2", "--program", walk.root / "track2" / "both", *walk.lm]
-    finished = aisr("predict", *both, "--data", walk.inputs("track2"), "--out", tmp_path / "both.jsonl")
-    assert finished.code == 0, finished.err
-    assert [set(line) for line in read_rows(tmp_path / "both.jsonl")] == [
-        {"id", "label", "evidence_para_ids", "probabilities"}
-    ] * 6
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [("first", "two or more"), ("first,first", "two programs are called first"), ("first,nosuch", "no program.json")],
-)
-def test_an_ensemble_of_nothing_is_refused(walk: Walk, aisr: Aisr, given: str, said: str) -> None:
-    finished = aisr("compile", "--task", "track1", "--ensemble", given, *walk.lm)
-    assert finished.code == 2
-    assert said in finished.err
-
-
 @TRACK
 def test_evaluate_reports_what_score_reports(walk: Walk, aisr: Aisr, track: str, tmp_path: Path) -> None:
     """The official score of a program is that of its predictions file."""
@@ -467,7 +442,6 @@ COMPILE = ["compile", "--task", "track1", "--data", SAMPLE / "track1"]
         ["compare", REGISTERED, REGISTERED, "--task", "track1", "--data", GOLD, *LM_WITHOUT_KEY],
         ["retrieval", SAMPLE / "track2" / "test.jsonl", "--program", REGISTERED, *LM_WITHOUT_KEY],
         ["check-text", GOLD, "--program", REGISTERED, "--evidence", GOLD, *LM_WITHOUT_KEY],
-        [*COMPILE, "--ensemble", f"{REGISTERED},models:/aisr-track1/1", *LM_WITHOUT_KEY],
         ["inspect", "--program", REGISTERED, "--task", "track1"],
         ["diff", REGISTERED, REGISTERED, "--task", "track1"],
         ["techreport", REGISTERED, "--task", "track1"],

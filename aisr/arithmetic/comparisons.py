@@ -6,15 +6,38 @@ any table of the paper.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, islice
+from typing import NamedTuple
 
 from aisr.arithmetic.claims import Claim, Order, claims, clause, orders
 from aisr.arithmetic.facts import Fact, Label, around
-from aisr.arithmetic.grid import Cell, Grid, places
-from aisr.arithmetic.names import Mention, consistent, mentions, named, unnamed
+from aisr.arithmetic.grid import (
+    Cell,
+    Grid,
+    Mention,
+    consistent,
+    foreign,
+    is_measure,
+    larger_is_better,
+    mentions,
+    named,
+    places,
+    unnamed,
+)
 from aisr.arithmetic.numbers import Interval, said
-from aisr.arithmetic.pairs import Pair, any_pairs, differing, distance, fits, is_pinned, named_pairs, readings, roughly
-from aisr.arithmetic.polarity import foreign, is_measure, larger_is_better
+
+NEAR = 0.35  # share by which "about" may be off before it is called wrong
+NEARER = 0.1  # the same of pairs that are not named
+MOST_PAIRS = 20_000
+
+
+class Pair(NamedTuple):
+    """Two cells that differ in one name."""
+
+    first: Cell
+    second: Cell
+    table: Grid
 
 
 def compared(text: str, near: Sequence[Grid], everywhere: Sequence[Grid], referred: bool) -> Iterator[Fact]:
@@ -26,7 +49,7 @@ def compared(text: str, near: Sequence[Grid], everywhere: Sequence[Grid], referr
         if fact is not None:
             yield fact
     for order in orders(text):
-        fact = _of_order(text, order, near, found, referred)
+        fact = _of_order(text, order, near, found)
         if fact is not None:
             yield fact
 
@@ -162,10 +185,8 @@ def _told(pair: Pair, claim: Claim) -> str:
     return f"{come} in {pair.table.name} ({pair.table.where(pair.first)} against {pair.table.where(pair.second)})"
 
 
-def _of_order(
-    text: str, order: Order, near: Sequence[Grid], found: dict[int, list[Mention]], referred: bool
-) -> Fact | None:
-    """Which of two is ahead: wrong where every cell that may be meant says the opposite."""
+def _of_order(text: str, order: Order, near: Sequence[Grid], found: dict[int, list[Mention]]) -> Fact | None:
+    """Which of two is ahead, by a stated amount: wrong where every cell that may be meant says the opposite."""
     begin, end = clause(text, order.start)
     for table in near:
         here = found[id(table)]
@@ -176,7 +197,7 @@ def _of_order(
             if len(before) != 1 or not behind or behind[0].label in before or foreign(said, table):
                 continue
             (subject,) = before
-            clear = _signs(text, order, table, here, level, subject, behind[0].label, (begin, end), referred)
+            clear = _signs(text, order, table, here, level, subject, behind[0].label, (begin, end))
             if clear is None:
                 continue
             holds, cells = clear
@@ -194,7 +215,6 @@ def _signs(
     subject: str,
     other: str,
     within: tuple[int, int],
-    referred: bool,
 ) -> tuple[bool, tuple[Cell, Cell]] | None:
     """Whether the order holds, and two cells that show it; None where the cells do not decide it: they disagree, or it
     is not known whether larger is better."""
@@ -205,14 +225,13 @@ def _signs(
         if {first.at[level], second.at[level]} == {subject, other}
     ]
     amounts = [one for one in claims(text[within[0] : within[1]]) if not one.hedge and one.unit in ("points", "plain")]
-    if not amounts and not referred:
-        return None  # of some other experiment, perhaps
-    if amounts:
-        pairs = [
-            (first, second)
-            for first, second in pairs
-            if any(fits(one, Pair(first, second, table), strict=False) for one in amounts)
-        ]
+    if not amounts:
+        return None  # without one, which cells are meant is anybody's guess
+    pairs = [
+        (first, second)
+        for first, second in pairs
+        if any(fits(one, Pair(first, second, table), strict=False) for one in amounts)
+    ]
     signs = set()
     for first, second in pairs:
         gap = first.number.interval.minus(second.number.interval)
@@ -226,3 +245,127 @@ def _signs(
     if len(signs) != 1 or 0 in signs:
         return None
     return signs == {1}, pairs[0]
+
+
+def named_pairs(text: str, place: int, table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
+    """The pairs of cells whose two names stand in the sentence, at least one of them in the clause around `place`."""
+    begin, end = clause(text, place)
+    wanted = named(found)
+    close = named([one for one in found if begin <= one.start < end])
+    for level, labels in wanted.items():
+        if len(labels) < 2:
+            continue
+        anchors = close.get(level) or labels
+        for first, second in differing(level, consistent(table.cells, wanted)):
+            if anchors & {first.at[level], second.at[level]}:
+                yield Pair(first, second, table)
+
+
+def is_pinned(pair: Pair, found: Sequence[Mention]) -> bool:
+    """Whether a sentence names all that the table tells its cells apart by."""
+    wanted = named(found)
+    return all(
+        level in wanted or len(labels) == 1 or pair.first.at[level] != pair.second.at[level]
+        for level, labels in enumerate(pair.table.levels)
+    )
+
+
+def any_pairs(table: Grid, found: Sequence[Mention]) -> Iterator[Pair]:
+    """All pairs of cells that differ in one name and of which the first stands for a name in the sentence."""
+    wanted = named(found)
+    if not wanted:
+        return
+    meant = {
+        (cell.row, cell.column)
+        for cell in table.cells
+        if any(cell.at[level] in labels for level, labels in wanted.items())
+    }
+    for level in range(len(table.levels)):
+        if sum(is_measure(label) for label in table.levels[level]) > 1:
+            continue  # nobody takes precision from recall, or minutes from memory
+        pairs = (
+            (first, second)
+            for group in _alike(level, table.cells)
+            for first in group
+            if (first.row, first.column) in meant
+            for second in group
+        )
+        for first, second in islice(pairs, MOST_PAIRS):
+            if first.at[level] != second.at[level]:
+                yield Pair(first, second, table)
+
+
+def differing(level: int, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+    """Pairs of cells that differ in their name on one level alone."""
+    pairs = (pair for group in _alike(level, cells) for pair in combinations(group, 2))
+    for first, second in islice(pairs, MOST_PAIRS):
+        if first.at[level] != second.at[level]:
+            yield first, second
+
+
+def _alike(level: int, cells: Sequence[Cell]) -> Iterable[list[Cell]]:
+    """Groups of cells of the same names on all other levels."""
+    groups: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
+    return groups.values()
+
+
+def readings(claim: Claim, first: Interval, second: Interval) -> Iterator[Interval]:
+    """What the two may be said to differ by, in the claim's unit and without a sign."""
+    if claim.unit in ("times", "share"):
+        scale = 100 if claim.unit == "share" else 1
+        for ratio in (first.over(second), second.over(first)):
+            if ratio is not None:
+                yield ratio.times(scale)
+                if claim.unit == "times":  # "1.5 times higher" is 2.5 times as high to some
+                    yield Interval(ratio.low - 1, ratio.high - 1)
+        return
+    apart = first.minus(second).size()
+    yield apart
+    if max(abs(first.high), abs(second.high)) <= 1.001:
+        yield apart.times(100)
+    if claim.unit in ("percent", "plain"):
+        for base in (first, second):
+            ratio = apart.over(base)
+            if ratio is not None:
+                yield ratio.times(100)
+            if 1 < base.high < 100 and (ratio := apart.over(Interval(100 - base.high, 100 - base.low))) is not None:
+                yield ratio.times(100)  # of the errors, where the cells have what is right
+        for ratio in (first.over(second), second.over(first)):
+            if ratio is not None and claim.unit == "percent":
+                yield ratio.times(100)
+
+
+def fits(claim: Claim, pair: Pair, strict: bool) -> bool:
+    """Whether a pair gives the claim. strict: to the printed digit; else each cell may be rounded either way."""
+    stated = claim.number.interval.size()
+    first, second = (
+        Interval(cell.number.value, cell.number.value) if strict else cell.number.interval
+        for cell in (pair.first, pair.second)
+    )
+    for reading in readings(claim, first, second):
+        if claim.hedge == "least" and reading.high >= stated.low:
+            return True
+        if claim.hedge == "most" and reading.low <= stated.high:
+            return True
+        if reading.meets(stated):
+            return True
+        near = NEARER if strict else NEAR
+        if (
+            claim.hedge == "near"
+            and reading.low <= stated.high * (1 + near)
+            and reading.high >= stated.low * (1 - near)
+        ):
+            return True
+    return False
+
+
+def roughly(claim: Claim, pair: Pair) -> bool:
+    return fits(claim._replace(hedge="near"), pair, strict=False)
+
+
+def distance(claim: Claim, pair: Pair) -> float:
+    stated = abs(claim.number.value)
+    exact = (Interval(cell.number.value, cell.number.value) for cell in (pair.first, pair.second))
+    return min((abs(reading.low - stated) for reading in readings(claim, *exact)), default=float("inf"))

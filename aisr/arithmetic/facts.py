@@ -12,16 +12,12 @@ class Label(StrEnum):
     RATIO = "Wrong ratio"
     ORDER = "Wrong order"
     CELL = "Other number in the table"
-    RANGE = "Wrong range"
-    COUNT = "Wrong count"
     BOUND = "Bound broken"
     SUM = "Wrong sum"
     MEAN = "Wrong mean"
-    BEST = "Not the best"
     PERCENTAGE = "Wrong percentage"
     IMPOSSIBLE = "Impossible for the sample"
     TEST = "Inconsistent test"
-    PLACES = "Two places disagree"
 
 
 MEANINGS: Mapping[Label, str] = {
@@ -29,16 +25,12 @@ MEANINGS: Mapping[Label, str] = {
     Label.RATIO: "the cells that are named have another ratio",
     Label.ORDER: "the table has it the other way round",
     Label.CELL: "the cell that is named holds another number",
-    Label.RANGE: "the cells that are named have another smallest or largest value",
-    Label.COUNT: "the table's rows or columns count otherwise",
     Label.BOUND: "a cell lies beyond what all of them are said to keep to",
     Label.SUM: "the parts add up to something else",
     Label.MEAN: "the mean of the cells is another",
-    Label.BEST: "what is marked as best is neither the largest nor the smallest of its column",
     Label.PERCENTAGE: "the counts give another percentage",
     Label.IMPOSSIBLE: "no whole number of cases out of the sample gives this value (GRIM)",
     Label.TEST: "statistic, degrees of freedom and p do not fit together (as statcheck tells it)",
-    Label.PLACES: "another section says the same with another number",
 }
 
 

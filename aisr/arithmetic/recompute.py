@@ -5,16 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from aisr.arithmetic import counts, ranges, tables
+from aisr.arithmetic.cells import bounds, quoted, sums
 from aisr.arithmetic.comparisons import compared
 from aisr.arithmetic.facts import Fact
 from aisr.arithmetic.grid import Grid, grids
 from aisr.arithmetic.numbers import in_text
-from aisr.arithmetic.quoted_cells import quoted
-from aisr.arithmetic.reported_tests import ONE_SIDED, tests
-from aisr.arithmetic.shares import means, shares
-from aisr.arithmetic.steps import steps
-from aisr.arithmetic.told_twice import Told, disagreeing
+from aisr.arithmetic.sentences import ONE_SIDED, means, shares, steps, tests
 from aisr.paper.captions import MOST_TABLES, statements
 from aisr.paper.citations import marks
 from aisr.paper.draft import Draft, Paragraph, Sentence
@@ -39,12 +35,11 @@ class Recomputed(NamedTuple):
 
 
 def recomputed(draft: Draft) -> list[Recomputed]:
-    """All facts of a draft, in its order; behind them where two places disagree, and those of captions and tables."""
+    """All facts of a draft, in its order; behind them those of captions and tables."""
     known = _known(draft)
     one_sided = any(ONE_SIDED.search(one.text) for paragraph in draft.paragraphs for one in paragraph.sentences)
     printed = _printed(draft)
     found: list[Recomputed] = []
-    own: list[Told] = []
     for number, paragraph in enumerate(draft.paragraphs):
         if paragraph.of is not None:
             continue  # captions are told of with their tables
@@ -57,14 +52,10 @@ def recomputed(draft: Draft) -> list[Recomputed]:
             text = bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
             if not sentence.cites:  # numbers of others are not in this paper's tables
-                own.append(Told(number, place, text))
                 facts += compared(text, near, near if sentence.refers else known, referred)
                 facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
-                facts += ranges.held(text, near, known)
-                if referred and len(near) == 1 and sentence.refers:
-                    facts += counts.named_rows(text, near[0], caption=False)
+                facts += bounds(text, near)
             found += (Recomputed(fact, number, place) for fact in _once(facts))
-    found += (Recomputed(fact, told.paragraph, told.sentence) for told, fact in disagreeing(draft, own))
     for table in known:
         found += _of_table(table, known, one_sided, printed)
     return found
@@ -98,12 +89,11 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
         if len(said) > LONGEST or marks(said):
             continue
         text = bare(said)
-        facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *ranges.held(text, [table], known)]
+        facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *bounds(text, [table])]
         facts += compared(text, [table], known, True)
         facts += quoted(text, [table], known, _elsewhere(printed, said))
-        facts += counts.named_rows(text, table, caption=True)
         yield from (Recomputed(fact, None, place, table.key) for fact in _once(facts))
-    yield from (Recomputed(fact, None, 0, table.key) for fact in tables.inner(table))
+    yield from (Recomputed(fact, None, 0, table.key) for fact in sums(table))
 
 
 def about(sentence: Sentence, nearby: Sequence[str], draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:

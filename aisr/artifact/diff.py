@@ -8,10 +8,9 @@ from aisr.artifact.program_file import Loaded
 from aisr.artifact.prompt_page import changed_lines, fenced
 from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name, named_by
+from aisr.programs.judges.contract import Program, named_by
 from aisr.programs.judges.learnt import learnt_by
-from aisr.programs.retrieval.evidence_list import told
+from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.knn_demos import wording
 
 ELSEWHERE = (
@@ -41,41 +40,28 @@ def as_markdown(a: Loaded, b: Loaded, names: tuple[str, str]) -> str:
     parts += _learnt(a.program, b.program)
     parts += _table("Decision layer", _numbers(a.program.decision), _numbers(b.program.decision))
     if a.task.names_evidence:
-        parts += _table("Evidence", *(told(named) for one in (a, b) if (named := named_by(one.program))))
+        parts += _table(
+            "Evidence", *({"named": described(one)} for one in map(named_by, (a.program, b.program)) if one)
+        )
     if len(parts) == 1:
         parts.append(ELSEWHERE)
     return "\n\n".join(parts) + "\n"
 
 
 def _options(program: Program) -> dict[str, str]:
-    members = program.members if isinstance(program, Ensemble) else {"": program}
-    return {
-        f"{member} {option}".strip(): str(value)
-        for member, one in members.items()
-        for option, value in one.options.items()
-    }
+    return {option: str(value) for option, value in program.options.items()}
 
 
 def _ranked(program: Program) -> dict[str, str]:
-    """The weights of the evidence rankers by what they weigh."""
-    return {
-        f"{model}: {name}": f"{weight:+.2f}"
-        for model, one in by_name(program).items()
-        if one.ranker
-        for name, weight in one.ranker.by_weight()
-    }
+    """The weights of the evidence ranker by what they weigh."""
+    return {name: f"{weight:+.2f}" for name, weight in program.ranker.by_weight()} if program.ranker else {}
 
 
 def _learnt(a: Program, b: Program) -> list[str]:
-    """What each model learnt from train, line by line."""
-    first, second = ({name: known.page() for name, known in learnt_by(one).items()} for one in (a, b))
-    parts = []
-    for name in dict.fromkeys([*first, *second]):
-        before, after = first.get(name, "").splitlines(), second.get(name, "").splitlines()
-        changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
-        if changed:
-            parts.append(f"## What {name} learnt from train\n\n" + fenced("\n".join(changed), "diff"))
-    return parts
+    """What was learnt from train, line by line."""
+    before, after = ((known.page() if (known := learnt_by(one)) else "").splitlines() for one in (a, b))
+    changed = [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
+    return ["## Learnt from train\n\n" + fenced("\n".join(changed), "diff")] if changed else []
 
 
 def _predictor(name: str, a: Any, b: Any) -> list[str]:
@@ -113,13 +99,10 @@ def _content(demo: Any) -> dict[str, Any]:
 def _numbers(decision: Decision | None) -> dict[str, str]:
     """The numbers of a layer by what they are."""
     if decision is None:
-        return {"": "none"}
-    if not decision.kept:
-        return {"": "not kept: the label is the model's"}
+        return {"": "none: the label is the LM's"}
     found = {f"weight of {name}": f"{weight:.3g}" for name, weight in decision.says.weights.items()}
     offsets = zip(decision.labels, decision.says.offsets, strict=True)
     found |= {f"readiness to say {label}": f"{offset:.3g}" for label, offset in offsets}
-    found |= {f"votes for {decision.labels[k]}": str(votes) for k, votes in decision.says.votes.items()}
     return found
 
 

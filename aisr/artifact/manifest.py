@@ -105,36 +105,6 @@ class Ranked(_Part):
     why: str | None = None
 
 
-class Budget(_Part):
-    """How many tokens of a paper are shown, and why (see `aisr.optimize.evidence.budget_fit`). hold: the share of
-    train's claims that should see gold evidence; held: that do; of_paper: the mean share of a paper that is shown;
-    most: what the model's context or --max-usd leaves room for, where that is known; curve: the share held, by
-    tokens."""
-
-    model_config = ConfigDict(extra="allow")
-    tokens: int
-    hold: float
-    held: float
-    of_paper: float
-    most: int | None = None
-    curve: list[tuple[int, float]] = []
-
-
-class Named(_Part):
-    """How evidence is named (see `aisr.optimize.evidence.naming_fit.NamingFitted`). kept: whether otherwise than by the
-    model's first two and the ranker's best; way: whose ids are taken; fill: how many go with each label; hit: Hit@3 of
-    each way, by label-blind counts on the claims with gold evidence; gain: in the share of records whose label and
-    evidence are right, cross-validated; why: what kept it from being fitted."""
-
-    model_config = ConfigDict(extra="allow")
-    kept: bool = False
-    way: str | None = None
-    fill: dict[str, str] = {}
-    hit: dict[str, float] = {}
-    gain: Gain | None = None
-    why: str | None = None
-
-
 class Sharing(_Part):
     """How many records of a split share something with train, of how many, and by what (see
     `aisr.optimize.datasets.leakage`)."""
@@ -146,16 +116,16 @@ class Sharing(_Part):
 
 class Apart(_Part):
     """What counted as shared between two records, for the folds of what was fitted and for what follows; what the other
-    splits share with train by it. A file without it is from when only claims, pictures and papers counted."""
+    splits share with train by it."""
 
     rule: str
     splits: dict[str, Sharing] = {}
 
 
 class Manifest(_Part):
-    """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the
-    champion is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. What a file from before
-    lacks has a default."""
+    """The whole file. Scores by split: `dev`, `test`; `baseline_dev`, `baseline_test` of the program that the champion
+    is compared with; `floor_dev`, `floor_test` of no LM at all, where a task has that. names_none: the labels that name
+    no evidence, in tasks that ask for some."""
 
     task: str
     digest: str
@@ -165,15 +135,13 @@ class Manifest(_Part):
     scores: dict[str, Score] = {}
     made: str | None = None
     command: str | None = None
-    members: dict[str, str] = {}
     settings: dict[str, Any] = {}
     options: dict[str, Any] = {}
     champion: str | None = None
     baseline: str | None = None
     decision: Layer | None = None
     ranker: Ranked | None = None
-    budget: Budget | None = None
-    naming: Named | None = None
+    names_none: list[str] | None = None
     teacher: UsedLM | None = None
     data: dict[str, Data] = {}
     corrections: Corrections | None = None

@@ -22,13 +22,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base import digests
 from aisr.base.files import BadArtifact, checked_json
-from aisr.programs.decision.layer import CUES, LM, WORDING, Decision
+from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name, name_by, named_by, ranked
+from aisr.programs.judges.contract import Program, name_by, named_by, searching
 from aisr.programs.judges.learnt import learning, learnt_by
 from aisr.programs.reading.lines import explain
-from aisr.programs.retrieval.evidence_list import BY_RANKS, EvidencePolicy
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.vision.content_parts import is_harmless
 from aisr.tasks.all import TASKS
@@ -65,12 +64,11 @@ class _ProgramFile(BaseModel):
     format: int = Field(ge=FORMAT, le=FORMAT)
     task: str
     options: _Options
-    members: dict[str, _Options] = {}
     state: dict[str, _PredictorState]
-    rankers: dict[str, EvidenceRanker] = {}  # of each model of the program that has one
-    learnt: dict[str, dict[str, Any]] = {}  # the same
+    ranker: EvidenceRanker | None = None
+    learnt: dict[str, Any] | None = None
     decision: Decision | None = None
-    naming: EvidencePolicy | None = None  # how evidence is named; lacking in files from before there were two heads
+    naming: EvidencePolicy | None = None
 
 
 class Loaded(NamedTuple):
@@ -83,18 +81,16 @@ class Loaded(NamedTuple):
 
 def program_text(task: Task, program: Program) -> str:
     """The content of program.json. The same program gives the same text, byte for byte."""
-    members = program.members if isinstance(program, Ensemble) else {}
+    learnt = learnt_by(program)
     content = {
         "format": FORMAT,
         "task": task.name,
         "options": program.options,
-        "members": {name: member.options for name, member in members.items()},
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
-        "rankers": {name: model.ranker.model_dump() for name, model in by_name(program).items() if model.ranker},
+        "ranker": program.ranker.model_dump() if program.ranker else None,
+        "learnt": learnt.model_dump() if learnt else None,
         "decision": program.decision.model_dump() if program.decision else None,
     }
-    if learnt := {name: known.model_dump() for name, known in learnt_by(program).items()}:
-        content["learnt"] = learnt
     if task.names_evidence and (naming := named_by(program)):
         content["naming"] = naming.model_dump()
     _validated(content, "the program to save")
@@ -107,8 +103,7 @@ def parse(text: str, source: str) -> Loaded:
     file = _validated(checked_json(text, source), source)
     task = TASKS[file.task]
     try:
-        members = {check_name(name): task.build(options) for name, options in file.members.items()}
-        program = Ensemble(members) if members else task.build(file.options)
+        program = task.build(file.options)
         expected = {name for name, _ in program.named_parameters()}
         if expected != set(file.state):
             raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
@@ -116,15 +111,15 @@ def parse(text: str, source: str) -> Loaded:
             _check_fields(predictor, file.state[name], name)
             _check_demos(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
-        _rank_by(program, file.rankers)
-        _remember(program, file.learnt)
+        if file.ranker is not None:
+            _rank_by(program, file.ranker)
+        if file.learnt is not None:
+            _remember(program, file.learnt)
         if file.decision is not None:
-            _check_decision(task, file.decision, set(members) or {LM})
+            _check_decision(task, file.decision)
             program.decision = file.decision
-        if task.names_evidence:
-            name_by(program, file.naming or _as_before(file.decision))
-        elif file.naming is not None:
-            raise UserError(f"naming: {task.name} names no evidence")
+        if file.naming is not None:
+            name_by(program, file.naming)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digests.of_text(text))
@@ -153,35 +148,23 @@ def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> 
             )
 
 
-def _rank_by(program: Program, rankers: dict[str, EvidenceRanker]) -> None:
-    models = by_name(program)
-    for name, ranker in rankers.items():
-        if name not in models or ranked(models[name]) is None:
-            raise UserError(f"rankers: {name!r} is no model of this program that looks for evidence")
-        models[name].ranker = ranker
+def _rank_by(program: Program, ranker: EvidenceRanker) -> None:
+    if searching(program) is None:
+        raise UserError("ranker: this program does not look for evidence")
+    program.ranker = ranker
 
 
-def _remember(program: Program, learnt: dict[str, dict[str, Any]]) -> None:
-    models = by_name(program)
-    for name, saved in learnt.items():
-        learner = learning(models[name]) if name in models else None
-        if learner is None:
-            raise UserError(f"learnt: {name!r} is no model of this program that learns")
-        learner.remember(saved)
+def _remember(program: Program, learnt: dict[str, Any]) -> None:
+    learner = learning(program)
+    if learner is None:
+        raise UserError("learnt: this program does not learn")
+    learner.remember(learnt)
 
 
-def _as_before(decision: Decision | None) -> EvidencePolicy:
-    """How evidence was named when that was a part of the decision layer."""
-    return (decision.evidence if decision is not None and decision.kept else None) or BY_RANKS
-
-
-def _check_decision(task: Task, decision: Decision, models: set[str]) -> None:
+def _check_decision(task: Task, decision: Decision) -> None:
     labels = task.labelled.labels
     if decision.labels != list(labels):
         raise UserError(f"decision: labels {', '.join(decision.labels)}; {task.name} has {', '.join(labels)}")
-    unknown = {name for rule in decision.rules for name in rule.weights} - {*models, WORDING, CUES}
-    if unknown:
-        raise UserError(f"decision: weighs {sorted(unknown)[0]!r}, which is no expert of this program")
 
 
 def _validated(content: Any, source: str) -> _ProgramFile:

@@ -10,10 +10,9 @@ from typing import Any
 from aisr.artifact.uncompiled import built_as
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
-from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, by_name, named_by, single
+from aisr.programs.judges.contract import Program, named_by
 from aisr.programs.judges.learnt import learnt_by
-from aisr.programs.retrieval.evidence_list import told
+from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.text.sentences import sentences
 from aisr.programs.text.tokens import length, tokens
@@ -34,20 +33,20 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
         parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
         parts.append("### Fields\n\n" + "\n".join(_fields(predictor.signature)))
         parts += _demos(predictor, _nearest(program.options))
-    parts += [_ranker(name, model.ranker) for name, model in by_name(program).items() if model.ranker]
-    parts += [f"## What {name} learnt from train\n\n{known.page()}" for name, known in learnt_by(program).items()]
-    if program.decision is not None:
+    if program.ranker is not None:
+        parts.append(_ranker(program.ranker))
+    if known := learnt_by(program):
+        parts.append(f"## Learnt from train\n\n{known.page()}")
+    if task.judgements is not None:
         parts.append(_decision(program.decision))
     if task.names_evidence and (naming := named_by(program)):
-        parts.append("## Evidence\n\n" + "; ".join(f"{what}: {how}" for what, how in told(naming).items()) + ".")
+        parts.append(f"## Evidence\n\nNamed: {described(naming)}.")
     return "\n\n".join(parts) + "\n"
 
 
 def seed(task: Task, program: Program) -> Program:
     """The program as it was before any optimizer saw it."""
-    if isinstance(program, Ensemble):
-        return Ensemble({name: built_as(member, task, member.options) for name, member in program.members.items()})
-    return built_as(single(program), task, program.options)
+    return built_as(program, task, program.options)
 
 
 def lines_of(instruction: str) -> list[str]:
@@ -129,20 +128,20 @@ def _demos(predictor: Any, shown: str) -> list[str]:
     return parts
 
 
-def _ranker(model: str, ranker: EvidenceRanker) -> str:
+def _ranker(ranker: EvidenceRanker) -> str:
     """The weights of an evidence ranker, the heaviest first."""
     said = (
         "Paragraphs are ranked by a weighted sum of what can be counted about the claim and each of them, fitted on "
         "the gold evidence of train. A weight is what one standard deviation more of it adds."
     )
     rows = [f"| {name} | {weight:+.2f} |" for name, weight in ranker.by_weight()]
-    return "\n\n".join([f"## Evidence ranker of {model}", said, "\n".join(["| | weight |", "|---|---|", *rows])])
+    return "\n\n".join(["## Evidence ranker", said, "\n".join(["| | weight |", "|---|---|", *rows])])
 
 
-def _decision(decision: Decision) -> str:
+def _decision(decision: Decision | None) -> str:
     """The numbers of a decision layer, but for the vocabulary of its wording prior."""
-    if not decision.kept:
-        return "## Decision layer\n\nThe label is the one that the model gives: no fitted rule was better."
+    if decision is None:
+        return "## Decision layer\n\nThe label is the one that the LM gives."
     weights = ", ".join(f"{weight:g} × {name}" for name, weight in decision.says.weights.items())
     rows = [["readiness to say it", *decision.says.offsets]]
     if decision.cues is not None:
@@ -158,6 +157,4 @@ def _decision(decision: Decision) -> str:
         f"The label with the highest sum of log-probabilities, {weights}, and its readiness to be said.",
         "\n".join(lines),
     ]
-    for k, votes in decision.says.votes.items():
-        said.append(f"{decision.labels[k]} passes before all others where {votes} or more members say it.")
     return "\n\n".join(said)

@@ -5,30 +5,25 @@ from typing import Any
 
 from aisr.artifact.program_file import Loaded, parse, program_text
 from aisr.artifact.there import UNCOMPILED
-from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import JudgeProgram
-from aisr.programs.judges.ensemble import Ensemble, single
+from aisr.programs.judges.contract import Program
 from aisr.programs.judges.learnt import hand_over
 from aisr.programs.questions import describe_options, describes_options
 from aisr.tasks.task import Task
 
-SEARCHED = ("nearest", "nearest_by", "seats")  # options that the search chooses
+SEARCHED = ("nearest", "nearest_by")  # options that the search chooses
 
 
 def uncompiled(of: Loaded) -> Loaded:
     """The program that a compile holds its candidates against: the hand-written instruction with the options, the
-    evidence ranker and what was learnt from train of `of`; no demos and no decision layer. Raises UserError for an
-    ensemble."""
-    if isinstance(of.program, Ensemble):
-        raise UserError(f"{UNCOMPILED}: an ensemble was not compiled from one program; name one of its members instead")
-    program = single(of.program)
+    evidence ranker and what was learnt from train of `of`; no demos and no decision layer."""
+    program = of.program
     bare = built_as(program, of.task, {name: one for name, one in program.options.items() if name not in SEARCHED})
     bare.ranker = program.ranker
     hand_over(of.program, bare)
     return parse(program_text(of.task, bare), UNCOMPILED)
 
 
-def built_as(program: JudgeProgram, task: Task, options: Mapping[str, Any]) -> JudgeProgram:
+def built_as(program: Program, task: Task, options: Mapping[str, Any]) -> Program:
     """A new program with the instruction that the search for `program` began with."""
     built = task.build(options)
     if any(describes_options(predictor.signature) for predictor in program.predictors()):

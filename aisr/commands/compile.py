@@ -24,21 +24,17 @@ from aisr.commands.search_options import (
     Candidates,
     Demos,
     DemoTokens,
-    EnsembleOf,
     Optimizer,
     PriceOfAThousand,
     TeacherApiBase,
     TeacherLM,
     TeacherPrice,
     chain_of,
-    within_reach,
+    check_written,
 )
-from aisr.commands.session import command_line, ensemble_members, opened_beside, opened_lm, prepare
+from aisr.commands.session import command_line, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
-    AUTO,
-    AugmentDensity,
     EmbeddingApiBase,
-    EvidenceShare,
     ImageRoot,
     ProgramOptions,
     TaskName,
@@ -58,7 +54,6 @@ def compile_(
         ),
     ] = None,
     optimizer: Optimizer = None,
-    ensemble: EnsembleOf = None,
     name: ArtifactName = None,
     lm: LMSpec = "embedded",
     reach: Reach,
@@ -70,8 +65,6 @@ def compile_(
     demo_tokens: DemoTokens = None,
     candidates: Candidates = None,
     seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
-    augment: Annotated[int, typer.Option(min=0, help="Add so many records with planted edits to train.")] = 0,
-    augment_density: AugmentDensity = 1,
     decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
     states: Annotated[
         bool | None,
@@ -82,7 +75,6 @@ def compile_(
     ] = None,
     built: ProgramOptions,
     image_root: ImageRoot = None,
-    evidence_share: EvidenceShare = None,
     embedding_api_base: EmbeddingApiBase = None,
     limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
@@ -104,25 +96,22 @@ def compile_(
     from aisr.inference.images import find_gallery, form_of_evidence
     from aisr.inference.suits import states_for
     from aisr.optimize.datasets.corrected import corrected
-    from aisr.optimize.evidence.budget_fit import HOLD
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.plan import Plan, Watcher
     from aisr.optimize.search.budgets import settings
+    from aisr.optimize.search.nearest import usual_search
     from aisr.report import write as write_report
     from aisr.tracking import store
 
     chosen = chosen_task(task)
-    members = ensemble_members(chosen, ensemble, artifacts) if ensemble else {}
-    chain = [] if members else chain_of(optimizer)
+    chain = chain_of(optimizer) if optimizer else []
     sizes: dict[str, Any] = {
         "demos": demos,
         "demo_tokens": demo_tokens,
         "candidates": candidates,
         "max_usd_per_1000": max_usd_per_1000,
     }
-    if max_usd_per_1000 is not None and members:
-        raise UserError("--max-usd-per-1000 bounds what is raced, and --ensemble races nothing; leave one of them out")
-    if demos == 0 and not set(chain) <= {"mipro", "gepa"}:
+    if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
     ledger = spending.ledger()
     opened = opened_lm(
@@ -136,7 +125,7 @@ def compile_(
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
         teacher = opened
-    chain = within_reach(chain, optimizer, teacher)
+    check_written(chain, teacher)
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     if not files["test"].exists():
@@ -145,28 +134,23 @@ def compile_(
     learnt = corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
-    if states is None and "states" in chosen.option_types and not members:
+    if states is None and "states" in chosen.option_types:
         states = states_for(opened) or None
     given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
-    if members and options:
-        raise UserError(f"--ensemble: its members bring their options; leave out --{next(iter(options))}")
+    searched = settings(budget, seed, **sizes)
+    chain = chain or usual_search(chosen, files["train"], limit_train, searched.demos)
     plan = Plan(
         task=chosen,
-        name=check_name(name or "-".join(chain or ["ensemble"])),
+        name=check_name(name or "-".join(chain)),
         optimizers=chain,
-        settings=settings(budget, seed, **sizes),
+        settings=searched,
         options=options,
         data=files,
         limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
-        planted=augment,
-        density=augment_density,
-        hold=(evidence_share or HOLD) if built.context_tokens == AUTO else None,
-        priced=evidence_share is None,
         decide=decide,
-        members=members,
         corrected=learnt,
         command=command_line(),
         gallery=find_gallery(image_root, files["train"], artifacts),
@@ -179,7 +163,7 @@ def compile_(
         display.print_estimate(run, ledger.limits)
         return
     display.note(
-        f"compiling {chosen.name} on {folder} with {ensemble or ','.join(chain)} and {lm} "
+        f"compiling {chosen.name} on {folder} with {','.join(chain)} and {lm} "
         f"into {artifacts / chosen.name / plan.name}/"
     )
     if track:

@@ -21,18 +21,22 @@ def say_champion(made: Any) -> None:
     if made.choice.smoothed:
         few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
         note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
+    doubtful = made.choice.doubtful
+    if doubtful:
+        gain = percent(doubtful.dev.score.score - champion.dev.score.score)
+        note(f"    {doubtful.name} scores {gain} points more on dev, less than a standard error: it was not taken")
     best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
-    if best.dev.score.score > champion.dev.score.score and not made.choice.smoothed:
-        priced = best.usd and champion.usd
-        dearer = f"{best.usd / champion.usd:.1f} times the price" if priced else "its many demos"
+    better = best.dev.score.score > champion.dev.score.score
+    if better and best is not doubtful and not made.choice.smoothed and best.usd and champion.usd:
+        dearer = f"{best.usd / champion.usd:.1f} times the price"
         note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
     say_failures(champion.dev.failures)
     baseline = made.choice.contenders[0].name
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
         say_decision(made.fitted.report)
-    if made.manifest.naming:
-        say_naming(made.manifest.naming)
+    if made.manifest.names_none is not None:
+        note(f"  no evidence is named with: {', '.join(made.manifest.names_none) or '(no label)'}")
     if made.choice.too_dear:
         note(f"  not raced, dearer than --max-usd-per-1000: {', '.join(made.choice.too_dear)}")
     if made.choice.unscored:
@@ -72,15 +76,3 @@ def say_decision(report: dict[str, Any]) -> None:
             f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
         )
     note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")
-
-
-def say_naming(naming: Any) -> None:
-    """What became of how evidence is named."""
-    if naming.why:
-        note(f"  evidence: the model's first two ids and the ranker's best ({naming.why})")
-        return
-    hits = ", ".join(f"{way} {percent(hit)}" for way, hit in naming.hit.items())
-    fills = "; ".join(f"{label}: {fill}" for label, fill in naming.fill.items())
-    gain, low, high = map(percent, naming.gain)
-    note(f"  evidence, cross-validated Hit@3: {hits}")
-    note(f"    taken: {naming.way}; {fills}; right with its label {gain} [{low}, {high}] points more often")

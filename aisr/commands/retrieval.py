@@ -36,7 +36,7 @@ def retrieval(
     rerank: Annotated[
         int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
     ] = None,
-    context_tokens: Annotated[int, typer.Option(min=0, help="Token budget. 0: 2/5 of the paper, 600 to 3,000.")] = 0,
+    context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
     lm: LMSpec = "embedded",

@@ -10,17 +10,12 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
 
-USUAL = "random-search,gepa"
 Optimizer = Annotated[
     str | None,
     typer.Option(
-        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: "
-        f"{USUAL}; random-search alone with a decision model, if nobody writes for it."
+        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: knn "
+        "where train has 200 records, else random-search."
     ),
-]
-EnsembleOf = Annotated[
-    str | None,
-    typer.Option(help="Instead of optimizing: the compiled programs to make one of, joined by commas."),
 ]
 ArtifactName = Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")]
 TeacherLM = Annotated[
@@ -52,31 +47,24 @@ PriceOfAThousand = Annotated[
 ]
 
 
-def chain_of(optimizer: str | None) -> list[str]:
-    """The optimizers that --optimizer names, in turn; those of the default where it is not given. Raises UserError for
-    one that there is not."""
+def chain_of(optimizer: str) -> list[str]:
+    """The optimizers that --optimizer names, in turn. Raises UserError for one that there is not."""
     from aisr.optimize.search.optimizers import OPTIMIZERS
 
-    chain = [step.strip() for step in (optimizer or USUAL).split(",")]
+    chain = [step.strip() for step in optimizer.split(",")]
     for step in chain:
         if step not in OPTIMIZERS:
             raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
     return chain
 
 
-def within_reach(chain: Sequence[str], optimizer: str | None, teacher: "OpenLM") -> list[str]:
-    """The optimizers that a teacher can serve. One that writes nothing serves none that has instructions written: the
-    default goes on without those, and says so. Raises UserError where such a one was asked for."""
-    from aisr.commands.display import note
+def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
+    """Raises UserError where an optimizer has instructions written and the teacher writes none."""
     from aisr.optimize.search.optimizers import WRITTEN_BY_LM
 
     writing = [step for step in chain if step in WRITTEN_BY_LM]
-    if not teacher.decides or not writing:
-        return list(chain)
-    who = "give --teacher-lm PROVIDER/MODEL"
-    if optimizer is not None:
-        raise UserError(f"--optimizer {writing[0]} has instructions written, and a decision model writes none: {who}")
-    note(
-        f"the default search without {', '.join(writing)}: a decision model writes no instructions; to have some, {who}"
-    )
-    return [step for step in chain if step not in writing]
+    if teacher.decides and writing:
+        raise UserError(
+            f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
+            "PROVIDER/MODEL"
+        )

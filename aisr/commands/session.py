@@ -155,22 +155,3 @@ def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
 
     if said := another_lm(program, lm):
         note(f"warning: {said}")
-
-
-def ensemble_members(task: "Task", joined: str, artifacts: Path) -> dict[str, Any]:
-    """The programs of --ensemble by their names: a bare name is an artifact of the task."""
-    from aisr.artifact.program_file import check_name
-    from aisr.tracking.model_uri import MODEL_SCHEME
-
-    _ = task.labelled  # one decision layer weighs what the members say of each label
-    members = {}
-    for given in (word.strip() for word in joined.split(",")):
-        place = given if "/" in given or given.startswith(MODEL_SCHEME) else str(artifacts / task.name / given)
-        name = given.removeprefix(MODEL_SCHEME).rstrip("/").rpartition("/")[2].replace("@", "-")
-        check_name(name)
-        if name in members:
-            raise UserError(f"--ensemble: two programs are called {name}")
-        members[name] = load(task, place, artifacts)
-    if len(members) < 2:
-        raise UserError(f"--ensemble {joined}: expected two or more compiled programs, joined by commas")
-    return members

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from aisr.commands.given import known_task, there
-from aisr.programs.errors import UserError
 from aisr.tasks.names import TASK_NAMES
 
 TaskName = Annotated[
@@ -22,7 +21,6 @@ TaskName = Annotated[
     ),
 ]
 SEARCHING = "track2"
-AUTO = "auto"
 SearchingTask = Annotated[str, typer.Option("--task", help="A task that retrieves paragraphs.", callback=known_task)]
 Unit = Annotated[str | None, typer.Option(help="track1: judge a `paragraph` or a `sentence` a call.")]
 UncompiledEvidence = Annotated[
@@ -42,18 +40,13 @@ ImageRoot = Annotated[
         "`images/`.",
     ),
 ]
-EvidenceShare = Annotated[
-    float | None,
-    typer.Option(
-        min=0.01,
-        max=1,
-        help="track2: share of claims that are to see gold evidence, for `auto`. Default: up to 0.95, as long as twice "
-        "the tokens show it to 5 % more of them.",
-    ),
-]
 ContextTokens = Annotated[
     int | None,
-    typer.Option(min=1, help="track2: tokens of the paper to show. Default: 2/5 of it, 600 to 3,000."),
+    typer.Option(
+        "--context-tokens",
+        min=1,
+        help="track2: tokens of the paper to show; all of it where it is shorter. Default: 3000.",
+    ),
 ]
 Retriever = Annotated[
     str | None,
@@ -62,7 +55,6 @@ Retriever = Annotated[
         "embedding model behind a colon, or the built-in one."
     ),
 ]
-AugmentDensity = Annotated[int, typer.Option(min=1, help="track1, draft: most planted edits in one paragraph.")]
 ShapeLike = Annotated[
     Path | None,
     typer.Option(
@@ -94,22 +86,11 @@ class ProgramOptions:
     evidence: Annotated[
         str | None,
         typer.Option(
-            help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`), its pixels "
-            "(`image`) or, for track1, what the LM wrote of it (`transcript`); `auto` is image where the LM takes "
-            "them, else ocr. Default: caption."
+            help="track1, draft: what is shown of a picture: its `caption`, or besides its text (`ocr`) or its "
+            "pixels (`image`); `auto` is image where the LM takes them, else ocr. Default: caption."
         ),
     ] = None
-    checks: Annotated[
-        bool, typer.Option("--checks", help="track1: have what goes beyond the evidence listed before the labels.")
-    ] = False
-    context_tokens: Annotated[
-        str,
-        typer.Option(
-            "--context-tokens",
-            help="track2: tokens of the paper to show: a number; `whole`; `auto`: as few as hold the evidence of "
-            "most of train's claims (--evidence-share), as far as the model's context reaches.",
-        ),
-    ] = AUTO
+    context_tokens: ContextTokens = None
     retriever: Retriever = None
     rerank: Annotated[
         int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
@@ -143,35 +124,17 @@ class ProgramOptions:
     ] = None
 
     def said(self) -> dict[str, Any]:
-        """Those that were said, as programs take them; for the rest a program has defaults. Raises UserError for what
-        is no number of tokens."""
-        said = {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
-        if self.context_tokens != AUTO:
-            said["context_tokens"] = shown_tokens(self.context_tokens)
-        return said
-
-
-def shown_tokens(text: str) -> int:
-    """The tokens of --context-tokens. Raises UserError for what is no number, nor `whole`."""
-    from aisr.programs.retrieval.passages import WHOLE
-
-    if text == "whole":
-        return WHOLE
-    if not (text.isascii() and text.isdigit() and 0 < int(text) <= WHOLE):
-        raise UserError(f"--context-tokens {text!r}: expected a number of tokens above 0, `auto` or `whole`")
-    return int(text)
+        """Those that were said, as programs take them; for the rest a program has defaults."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
 
 
 # Options of some tasks, by the names of the parameters, and whose they are: `--task T --help` shows those of T alone.
 OF_TASKS: Mapping[str, Sequence[str]] = {
     "unit": ("track1",),
     "evidence": ("track1", "draft"),
-    "checks": ("track1",),
     "image_root": ("track1", "draft"),
-    "augment_density": ("track1", "draft"),
     "shape_like": ("track1", "draft"),
     "context_tokens": ("track2",),
-    "evidence_share": ("track2",),
     "rerank": ("track2",),
     "quotes": ("track2",),
     "retriever": ("track2", "averitec", "context24-figures"),

@@ -33,7 +33,7 @@ from aisr.lm.embeddings import BATCH, Embeddings
 from aisr.lm.prices import Price, usd
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.retrievers import Embed
 from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
@@ -76,7 +76,7 @@ class DryRun:
         self._opened.append((lm, dry))
         return dry
 
-    def add_gold(self, program: JudgeProgram, examples: Iterable[dspy.Example]) -> None:
+    def add_gold(self, program: Program, examples: Iterable[dspy.Example]) -> None:
         """Have labelled examples of a program answered with their gold, whole or cut to what teaches."""
         if not program.predictors():
             return

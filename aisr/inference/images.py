@@ -10,7 +10,6 @@ from aisr.base import digests
 from aisr.base.files import cache_folder
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import members
 from aisr.programs.retrieval.documents import PAGES
 from aisr.programs.vision.images import Gallery
 
@@ -49,16 +48,14 @@ def nearest_images(data: Path) -> Path | None:
 
 def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:
     """The program, with the gallery that its records' pictures are in."""
-    for member in members(program):
-        member.gallery = gallery
+    program.gallery = gallery
     return program
 
 
 def digest_shown(program: Program, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
     """What tells the pictures that a program shows from others, as a part of what makes a run this run: one digest of
     their contents, whichever folder they are in. Empty for a program that shows none. paths: as records name them."""
-    shows = any(member.options.get("evidence", CAPTION) != CAPTION for member in members(program))
-    if gallery is None or not shows:
+    if gallery is None or program.options.get("evidence", CAPTION) == CAPTION:
         return {}
     return {"pictures": digests.of_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
 

@@ -20,7 +20,7 @@ from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Answer, Task
 
-THOUGHTS = ("judgements", "named", "ranking", "odds")  # what a prediction holds beside the answer
+THOUGHTS = ("judgements", "named", "ranking")  # what a prediction holds beside the answer
 FAILED = (UnusableAnswer, AdapterParseError, LMError)  # what it takes for a record to fail, or all
 AHEAD = 4  # items that may be read for each thread before they are needed
 ItemT = TypeVar("ItemT")
@@ -30,14 +30,13 @@ ResultT = TypeVar("ResultT")
 @dataclass(frozen=True)
 class Outcome:
     """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it; the
-    evidence ids that it named itself, all of them as they were ranked, and the odds of the first."""
+    evidence ids that it named itself, all of them as they were ranked."""
 
     answer: Answer | None
     failure: str | None = None
     judgements: Sequence[Judgement] = ()
     named: Sequence[str] = ()
     ranking: Sequence[str] = ()
-    odds: Sequence[float] = ()
 
 
 def judge(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> Outcome:
@@ -77,7 +76,7 @@ def _failed(error: Exception) -> Outcome:
 def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
     """What to warn of where a program's decision layer was fitted on what another LM thinks; else None."""
     layer = program.decision
-    if layer is None or not layer.kept or layer.fitted_on == lm.identity:
+    if layer is None or layer.fitted_on == lm.identity:
         return None
     return (
         f"the decision layer was fitted on {layer.fitted_on or 'an unknown LM'}, and this is {lm.identity}; its "

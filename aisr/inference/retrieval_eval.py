@@ -11,7 +11,7 @@ from aisr.metrics.confidence import Interval, mean_interval
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.retrieval.evidence_ranker import counted
-from aisr.programs.retrieval.passages import budget, chosen, rank, whole
+from aisr.programs.retrieval.passages import chosen, rank, whole
 from aisr.programs.retrieval.retrievers import Matcher, embedded, indexed, split_sentences
 from aisr.tasks.task import Searched, Task
 
@@ -47,7 +47,7 @@ def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_token
     first, recall, shown = [], [], []
     for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
         first.append(min(ranking.index(key) for key in gold))
-        seen = chosen(claim, paper, ranking, context_tokens or budget(paper), sifted=True)
+        seen = chosen(claim, paper, ranking, context_tokens, sifted=True)
         recall.append(np.mean([key in seen.shown for key in gold]))
         shown.append(whole({key: paper[key] for key in seen.shown}) / whole(paper))
     place = np.array(first)

@@ -4,14 +4,12 @@ from aisr.lm.client import OpenLM
 from aisr.lm.decide import check_writes
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import members
 
 
 def check_suits(program: Program, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
     writes none."""
-    shows = any(member.options.get("evidence") in ("image", "transcript") for member in members(program))
-    if shows and lm.sees is False:
+    if program.options.get("evidence") == "image" and lm.sees is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
     for predictor in program.predictors():
         check_writes(predictor.signature, lm)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import dspy
 
@@ -13,8 +13,7 @@ from aisr.base.files import write_whole
 from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions
-from aisr.programs.judges.averitec_evidence import filled
+from aisr.programs.judges.averitec import AveritecJudge, AveritecOptions, filled
 from aisr.programs.records.averitec import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
 from aisr.programs.retrieval.documents import held
 from aisr.programs.retrieval.retrievers import bm25
@@ -109,10 +108,6 @@ def _searched(record: AveritecRecord) -> Searched:
     return Searched(record.claim, texts, [key for key, passage in passages.items() if passage.url in gold], asked)
 
 
-def _plant(records: Sequence[Any], count: int, density: int, seed: int) -> NoReturn:
-    raise UserError(f"{NAME} has no rules to plant errors by; leave out --augment")
-
-
 @dataclass(frozen=True)
 class ClaimList:
     """A JSON list with an entry for each claim, in the order of the organisers' file: the form of the task's page
@@ -151,7 +146,6 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    plant=_plant,
     answer_right=lambda gold, answer: (
         matched(of_pairs(answer.evidence).strings, of_questions(gold.questions).strings) > HEADLINE
     ),

@@ -8,8 +8,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.arithmetic.grid import Grid
-from aisr.arithmetic.names import mentions
+from aisr.arithmetic.grid import Grid, mentions
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.base.digests import of_text
 from aisr.paper.captions import statements

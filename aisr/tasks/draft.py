@@ -8,7 +8,6 @@ from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
 from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
 from aisr.programs.text.alike import alike
-from aisr.tasks.planted_edits import plant_drafts
 from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.tasks.task import FlatZip, Said, Task, of_bundle, wrong_labels, wrong_number
 
@@ -41,7 +40,6 @@ JUDGEMENTS = judgements(
     labels=labels.DRAFT_LABELS,
     neutral=str(labels.DraftLabel.SUPPORTED),
     definitions=labels.DRAFT_DEFINITIONS,
-    plant=plant_drafts,
 )
 DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     name="draft",

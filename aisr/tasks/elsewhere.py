@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from aisr.arithmetic.grid import Grid, grids
-from aisr.arithmetic.names import mentions
+from aisr.arithmetic.grid import Grid, grids, mentions
 from aisr.arithmetic.numbers import in_text
 from aisr.paper.captions import MOST_TABLES
 from aisr.paper.draft import Draft, Float, Sentence

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aisr.arithmetic.hints import by_sentence, hint
-from aisr.arithmetic.recompute import recomputed
 from aisr.paper.captions import statements
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Draft, Float, Paragraph, Sentence
@@ -82,10 +80,9 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     taken: Counter[str] = Counter()
     against_floats: list[Check] = []
     against_works: list[Check] = []
-    facts = by_sentence(recomputed(draft))
     floats, left = _Floats(draft), MOST_SHOWN
     bundles = [(one.of,) if one.of is not None else floats.of(one) for one in draft.paragraphs]
-    second = SecondLook(draft, facts, [keys if len(keys) <= MOST_FLOATS else () for keys in bundles])
+    second = SecondLook(draft, [keys if len(keys) <= MOST_FLOATS else () for keys in bundles])
     for number, (paragraph, keys) in enumerate(zip(draft.paragraphs, bundles, strict=True)):
         if paragraph.of is not None:
             table = draft.floats[paragraph.of]
@@ -99,10 +96,8 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
             skipped[reason] += 1
         elif second.is_body(number):
             places = tuple(place for place, _ in shown)
-            told = hint(facts.get(number, {}), places)
             said = [one.text for _, one in shown]
             items = [item for key in keys for item in _items(draft, key, said, second)]
-            items += [{"type": "text", "text": told}] if told else []
             record = _record(shown[0][1].place.file, said, items, taken)
             against_floats.append(Check(record, number, places))
             left = after

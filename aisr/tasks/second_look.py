@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, groupby, zip_longest
 from typing import Any
 
-from aisr.arithmetic.hints import Facts, hint
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
@@ -32,9 +31,9 @@ TOLD_AGAIN = "Told again, with other numbers, in"
 class SecondLook:
     """What a second look at a draft asks. straight: the sentences that go to it without a first one, by paragraph."""
 
-    def __init__(self, draft: Draft, facts: Facts, bundles: Sequence[Sequence[str]]) -> None:
-        """facts: what was recomputed; bundles: for each paragraph the keys of the floats that it is about."""
-        self._draft, self._facts, self._bundles = draft, facts, bundles
+    def __init__(self, draft: Draft, bundles: Sequence[Sequence[str]]) -> None:
+        """bundles: for each paragraph the keys of the floats that it is about."""
+        self._draft, self._bundles = draft, bundles
         self._paper = Elsewhere(draft)
         self.straight: dict[int, tuple[int, ...]] = {}
         self._front = _front(draft)
@@ -136,7 +135,7 @@ class SecondLook:
 
     def _evidence(self, places: Sequence[tuple[int, int]], said: Sequence[Sentence]) -> list[dict[str, Any]]:
         """What is shown, within the budget: by turns the best float and the best passage of each sentence; behind them
-        what was recomputed, and where the paper tells a sentence again with other numbers."""
+        where the paper tells a sentence again with other numbers."""
         passages, copies = self._paper.passages(said, [paragraph for paragraph, _ in places])
         floats = [self._paper.floats(one, self._bundles[p])[:FLOATS] for one, (p, _) in zip(said, places, strict=True)]
         turns = [_by_turns(keys, best[:PASSAGES]) for keys, best in zip(floats, passages, strict=True)]
@@ -152,9 +151,6 @@ class SecondLook:
                     left -= cost
         in_order = sorted(shown, key=lambda key: (not isinstance(key, str), key))
         evidence = [item for key in in_order for item in shown[key]]
-        facts = {k: self._facts.get(p, {}).get(place, ()) for k, (p, place) in enumerate(places)}
-        told = hint(facts, range(len(places)))
-        evidence += [{"type": "text", "text": told}] if told else []
         again = [self._told_again(copy) for copy in copies]
         return [*evidence, *({"type": "text", "text": text} for text in again)]
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.tasks.shared_evidence import evidence_keys, picture_keys
-from aisr.tasks.task import Correctable, Judgements, Plant, Said, uncounted
+from aisr.tasks.task import Correctable, Judgements, Said
 
 Gold = Sequence[Sequence[str]]
 BundledT = TypeVar("BundledT", bound="Bundled")
@@ -37,8 +37,8 @@ def shared_keys(record: Bundled) -> set[str]:
     return picture_keys(record.img_paths) | evidence_keys(texts(record), captions)
 
 
-def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str], plant: Plant) -> Judgements:
-    """The labels of sentences. plant: see `Judgements`."""
+def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, str]) -> Judgements:
+    """The labels of sentences."""
     return Judgements(
         labels=labels,
         neutral=neutral,
@@ -46,7 +46,6 @@ def judgements(labels: tuple[str, ...], neutral: str, definitions: Mapping[str, 
         allowed=lambda gold: gold,
         statements=lambda example: list(example.sentences),
         grounds=lambda example: str(example.evidence),
-        plant=plant,
     )
 
 
@@ -59,7 +58,7 @@ def correctable(
     """Where sentences stand, what they are held against and what else is judged with them, see `Correctable`."""
     return Correctable(
         statements=sentences,
-        evidence=lambda record: [item.model_dump_json() for item in uncounted(record.evidence_bundle)],
+        evidence=lambda record: [item.model_dump_json() for item in record.evidence_bundle],
         said=lambda answer: answer,
         bare=bare,
         around=around,
@@ -68,8 +67,5 @@ def correctable(
 
 
 def with_sentences(record: BundledT, field: str, sentences: Sequence[Mapping[str, Any]]) -> BundledT:
-    """A record with these in its `field`; where some are left out, so is what counts them."""
-    dump = record.model_dump()
-    if len(sentences) < len(dump[field]):
-        dump["evidence_bundle"] = [item.model_dump() for item in uncounted(record.evidence_bundle)]
-    return type(record).model_validate({**dump, field: sentences})
+    """A record with these in its `field`."""
+    return type(record).model_validate({**record.model_dump(), field: sentences})

@@ -19,12 +19,11 @@ import dspy
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
-from aisr.arithmetic.hints import OPENING
 from aisr.base.digests import of_text
 from aisr.base.files import replacing
 from aisr.metrics.scores import Scores
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.records.base import Prediction, Record
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.vision.evidence_bundle import KINDS
@@ -58,14 +57,6 @@ def of_bundle(bundle: Sequence[EvidenceItem]) -> list[Exhibit]:
     return found
 
 
-def uncounted(bundle: Sequence[EvidenceItem]) -> list[EvidenceItem]:
-    """Without what was recomputed: that counts the sentences of one record, and is said of all of them."""
-    return [item for item in bundle if not item.text.startswith(OPENING)]
-
-
-Plant = Callable[[Sequence[Any], int, int, int], list[Any]]
-
-
 @dataclass(frozen=True)
 class Judgements:
     """Labels, and where they stand in records.
@@ -73,8 +64,6 @@ class Judgements:
     neutral: the label of a statement that nothing is wrong with; definitions: a line a label;
     allowed: the gold labels of each statement of a record, the first of them first;
     statements and grounds: the text of each statement of an example, and the evidence that all are held against;
-    plant: (records, count, density, seed) -> up to `count` records with edits that their labels name, at most `density`
-    in one, made from records without a fault;
     evidence_right: whether evidence ids are right, where the label is; None for a task that names none. The records of
     a task that names some have one statement each;
     answer_right: the same where evidence does not depend on the label, of a whole answer: whether it would count if its
@@ -87,7 +76,6 @@ class Judgements:
     allowed: Callable[[Any], Sequence[Sequence[str]]]
     statements: Callable[[dspy.Example], list[str]]
     grounds: Callable[[dspy.Example], str]
-    plant: Plant
     evidence_right: Callable[[Any, Sequence[str]], bool] | None = None
     answer_right: Callable[[Any, Any], bool] | None = None
     f1_share: float = 0.5
@@ -264,7 +252,7 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     name: str
     record: type[RecordT]
     prediction: type[Prediction]
-    program: Callable[..., JudgeProgram]
+    program: Callable[..., Program]
     option_types: Mapping[str, type]
     parts: Mapping[str, str]
     score: Callable[[Sequence[GoldT], Sequence[AnswerT | None]], Scores]
@@ -304,7 +292,7 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
         """What demos and subsets of dev are balanced by: the labels of a record, or its stratum."""
         return self.judgements.kinds(gold) if self.judgements else self.stratum(gold)
 
-    def build(self, options: Options) -> JudgeProgram:
+    def build(self, options: Options) -> Program:
         """The uncompiled program. Raises UserError for an option that it does not have."""
         unknown = set(options) - set(self.option_types)
         if unknown:

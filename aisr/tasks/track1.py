@@ -8,7 +8,7 @@ from aisr.programs import labels
 from aisr.programs.errors import UserError
 from aisr.programs.judges.track1 import Track1Judge, Track1Options
 from aisr.programs.records.track1 import SentenceLabel, Track1Prediction, Track1Record
-from aisr.tasks import drafts, planted_edits
+from aisr.tasks import drafts
 from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.tasks.shared_evidence import claim_key
 from aisr.tasks.task import TRACK_FILES, FlatZip, Said, Sources, Task, of_bundle, wrong_labels, wrong_number
@@ -46,7 +46,6 @@ JUDGEMENTS = judgements(
     labels=labels.CLAIM_LABELS,
     neutral=str(labels.ClaimLabel.SUPPORTED),
     definitions=labels.CLAIM_DEFINITIONS,
-    plant=planted_edits.plant_claims,
 )
 TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     name="track1",

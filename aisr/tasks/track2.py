@@ -13,7 +13,7 @@ from aisr.programs.judges.track2 import Track2Judge, Track2Options
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
-from aisr.tasks import drafts, planted_edits
+from aisr.tasks import drafts
 from aisr.tasks.shared_evidence import claim_key, paper_keys
 from aisr.tasks.task import TRACK_FILES, Correctable, Exhibit, FlatZip, Judgements, Said, Searched, Sources, Task
 
@@ -34,7 +34,7 @@ def _problem(record: Track2Record, answer: Citation) -> str | None:
 
 def _fallback(record: Track2Record) -> Citation:
     label = str(labels.CitationLabel.SUPPORTED)
-    return Citation(label, complete(label, [[]], rank(record.claim_text, record.paragraphs)))
+    return Citation(label, complete(label, [], rank(record.claim_text, record.paragraphs)))
 
 
 def _feedback(gold: Citation, answer: Citation) -> str:
@@ -104,7 +104,6 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    plant=planted_edits.plant_citations,
     evidence_right=lambda gold, ids: evidence_found(gold.evidence_para_ids, ids),
 )
 TRACK2: Task[Track2Record, Citation, Citation] = Task(

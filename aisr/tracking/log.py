@@ -123,14 +123,12 @@ def _metrics(compiled: Compiled) -> dict[str, float]:
     """In the order in which the page of a run lists them."""
     test, choice = compiled.test, compiled.choice
     made = compiled.manifest
-    layer, ranker, budget, naming = made.decision, made.ranker, made.budget, made.naming
+    layer, ranker = made.decision, made.ranker
     return {
         **(runs.scores(test.champion, "test_") if test else {}),
         **runs.scores(choice.champion.dev, "dev_"),
         **runs.spent(compiled.manifest.spend.model_dump(), compiled.manifest.seconds),
         **({"evidence_ranker_gain": round(ranker.gain[0], runs.DIGITS)} if ranker and ranker.gain else {}),
-        **({"evidence_held": round(budget.held, runs.DIGITS)} if budget else {}),
-        **({"evidence_naming_gain": round(naming.gain[0], runs.DIGITS)} if naming and naming.gain else {}),
         **({"decision_cross_validated_gain": round(layer.gain[0], runs.DIGITS)} if layer and layer.gain else {}),
         **(runs.scores(test.baseline, "baseline_test_") if test and test.baseline else {}),
         **runs.scores(choice.contenders[0].dev, "baseline_dev_"),

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from aisr.arithmetic.grid import Grid, grids, is_mean, is_total
-from aisr.arithmetic.names import Mention, mentions
+from aisr.arithmetic.grid import Grid, Mention, grids, is_mean, is_total, mentions
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed, refers
 from aisr.paper.captions import MOST_TABLES

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from aisr.arithmetic.cells import derivable
 from aisr.arithmetic.claims import DOUBT, claims, clause
 from aisr.arithmetic.comparisons import compared
 from aisr.arithmetic.facts import Label, around
-from aisr.arithmetic.grid import Cell, Grid
-from aisr.arithmetic.names import Mention, consistent, mentions, named
+from aisr.arithmetic.grid import Cell, Grid, Mention, consistent, larger_is_better, mentions, named
 from aisr.arithmetic.numbers import Number, in_text
-from aisr.arithmetic.polarity import larger_is_better
-from aisr.arithmetic.quoted_cells import derivable
 
 # Words that say which of two is ahead, their opposites, and what they say: of the number, or of how good that is.
 TURNED = {

@@ -11,7 +11,6 @@ from aisr.base.files import replacing
 from aisr.programs.asking import stated
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import Ensemble, single
 
 
 def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
@@ -19,17 +18,13 @@ def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adap
     assistant]}`, the assistant giving the right answer.
 
     The prompts are the program's own, word for word, but for its demos: a tuned model has learnt what they show, so it
-    goes with the same program without them. Raises UserError for an ensemble and for a program that reranks or
-    transcribes.
+    goes with the same program without them. Raises UserError for one that asks other questions first.
     """
-    if isinstance(program, Ensemble):
-        raise UserError("--program is an ensemble; its members have prompts of their own, so export one of them")
-    judge = single(program)
-    if len(judge.predictors()) > 1:
+    if len(program.predictors()) > 1:
         raise UserError("--program asks other questions before it judges; export one that reads captions or OCR only")
-    signature = judge.judging.signature
+    signature = program.judging.signature
     for example in examples:
-        for row in judge.demo_rows(example):
+        for row in program.demo_rows(example):
             messages = adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
             fields = signature.output_fields
             # Of a labelled record nobody knows how likely its label is: an empty field makes it a vote.

@@ -22,13 +22,11 @@ class Prepares(Protocol):
 
 
 class Labelled(NamedTuple):
-    """A labelled record, and as an example; what it may have in common with others; whether it was made by a planted
-    edit."""
+    """A labelled record, and as an example; what it may have in common with others."""
 
     record: Record
     example: dspy.Example
     common: Common
-    planted: bool = False
 
 
 def examples(rows: Sequence[Labelled]) -> list[dspy.Example]:
@@ -50,18 +48,6 @@ def rows_of(task: Task, program: Prepares, records: Iterable[Record], path: Path
     for row, group in zip(rows, groups(all_keys([row.common for row in rows])), strict=True):
         row.example.group = group
     return rows
-
-
-def with_planted(
-    task: Task, program: Prepares, rows: Sequence[Labelled], count: int, density: int, seed: int
-) -> list[Labelled]:
-    """The rows, and behind them up to `count` records with planted edits. Raises ValueError where there are no labels
-    to plant edits for."""
-    if not count:
-        return list(rows)
-    records = [row.record for row in rows]
-    made = [row_of(task, program, record) for record in task.labelled.plant(records, count, density, seed)]
-    return [*rows, *(row._replace(planted=True) for row in made)]
 
 
 def row_of(task: Task, program: Prepares, record: Record) -> Labelled:

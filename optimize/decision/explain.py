@@ -10,8 +10,8 @@ import numpy as np
 from aisr.inference.judge import judge
 from aisr.lm.client import OpenLM
 from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.judges.contract import Program
-from aisr.programs.judges.ensemble import models, seen_by
+from aisr.programs.decision.layer import LM
+from aisr.programs.judges.contract import Program, without_layer
 from aisr.tasks.task import Task
 
 
@@ -38,20 +38,18 @@ def reasons(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> 
     """A reason for each statement of an example that the program has judged; the calls come from the cache."""
     facet = task.labelled
     statements, grounds = facet.statements(example), facet.grounds(example)
-    judged = {
-        name: judge(task, model, seen_by(name, example), lm).judgements for name, model in models(program).items()
-    }
-    layer = program.decision if program.decision is not None and program.decision.kept else None
+    judged = judge(task, without_layer(program), example, lm).judgements
+    layer = program.decision
     if layer is not None:
         chances = {name: np.exp(rows) for name, rows in layer.opinions(statements, grounds, judged).items()}
         weights = dict(layer.says.weights)
     else:
-        chances = {name: np.array([one.chances for one in found]) for name, found in judged.items()}
+        chances = {LM: np.array([one.chances for one in judged])}
         weights = {}
     return [
         Reason(
             [
-                _opinion(facet.labels, name, rows[k], weights.get(name), name not in judged or judged[name][k].known)
+                _opinion(facet.labels, name, rows[k], weights.get(name), name != LM or judged[k].known)
                 for name, rows in chances.items()
             ],
             signs(statement, grounds),

@@ -1,6 +1,6 @@
 """What a decision layer is fitted on: judged records of train and dev, as arrays, in folds that share nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from aisr.inference.judge import Outcome
 from aisr.metrics.judgements import Gold
-from aisr.optimize.datasets.examples import Labelled, examples
+from aisr.optimize.datasets.examples import Labelled
 from aisr.optimize.datasets.split import fold_of
 from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
 from aisr.programs.decision.cues import CueWeights, measure
-from aisr.programs.decision.layer import CUES, WORDING, Opinions, logs
+from aisr.programs.decision.layer import CUES, LM, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
+from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
 from aisr.tasks.task import Judgements
 
 FOLDS = 5
@@ -22,15 +23,15 @@ REPEATS = 10  # other folds each time: what a single division finds swings with 
 
 
 class Judged(NamedTuple):
-    """A labelled record, and what became of it under each model, by its name."""
+    """A labelled record, and what the program without a decision layer made of it."""
 
     row: Labelled
-    outcomes: Mapping[str, Outcome]
+    outcome: Outcome
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What the priors learn from, a row a judgement; planted ones behind the real ones."""
+    """What the priors learn from, a row a judgement."""
 
     statements: list[str]
     counted: list[Counted]
@@ -51,18 +52,15 @@ class Texts:
 class Material:
     """Judged records as arrays, a row a judgement.
 
-    opinions: log-probabilities (judgements, labels) of each model, and of priors that did not see the record's fold;
-    said: the label that the model itself gave, int (judgements,), where it is one; fold: int (judgements,), that of the
-    priors; folds: for each repetition the fold of each record, int (REPEATS, records); found: whether the
-    evidence that goes with the gold label is right, bool (judgements,), where the task asks for some; group: of each
-    record.
+    opinions: log-probabilities (judgements, labels) of the LM, and of priors that did not see the record's fold; said:
+    the label that the LM itself gave, int (judgements,); folds: for each repetition the fold of each record, int
+    (REPEATS, records); found: whether the evidence that goes with the gold label is right, bool (judgements,), where
+    the task asks for some; group: of each record.
     """
 
-    models: list[str]
     opinions: Opinions
-    said: NDArray[np.int64] | None
+    said: NDArray[np.int64]
     gold: Gold
-    fold: NDArray[np.int64]
     folds: NDArray[np.int64]
     found: NDArray[np.bool_] | None
     texts: Texts
@@ -74,74 +72,56 @@ class Material:
 
 
 def gather(
-    labelled: Judgements,
-    judged: Sequence[Judged],
-    planted: Sequence[Labelled],
-    group: Sequence[int],
-    seed: int,
-    found: NDArray[np.bool_] | None = None,
+    labelled: Judgements, judged: Sequence[Judged], group: Sequence[int], seed: int, naming: EvidencePolicy | None
 ) -> Material:
-    """The arrays of judged records. planted: made records; the priors learn from them, outside the folds of the records
-    that they were made from. group: of each record, judged and planted (see
-    `aisr.optimize.datasets.apart.grouped`); found: see `Material`, where that is not told by the answers themselves."""
-    rows = [*(found.row for found in judged), *planted]
-    texts = _texts(labelled, rows, _folds(labelled, rows, group, len(judged), seed))
-    real = examples(rows[: len(judged)])
-    fold = texts.fold[: sum(len(labelled.statements(example)) for example in real)]
-    models = list(judged[0].outcomes)
-    opinions = {name: logs(_chances(judged, name)) for name in models}
-    wording, cues = np.empty_like(opinions[models[0]]), np.empty_like(opinions[models[0]])
+    """The arrays of judged records. group: of each record (see `aisr.optimize.datasets.apart.grouped`); naming: how
+    evidence is named, in tasks that ask for some."""
+    rows = [one.row for one in judged]
+    strata = [labelled.fault(row.example.gold) for row in rows]
+    texts = _texts(labelled, rows, fold_of(strata, group, FOLDS, seed))
+    chances = [judgement.chances for one in judged for judgement in one.outcome.judgements]
+    opinions = {LM: logs(np.array(chances, dtype=np.float64))}
+    wording, cues = np.empty_like(opinions[LM]), np.empty_like(opinions[LM])
     for part in range(FOLDS):
         prior, weights = texts.fit(texts.fold != part)
-        here = np.flatnonzero(fold == part)
+        here = np.flatnonzero(texts.fold == part)
         wording[here] = logs(prior.chances([texts.statements[k] for k in here]))
         cues[here] = logs(weights.of(texts.cues[here]))
-    gold = Gold.of([labelled.allowed(example.gold) for example in real], labelled.labels, labelled.f1_share)
-    everything = {**opinions, WORDING: wording, CUES: cues}
-    said = _said(labelled, judged, models[0]) if len(models) == 1 else None
-    right = found if found is not None else _answers_right(labelled, judged)
-    folds = _repeated(labelled, rows[: len(judged)], group, seed)
-    return Material(models, everything, said, gold, fold, folds, right, texts, group[: len(judged)])
-
-
-def _folds(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], real: int, seed: int) -> list[int]:
-    """The fold of each record; a planted one is in that of what it was made from."""
-    strata = [labelled.fault(row.example.gold) for row in rows]
-    fold = fold_of(strata[:real], group[:real], FOLDS, seed)
-    of_group = dict(zip(group, fold.tolist(), strict=False))
-    return [of_group.get(key, 0) for key in group]
-
-
-def _repeated(labelled: Judgements, rows: Sequence[Labelled], group: Sequence[int], seed: int) -> NDArray[np.int64]:
-    strata = [labelled.fault(row.example.gold) for row in rows]
+    said = [labelled.labels.index(judgement.label) for one in judged for judgement in one.outcome.judgements]
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
-    return np.array([fold_of(strata, group[: len(rows)], FOLDS, one) for one in seeds])
+    return Material(
+        {**opinions, WORDING: wording, CUES: cues},
+        np.array(said, dtype=np.int64),
+        Gold.of([labelled.allowed(row.example.gold) for row in rows], labelled.labels, labelled.f1_share),
+        np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
+        _evidence_right(labelled, judged, naming),
+        texts,
+        group,
+    )
 
 
-def _texts(labelled: Judgements, rows: Sequence[Labelled], folds: Sequence[int]) -> Texts:
+def _texts(labelled: Judgements, rows: Sequence[Labelled], folds: NDArray[np.int64]) -> Texts:
     statements, cues, first, fold = [], [], [], []
-    for example, part in zip(examples(rows), folds, strict=True):
-        for statement, label in zip(labelled.statements(example), labelled.said(example.gold), strict=True):
+    for row, part in zip(rows, folds.tolist(), strict=True):
+        for statement, label in zip(labelled.statements(row.example), labelled.said(row.example.gold), strict=True):
             statements.append(statement)
-            cues.append(measure(statement, labelled.grounds(example)))
+            cues.append(measure(statement, labelled.grounds(row.example)))
             first.append(labelled.labels.index(label))
             fold.append(part)
     return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(labelled.labels))
 
 
-def _chances(judged: Sequence[Judged], name: str) -> NDArray[np.float64]:
-    rows = [judgement.chances for found in judged for judgement in found.outcomes[name].judgements]
-    return np.array(rows, dtype=np.float64)
-
-
-def _said(labelled: Judgements, judged: Sequence[Judged], name: str) -> NDArray[np.int64]:
-    labels = [judgement.label for found in judged for judgement in found.outcomes[name].judgements]
-    return np.array([labelled.labels.index(label) for label in labels], dtype=np.int64)
-
-
-def _answers_right(labelled: Judgements, judged: Sequence[Judged]) -> NDArray[np.bool_] | None:
-    if labelled.answer_right is None:
+def _evidence_right(
+    labelled: Judgements, judged: Sequence[Judged], naming: EvidencePolicy | None
+) -> NDArray[np.bool_] | None:
+    if labelled.answer_right is not None:
+        right = [labelled.answer_right(one.row.example.gold, one.outcome.answer) for one in judged]
+    elif labelled.evidence_right is not None and naming is not None:
+        right = []
+        for row, outcome in judged:
+            (label,) = labelled.said(row.example.gold)
+            ids = complete(label, outcome.named, outcome.ranking, naming)
+            right.append(labelled.evidence_right(row.example.gold, ids))
+    else:
         return None
-    # Of an ensemble the first model's: what the others add to its evidence can only help.
-    firsts = [(row.example.gold, next(iter(outcomes.values())).answer) for row, outcomes in judged]
-    return np.array([labelled.answer_right(gold, answer) for gold, answer in firsts], dtype=np.bool_)
+    return np.array(right, dtype=np.bool_)

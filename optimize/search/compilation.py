@@ -11,7 +11,7 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.search.demos import affordable, balanced
 from aisr.optimize.search.objective import Objective
 from aisr.programs.asking.stated import complete
-from aisr.programs.judges.contract import JudgeProgram, Program
+from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.knn_demos import MARKS
 from aisr.programs.vision.content_parts import is_harmless
 from aisr.tasks.task import Task
@@ -35,11 +35,6 @@ class Settings:
     seed: int = 0
     max_usd_per_1000: float | None = None
 
-    @property
-    def nearest(self) -> int:
-        """How many ways to choose nearest demos are tried, where there are records enough."""
-        return 2 * self.candidates
-
 
 @dataclass(frozen=True)
 class Compilation:
@@ -49,7 +44,7 @@ class Compilation:
     """
 
     task: Task
-    student: JudgeProgram
+    student: Program
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
     baseline: Callable[[], Objective]

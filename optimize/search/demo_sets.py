@@ -7,11 +7,10 @@ import dspy
 
 from aisr.optimize.search import nearest
 from aisr.optimize.search.compilation import Compilation
-from aisr.optimize.search.demos import balanced, covering, plausible_first
-from aisr.optimize.search.objective import Objective
+from aisr.optimize.search.demos import balanced, covering
 from aisr.programs.asking.stated import complete
-from aisr.programs.judges.contract import JudgeProgram
-from aisr.programs.retrieval.knn_demos import DOUBTED, SOURCE
+from aisr.programs.judges.contract import Program
+from aisr.programs.retrieval.knn_demos import SOURCE
 
 
 def labelled_beside(work: Compilation) -> int:
@@ -22,40 +21,27 @@ def labelled_beside(work: Compilation) -> int:
     return work.settings.demos if one_call else 0
 
 
-def nearest_rows(work: Compilation, known: Objective | None = None, sure: bool = False) -> list[dspy.Example]:
-    """The demos that nearest ones are chosen from, with what tells which of them not to show beside each other.
-
-    known: what the program thinks of them, where it was asked; sure: whether they say what it stated and was right.
-    """
+def nearest_rows(work: Compilation) -> list[dspy.Example]:
+    """The demos that nearest ones are chosen from, with what tells which of them not to show beside each other."""
     rows = []
-    outputs = work.student.judging.signature.output_fields
     for k, example in enumerate(work.train):
-        lessons = work.student.lessons(example)
-        said = known.sure[k] if known and sure and known.sure else None
         marks = {SOURCE: work.sources[k]} if work.sources else {}
-        marks |= {DOUBTED: True} if known and known.doubted and known.doubted[k] else {}
         if not example.get("incomplete") or "lesson" in example:
-            given = nearest.with_stated(lessons, said, outputs) if said else lessons
-            rows += [row.copy(**marks) for row in given]
+            rows += [row.copy(**marks) for row in work.student.lessons(example)]
     rows = rows or [row for example in work.train for row in work.student.lessons(example)]
     chosen = nearest.pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
     return nearest.marked(chosen, work.student.statement)
 
 
-def labelled_set(work: Compilation, seed: int, plausible: Sequence[float] | None = None) -> JudgeProgram:
-    """The program with labelled records as demos. plausible: how likely the gold of each record of train is, where
-    likely ones are preferred."""
-    rows, of_record = _rarest_rows(work)
-    chances = {id(row): plausible[k] for row, k in zip(rows, of_record, strict=True)} if plausible else {}
-    drawn = balanced(rows, [_kind(work, row) for row in rows], seed)
-    if plausible:
-        drawn = plausible_first(drawn, [chances[id(row)] for row in drawn])
-    chosen = _covering(work, drawn)
-    program: JudgeProgram = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
+def labelled_set(work: Compilation, seed: int) -> Program:
+    """The program with labelled records as demos."""
+    rows = _rarest_rows(work)
+    chosen = _covering(work, balanced(rows, [_kind(work, row) for row in rows], seed))
+    program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
     return program
 
 
-def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> JudgeProgram:
+def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> Program:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
         metric=work.objective,
@@ -65,7 +51,7 @@ def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> 
         teacher_settings=work.teaching,
         max_errors=len(work.train) + 1,
     )
-    program: JudgeProgram = optimizer.compile(work.student, trainset=list(pool))
+    program: Program = optimizer.compile(work.student, trainset=list(pool))
     program.judging.demos = whole_set(work, program.judging.demos)
     return program
 
@@ -80,7 +66,7 @@ def whole_set(work: Compilation, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     lessons = {str(one[statement]): work.lesson(one) for one in work.train if statement in one}
     own = [_cut(work, demo, lessons.get(str(demo[statement]))) for demo in own]
     said = {str(demo[statement]) for demo in own}
-    others = [row for row in _rarest_rows(work)[0] if str(row[statement]) not in said]
+    others = [row for row in _rarest_rows(work) if str(row[statement]) not in said]
     missing = set().union(*(_labels(work, row) for row in others)).difference(*(_labels(work, row) for row in own))
     for row in balanced(others, [_kind(work, row) for row in others], work.settings.seed):
         if _labels(work, row) & missing:
@@ -100,16 +86,15 @@ def _covering(work: Compilation, rows: Sequence[dspy.Example]) -> list[dspy.Exam
     return covering(rows, labels, work.fields, work.settings.demos, work.settings.demo_tokens)
 
 
-def _rarest_rows(work: Compilation) -> tuple[list[dspy.Example], list[int]]:
-    """One demo of each record of train, and which record that is: where a record is several calls, the one with the
-    rarest kind of label. Behind them all demos of kinds that would be lost by that."""
+def _rarest_rows(work: Compilation) -> list[dspy.Example]:
+    """One demo of each record of train: where a record is several calls, the one with the rarest kind of label. Behind
+    them all demos of kinds that would be lost by that."""
     of_record = [work.student.lessons(example) for example in work.train]
     common = Counter(_kind(work, row) for rows in of_record for row in rows)
-    rarest = [(min(rows, key=lambda row: common[_kind(work, row)]), k) for k, rows in enumerate(of_record) if rows]
+    rarest = [min(rows, key=lambda row: common[_kind(work, row)]) for rows in of_record if rows]
     # Of a label that no record has alone, often the neutral one.
-    lost = set(common) - {_kind(work, row) for row, _ in rarest}
-    more = [(row, k) for k, rows in enumerate(of_record) for row in rows if _kind(work, row) in lost]
-    return [row for row, _ in [*rarest, *more]], [k for _, k in [*rarest, *more]]
+    lost = set(common) - {_kind(work, row) for row in rarest}
+    return [*rarest, *(row for rows in of_record for row in rows if _kind(work, row) in lost)]
 
 
 def _kind(work: Compilation, row: dspy.Example) -> str:

@@ -8,8 +8,6 @@ import dspy
 
 from aisr.programs.text.tokens import length
 
-LIKELY = 0.5  # from which chance on a program finds a record's gold plausible
-
 
 def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int) -> list[dspy.Example]:
     """The examples in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
@@ -19,15 +17,6 @@ def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int)
         of.setdefault(stratum, []).append(example)
     columns = [draw.sample(of[stratum], len(of[stratum])) for stratum in draw.sample(sorted(of), len(of))]
     return [example for turn in zip_longest(*columns) for example in turn if example is not None]
-
-
-def plausible_first(rows: Sequence[dspy.Example], chances: Sequence[float]) -> list[dspy.Example]:
-    """The rows whose gold is likelier than all else, in their order, and behind them the others, the likelier first.
-
-    Real gold is noisy, and a demo that contradicts the instruction misleads a capable model.
-    """
-    behind = sorted((k for k, chance in enumerate(chances) if chance < LIKELY), key=lambda k: -chances[k])
-    return [*(row for row, chance in zip(rows, chances, strict=True) if chance >= LIKELY), *(rows[k] for k in behind)]
 
 
 def affordable(rows: Sequence[dspy.Example], fields: Sequence[str], most: int, budget: int) -> list[dspy.Example]:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 import dspy
 from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
+from aisr.optimize.datasets.apart import in_prompt
 from aisr.optimize.search import nearest
 from aisr.optimize.search.compilation import Candidate, Compilation, identity, strip
 from aisr.optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
 from aisr.optimize.search.demo_sets import bootstrapped, labelled_beside, labelled_set, nearest_rows, whole_set
 from aisr.optimize.search.reflection import Reflection
-from aisr.programs.judges.contract import JudgeProgram
-from aisr.programs.judges.ensemble import in_prompt
+from aisr.programs.judges.contract import Program
 from aisr.programs.questions import describe_lost_options
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
@@ -22,42 +22,33 @@ MIPRO_MINIBATCH = 35
 SIMBA_BATCH = 32
 
 
-def labeled(work: Compilation) -> list[JudgeProgram]:
+def labeled(work: Compilation) -> list[Program]:
     """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
     return [labelled_set(work, work.settings.seed + k) for k in range(work.settings.candidates)]
 
 
-def knn(work: Compilation) -> list[JudgeProgram]:
+def knn(work: Compilation) -> list[Program]:
     """Few-shot chosen anew for each record: the labelled records of train that are nearest to it."""
-    return [
-        nearest.program(work.task, work.student, nearest_rows(work), nearest.Way(work.settings.demos, "words", False))
-    ]
+    return [nearest.program(work.task, work.student, nearest_rows(work), work.settings.demos, "words")]
 
 
-def bootstrap(work: Compilation) -> list[JudgeProgram]:
+def bootstrap(work: Compilation) -> list[Program]:
     """Few-shot with the program's own right answers on train."""
     return [bootstrapped(work, work.taught, work.settings.demos)]
 
 
-def random_search(work: Compilation) -> list[JudgeProgram]:
-    """Bootstrapped sets drawn at random; two of labelled records, one as drawn, one of those whose gold the uncompiled
-    program finds plausible; and where train is large enough, nearest demos (see `aisr.optimize.search.nearest`). The
-    race on dev compares them."""
-    drawn = [labelled_set(work, work.settings.seed), labelled_set(work, work.settings.seed, work.objective.plausible)]
+def random_search(work: Compilation) -> list[Program]:
+    """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
+    drawn = [labelled_set(work, work.settings.seed)]
     pool = work.taught
     for k in range(work.settings.candidates):
         draw = random.Random(work.settings.seed + k)
         shuffled = draw.sample(pool, len(pool)) if k else pool
         drawn.append(bootstrapped(work, shuffled, draw.randint(1, work.settings.demos) if k else work.settings.demos))
-    if not nearest.races(work.task, len(work.train), work.settings.demos):
-        return drawn
-    rows = {sure: nearest_rows(work, work.objective, sure) for sure in (False, True)}
-    offered = nearest.ways(work.settings.nearest, work.task.judgements is not None, any(work.objective.sure))
-    ways = nearest.fitting(offered, rows[False], work.fields, work.lm.window)
-    return [*drawn, *(nearest.program(work.task, work.student, rows[way.sure], way) for way in ways)]
+    return drawn
 
 
-def mipro(work: Compilation) -> list[JudgeProgram]:
+def mipro(work: Compilation) -> list[Program]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
     score itself."""
     optimizer = CorpusMIPRO(
@@ -89,7 +80,7 @@ def mipro(work: Compilation) -> list[JudgeProgram]:
     return [best, *(candidate["program"] for candidate in tried)]
 
 
-def simba(work: Compilation) -> list[JudgeProgram]:
+def simba(work: Compilation) -> list[Program]:
     """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
     teaching = work.teaching
     optimizer = dspy.SIMBA(
@@ -104,13 +95,13 @@ def simba(work: Compilation) -> list[JudgeProgram]:
         num_threads=work.lm.threads,
     )
     best = optimizer.compile(work.student, trainset=list(work.train), seed=work.settings.seed)
-    programs: list[JudgeProgram] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
+    programs: list[Program] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
         program.judging.demos = whole_set(work, program.judging.demos)
     return programs
 
 
-def gepa(work: Compilation) -> list[JudgeProgram]:
+def gepa(work: Compilation) -> list[Program]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
     pool = [example for example in work.pool if not in_prompt(work.student, example)] or work.pool
     optimizer = dspy.GEPA(
@@ -128,7 +119,7 @@ def gepa(work: Compilation) -> list[JudgeProgram]:
     return [*best.detailed_results.candidates]
 
 
-OPTIMIZERS: dict[str, Callable[[Compilation], list[JudgeProgram]]] = {
+OPTIMIZERS: dict[str, Callable[[Compilation], list[Program]]] = {
     "labeled": labeled,
     "knn": knn,
     "bootstrap": bootstrap,

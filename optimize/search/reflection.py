@@ -12,7 +12,7 @@ import dspy
 from dspy.teleprompt.gepa import InstructionProposer
 
 from aisr.inference.judge import Outcome
-from aisr.programs.judges.contract import JudgeProgram
+from aisr.programs.judges.contract import Program
 from aisr.programs.questions import SECTION
 from aisr.programs.retrieval.knn_demos import wording
 from aisr.programs.text.overlap import runs
@@ -71,7 +71,7 @@ class Reflection(InstructionProposer):
     GEPA's round."""
 
     def __init__(
-        self, student: JudgeProgram, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
+        self, student: Program, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
     ) -> None:
         given = " ".join(predictor.signature.instructions for predictor in student.predictors())
         options = KEEP_OPTIONS if f"\n{SECTION}\n" in given else ""

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, model_validator
 
-from aisr.programs.decision.text_prior import softmax
-from aisr.programs.decision.weight import Weight
+from aisr.programs.decision.text_prior import Weight, softmax
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.retrievers import stemmer
 
@@ -136,8 +135,7 @@ def nearest_line(sentence: str, evidence: str) -> str:
 
 
 class CueWeights(BaseModel):
-    """A logistic regression on the cues: for each cue, and for the intercept, a value a label. A cue that came after a
-    program was compiled has no values in it, and counts nothing."""
+    """A logistic regression on the cues: for each cue, and for the intercept, a value a label."""
 
     model_config = ConfigDict(extra="forbid")
     intercepts: list[Weight]
@@ -145,8 +143,8 @@ class CueWeights(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> "CueWeights":
-        if not self.coefficients or not set(self.coefficients) <= set(CUES):
-            raise UserError(f"cues {', '.join(self.coefficients) or 'none'}; this version has {', '.join(CUES)}")
+        if set(self.coefficients) != set(CUES):
+            raise UserError(f"cues {', '.join(self.coefficients) or 'none'}; expected {', '.join(CUES)}")
         if any(len(row) != len(self.intercepts) for row in self.coefficients.values()):
             raise UserError(f"a cue with another number of values than {len(self.intercepts)}")
         return self
@@ -157,8 +155,7 @@ class CueWeights(BaseModel):
 
     def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same from measured cues, shape (sentences, cues)."""
-        nothing = [0.0] * len(self.intercepts)
-        coefficients = np.array([self.coefficients.get(name, nothing) for name in CUES])
+        coefficients = np.array([self.coefficients[name] for name in CUES])
         return softmax(values @ coefficients + np.array(self.intercepts))
 
 

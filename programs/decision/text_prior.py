@@ -7,15 +7,16 @@ it at F1 .5 to .9 on the official data. `optimize/decision/priors.py` fits it.
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aisr.programs.decision.weight import Weight
 from aisr.programs.errors import UserError
 
+MOST = 1e6  # fitted weights stay below a hundred; sums of these and their products stay finite
+Weight = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 # How a text becomes terms: words and pairs of words; three to five characters within a word.
 WORDS: dict[str, Any] = {"analyzer": "word", "ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}
 CHARACTERS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 5)}

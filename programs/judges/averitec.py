@@ -1,27 +1,29 @@
 """AVeriTeC in three typed steps: what to ask about a claim, what its documents answer, what that makes of the claim."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import dspy
 
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.layer import decide
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec_evidence import filled, gold_pairs, rendered, sourced, together, told
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
 from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, FactCheck, Pair
+from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
 from aisr.programs.retrieval.documents import Collection, Indexed, Passage, held
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
-from aisr.programs.text.sanitize import item
+from aisr.programs.text.loose_match import letters
+from aisr.programs.text.sanitize import item, plain
 from aisr.programs.vision.images import BadPicture, Gallery, find
 
+NOTHING = "no evidence was found"
 SHOWN = 10  # passages that a model reads
 MOST_QUESTIONS = 5
 LOOKED_AT = 100  # places of the ranking in which gold pages are looked for
@@ -109,7 +111,7 @@ class AveritecJudge(LabelJudge, Ranking):
             pairs = (yield from self._found(claim, context, read, questions))[:MOST_PAIRS]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
         quoted = {pair.answer: read[pair.source].text for pair in pairs}
-        judged = yield from self.labelled(
+        (judged,), _ = yield from self.labelled(
             self.judge,
             claim,
             "label",
@@ -121,10 +123,14 @@ class AveritecJudge(LabelJudge, Ranking):
         )
         named = list(dict.fromkeys(pair.source for pair in pairs))
         spare = [passage for key, passage in found.items() if key not in named]
-        model = dspy.Prediction(
-            judgements=judged.judgements, evidence=[*evidence, *filled(claim, spare)], named=named, ranking=list(read)
+        (final,) = decide(self.decision, [claim], passages, [judged])
+        return dspy.Prediction(
+            label=final.label,
+            evidence=together([*evidence, *filled(claim, spare)]),
+            judgements=[final],
+            named=named,
+            ranking=list(read),
         )
-        return self.conclude(self.decision, {LM: model}, claim=claim, passages=passages)
 
     def _questions(self, claim: str, context: str) -> Steps[list[str]]:
         """What has to be known about the claim; nothing where none are wanted."""
@@ -170,22 +176,6 @@ class AveritecJudge(LabelJudge, Ranking):
         )
         return list(answer.pairs)
 
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, claim: str, passages: str, **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements`, `evidence`, `named` ids and `ranking` of one model or several,
-        by their names: the evidence of the first, then what the others have beside it, found before filled."""
-        (judged,) = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
-        first = next(iter(said.values()))
-        return dspy.Prediction(
-            label=judged.label,
-            evidence=together(pair for one in said.values() for pair in one.evidence),
-            judgements=[judged],
-            named=first.named,
-            ranking=first.ranking,
-        )
-
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
     """What a claim is checked against: its store, below the folder of the gallery, or else its documents. Raises
@@ -212,3 +202,63 @@ def _context(record: AveritecRecord) -> str:
         "country": record.location_ISO_code,
     }
     return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
+
+
+def told(pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+    """Pairs as a model reads them, one a line after its number, with the site that is quoted, and whether word for
+    word. quoted: the passage that each answer rests on, where it is known."""
+    rows: list[str] = []
+    for number, pair in enumerate(pairs, start=1):
+        verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+        site = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}"
+        rows.append(f"{number}. {item(pair.question)} {site}: {item(pair.answer)}")
+    return "\n".join(rows) or NOTHING
+
+
+def together(pairs: Iterable[Pair]) -> list[Pair]:
+    """Of all pairs the ten that count, each once, what was filled in last."""
+    return list(dict.fromkeys(sorted(pairs, key=lambda pair: pair.filled)))[:MOST_PAIRS]
+
+
+def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
+    """Passages as answers to a question about the claim that nobody asked."""
+    question = f"Is it true that {claim.strip().rstrip('.')}?"
+    return [Pair(question, passage.text, passage.url, filled=True) for passage in passages]
+
+
+def rendered(passages: Mapping[str, Passage]) -> str:
+    """Passages as a model reads them: one a line, each after its id and the name of the site that it is from."""
+    rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
+    return plain("\n".join(rows))
+
+
+def gold_pairs(gold: Checked) -> list[Pair]:
+    """Gold evidence as pairs, the first ten."""
+    pairs = []
+    for question in gold.questions:
+        for answer in question.answers:
+            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
+            pairs.append(Pair(question.question, f"{answer.answer}{more}", answer.source_url or ""))
+    return pairs[:MOST_PAIRS]
+
+
+def sourced(gold: Checked, found: Mapping[str, Passage]) -> list[dict[str, str]]:
+    """The gold pairs that passages of their page answer, each in the words of the passage that shares most words with
+    the gold answer; a passage answers one question."""
+    pairs = []
+    left = dict(found)
+    for pair in gold_pairs(gold):
+        words = set(pair.answer.lower().split())
+        near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
+        if near:
+            key = max(near, key=lambda place: len(near[place]))
+            pairs.append({"question": item(pair.question), "answer": item(left.pop(key).text), "source": key})
+    return pairs
+
+
+def _site(url: str) -> str:
+    """The name of the site that a page is from."""
+    try:
+        return item(urlsplit(url).hostname or "") or "unknown"
+    except ValueError:  # what is no address
+        return "unknown"

@@ -1,11 +1,12 @@
 """What a program is to everything above it: the attributes that compiling, judging and saving rest on."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, Self
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, cast
 
 import dspy
 
 from aisr.programs.decision.layer import Decision
+from aisr.programs.errors import UserError
 from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.retrieval.knn_demos import Nearness
@@ -14,12 +15,16 @@ from aisr.programs.vision.images import Gallery
 
 
 class Program(Protocol):
-    """What can be judged with, scored and saved: a judge, or an ensemble of them.
+    """One program of a task: what is judged with, scored and saved, and what optimizers compile.
 
-    decision: how the judgements of its models become labels; None for none, and for tasks without labels.
+    decision: how what its LM thinks becomes labels; None for the LM's own, and for tasks without labels; gallery: where
+    the pictures of records are, which is no part of the program; ranker: what ranks paragraphs in place of the
+    retriever; None for none, and for tasks that retrieve nothing.
     """
 
     decision: Decision | None
+    gallery: Gallery | None
+    ranker: EvidenceRanker | None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -48,17 +53,6 @@ class Program(Protocol):
 
     def set_lm(self, lm: Any) -> None: ...
 
-
-class JudgeProgram(Program, Protocol):
-    """One program of a task: what optimizers compile.
-
-    gallery: where the pictures of records are, which is no part of the program; ranker: what ranks paragraphs in place
-    of the retriever; None for none, and for tasks that retrieve nothing.
-    """
-
-    gallery: Gallery | None
-    ranker: EvidenceRanker | None
-
     @property
     def judging(self) -> Any:
         """The predictor whose answer is the judgement; labelled records are demos of this one."""
@@ -74,17 +68,14 @@ class JudgeProgram(Program, Protocol):
         """The same, made for teaching where a labelled record as it stands teaches badly."""
 
 
-class ChoosingProgram(JudgeProgram, Protocol):
+class ChoosingProgram(Program, Protocol):
     """A program that can choose the demos of each record. near: which."""
 
     near: Nearness
 
 
-class SearchingProgram(JudgeProgram, Protocol):
-    """A program that looks for paragraphs. context_tokens: how much of a paper it shows, where it has that option;
-    0: two fifths of it."""
-
-    context_tokens: int
+class SearchingProgram(Program, Protocol):
+    """A program that looks for paragraphs."""
 
     @property
     def match(self) -> Matcher:
@@ -101,11 +92,25 @@ class NamingProgram(Program, Protocol):
     naming: EvidencePolicy
 
 
-class LabelProgram(JudgeProgram, Protocol):
-    """A judge of a task with labels: it can be a member of an ensemble."""
+def searching(program: Program) -> SearchingProgram | None:
+    """A program whose paragraphs an evidence ranker can rank; None for any other."""
+    return cast(SearchingProgram, program) if hasattr(type(program), "vectors") else None
 
-    labels: tuple[str, ...]
 
-    @staticmethod
-    def conclude(decision: Decision | None, said: Mapping[str, dspy.Prediction], **inputs: Any) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` of one model or several, by their names."""
+def named_by(program: Program) -> EvidencePolicy | None:
+    """How a program names evidence; None for one that cannot."""
+    return getattr(program, "naming", None)
+
+
+def name_by(program: Program, policy: EvidencePolicy) -> None:
+    """Have a program name evidence so. Raises UserError for one that cannot."""
+    if named_by(program) is None:
+        raise UserError("the program names no evidence, and was told how to")
+    cast(NamingProgram, program).naming = policy
+
+
+def without_layer(program: Program) -> Program:
+    """The program without its decision layer: what its LM thinks."""
+    bare = program.deepcopy()
+    bare.decision = None
+    return bare

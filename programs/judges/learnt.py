@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from aisr.programs.judges.contract import JudgeProgram, Program
-from aisr.programs.judges.ensemble import by_name
+from aisr.programs.judges.contract import Program
 
 
 class Learnt(Protocol):
@@ -19,7 +18,7 @@ class Learnt(Protocol):
         """It as a person reads it, as Markdown without a heading."""
 
 
-class LearningProgram(JudgeProgram, Protocol):
+class LearningProgram(Program, Protocol):
     """A program that learns. learnt: None before, and where there was nothing to learn from."""
 
     learnt: Learnt | None
@@ -36,10 +35,10 @@ def learning(program: Program) -> LearningProgram | None:
     return cast(LearningProgram, program) if hasattr(type(program), "learn") else None
 
 
-def learnt_by(program: Program) -> dict[str, Learnt]:
-    """What the models of a program learnt, by their names."""
-    found = {name: learning(model) for name, model in by_name(program).items()}
-    return {name: model.learnt for name, model in found.items() if model is not None and model.learnt is not None}
+def learnt_by(program: Program) -> Learnt | None:
+    """What a program learnt; None for one that did not."""
+    learner = learning(program)
+    return learner.learnt if learner else None
 
 
 def hand_over(source: Program, target: Program) -> None:

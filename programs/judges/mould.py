@@ -2,7 +2,7 @@
 
 A judge is a class below `Judge`, or below `LabelJudge` where its answers are labels; where it looks for evidence, also
 below `aisr.programs.judges.searching`. It holds a dataclass of its options, its predictors, `prepare` (a record as an
-example), `steps` (what is asked, one question after the other, and what comes of it) and, with labels, `conclude`.
+example) and `steps` (what is asked, one question after the other, and what comes of it).
 The words of the questions stand in `aisr.programs.signatures`. All else is written here, once.
 """
 
@@ -31,7 +31,7 @@ from aisr.programs.vision.images import Gallery
 
 
 class Judge(dspy.Module):
-    """A program of a task (a `aisr.programs.judges.contract.JudgeProgram`).
+    """A program of a task (a `aisr.programs.judges.contract.Program`).
 
     Given: the dataclass of its options; given: those it was built with; near: which of the demos a record is shown, by
     these options; statement: the input that a demo and a record have in common where they are the same; gallery: where
@@ -138,7 +138,7 @@ class Said(NamedTuple):
 
 
 class LabelJudge(Judge):
-    """A judge whose answers are labels (a `aisr.programs.judges.contract.LabelProgram`). labels: all of its task."""
+    """A judge whose answers are labels. labels: all of its task."""
 
     Given: ClassVar[type[LabelOptions]] = LabelOptions
     given: LabelOptions
@@ -153,10 +153,3 @@ class LabelJudge(Judge):
         judged = judgements_of(answer, field, said, self.labels, self.given.states, decides(predict))
         drop_logprobs(answer)
         return Said(judged, answer)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *args: Any, **inputs: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` of one model or several, by their names."""
-        raise NotImplementedError

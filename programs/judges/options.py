@@ -13,12 +13,11 @@ from aisr.programs.retrieval.retrievers import DEFAULT, embedding_model
 class Options:
     """What all judges have: texts, numbers and switches, which program.json holds. Raises UserError for what cannot be.
 
-    nearest, nearest_by, seats: which of the demos a record is shown (see `Nearness`).
+    nearest, nearest_by: which of the demos a record is shown (see `Nearness`).
     """
 
     nearest: int = 0
     nearest_by: By = "words"
-    seats: bool = False
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -29,11 +28,11 @@ class Options:
 
     def near(self) -> Nearness:
         """Which of the demos a record is shown."""
-        return Nearness.of(self.nearest, self.nearest_by, self.seats)
+        return Nearness.of(self.nearest, self.nearest_by)
 
     def told(self) -> dict[str, Any]:
         """By name, a judge's own first; how nearest demos are chosen only where some are."""
-        left_out = () if self.nearest else ("nearest_by", "seats")
+        left_out = () if self.nearest else ("nearest_by",)
         return {name: getattr(self, name) for name in self.types() if name not in left_out}
 
     @classmethod

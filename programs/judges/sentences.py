@@ -1,6 +1,5 @@
 """Judges of sentences that stand together and are held against the same evidence."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import dspy
@@ -9,7 +8,7 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import as_text_in_trace, wrong_count
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.layer import decide
 from aisr.programs.judges.mould import LabelJudge, Said
 
 LABELS = "sentence_labels"
@@ -20,43 +19,25 @@ class SentenceJudge(LabelJudge):
 
     statement = "sentences"
 
-    def together(
-        self, predict: dspy.Predict, sentences: list[str], items: Mapping[str, Any] | None = None, **inputs: Any
-    ) -> Steps[list[Judgement]]:
-        """What is thought of each sentence, where `predict` labels all of them in one call.
-
-        items: other outputs that have one for each, and what such a one is held to, as a JSON schema says it.
-        """
-        others = items or {}
+    def together(self, predict: dspy.Predict, sentences: list[str], **inputs: Any) -> Steps[list[Judgement]]:
+        """What is thought of each sentence, where `predict` labels all of them in one call."""
         count = len(sentences)
         slots = {"minItems": count, "maxItems": count}
-
-        def check(said: dspy.Prediction) -> str | None:
-            wrong = (wrong_count(said[name], count, name.removeprefix("sentence_")) for name in (LABELS, *others))
-            return next(filter(None, wrong), None)
 
         said = yield from self.labelled(
             predict,
             " ".join(sentences),
             LABELS,
-            check,
-            {LABELS: slots, stated.FIELD: slots, **{name: {**slots, "items": one} for name, one in others.items()}},
+            lambda answer: wrong_count(answer[LABELS], count, "labels"),
+            {LABELS: slots, stated.FIELD: slots},
             **inputs,
             sentences=sentences,
         )
         return without_pictures(said)
 
     def concluded(self, judgements: list[Judgement], evidence: str, sentences: list[str]) -> dspy.Prediction:
-        """What follows from what one model thinks of each sentence."""
-        said = {LM: dspy.Prediction(judgements=judgements)}
-        return self.conclude(self.decision, said, evidence=evidence, sentences=sentences)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None, said: Mapping[str, dspy.Prediction], *, evidence: str, sentences: list[str], **_: Any
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements` of one model or several, by their names."""
-        judged = decide(decision, sentences, evidence, {name: one.judgements for name, one in said.items()})
+        """What `forward` gives, from what the LM thinks of each sentence."""
+        judged = decide(self.decision, sentences, evidence, judgements)
         return dspy.Prediction(sentence_labels=[judgement.label for judgement in judged], judgements=judged)
 
 

@@ -9,7 +9,6 @@ import dspy
 from aisr.programs.asking import stated
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.sentence_checks import SHORT, by_rule
 from aisr.programs.judges.options import LabelOptions
 from aisr.programs.judges.sentences import SentenceJudge, without_pictures
 from aisr.programs.labels import CLAIM_LABELS
@@ -19,18 +18,15 @@ from aisr.programs.text.clean import clean
 from aisr.programs.text.sanitize import item
 from aisr.programs.vision import evidence_bundle as bundle
 from aisr.programs.vision.images import Exhibits, Picture
-from aisr.programs.vision.transcribe import Transcriber
 
 
 @dataclass(frozen=True, kw_only=True)
 class Track1Options(LabelOptions):
     """unit: whether all sentences of a paragraph are labelled in one call, or one a call; evidence: what of a picture
-    the model gets, its `caption`, or besides the text read from it (`ocr`), the pixels (`image`) or what a model with
-    eyes wrote of it (`transcript`); checks: whether the model lists what goes beyond the evidence before it labels."""
+    the model gets, its `caption`, or besides the text read from it (`ocr`) or the pixels (`image`)."""
 
     unit: Unit = "paragraph"
     evidence: bundle.Form = "caption"
-    checks: bool = False
 
 
 class Track1Judge(SentenceJudge):
@@ -49,11 +45,7 @@ class Track1Judge(SentenceJudge):
         self.whole = self.given.unit == "paragraph"
         if not self.whole:
             self.statement = "sentence"
-        if self.given.evidence == "transcript":
-            self.transcriber = Transcriber()
-        self.label = dspy.Predict(
-            signature_of(self.given.unit, self.given.evidence, self.given.checks, self.given.states)
-        )
+        self.label = dspy.Predict(signature_of(self.given.unit, self.given.evidence, self.given.states))
 
     @property
     def judging(self) -> dspy.Predict:
@@ -62,19 +54,15 @@ class Track1Judge(SentenceJudge):
 
     def prepare(self, record: Track1Record) -> dspy.Example:
         """The record as an example: inputs `evidence`, `sentences` and, where a model is to see them, `pictures`; where
-        it is labelled, also `sentence_labels` (the primary ones), their `sentence_checks` and `gold` (all labels).
-        Raises UserError where pictures are wanted and there is no gallery."""
+        it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
+        pictures are wanted and there is no gallery."""
         text, pictures = bundle.render(record.evidence_bundle, self.given.evidence, self.gallery, record.id)
         inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.sentences]}
-        if self.given.evidence in ("image", "transcript"):
+        if self.given.evidence == "image":
             inputs["pictures"] = pictures
         right: dict[str, Any] = {}
         if record.gold is not None:
-            said = [types[0] for types in record.gold]
-            right = {"gold": record.gold, "sentence_labels": said}
-            if self.given.checks:
-                pairs = zip(inputs["sentences"], said, strict=True)
-                right["sentence_checks"] = [by_rule(sentence, text, label) for sentence, label in pairs]
+            right = {"gold": record.gold, "sentence_labels": [types[0] for types in record.gold]}
         return self.example(record, inputs, right)
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
@@ -82,8 +70,7 @@ class Track1Judge(SentenceJudge):
         if self.whole:
             return [example]
         given = {"evidence": example.evidence, "paragraph": " ".join(example.sentences)}
-        own = {"sentence": "sentences", "sentence_check": "sentence_checks", "sentence_label": "sentence_labels"}
-        own[stated.FIELD] = stated.FIELD
+        own = {"sentence": "sentences", "sentence_label": "sentence_labels", stated.FIELD: stated.FIELD}
         rows = []
         for k in range(len(example.sentences)):
             row = {name: example[of][k] for name, of in own.items() if of in example}
@@ -94,15 +81,11 @@ class Track1Judge(SentenceJudge):
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `aisr.programs.asking.label_probabilities`)."""
         shown: str | Exhibits = evidence
-        if self.given.evidence == "transcript":
-            transcripts = yield from self.transcriber.steps(evidence, pictures)
-            shown = bundle.with_transcripts(evidence, transcripts)
-        elif self.given.evidence == "image":
+        if self.given.evidence == "image":
             shown = Exhibits(text=evidence, pictures=tuple(pictures))
         judgements: list[Judgement] = []
         if self.whole:
-            items = {"sentence_checks": SHORT} if self.given.checks else {}
-            judgements += yield from self.together(self.label, sentences, items, evidence=shown)
+            judgements += yield from self.together(self.label, sentences, evidence=shown)
         else:
             paragraph = " ".join(sentences)
             for sentence in sentences:
@@ -115,7 +98,7 @@ class Track1Judge(SentenceJudge):
             sentence,
             "sentence_label",
             lambda _: None,
-            {"sentence_check": SHORT},
+            {},
             evidence=evidence,
             paragraph=paragraph,
             sentence=sentence,

@@ -1,15 +1,14 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import dspy
-import numpy as np
 
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
-from aisr.programs.decision.layer import LM, Decision, decide
+from aisr.programs.decision.layer import decide
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.judges.mould import LabelJudge
 from aisr.programs.judges.options import LabelOptions, SearchOptions
@@ -18,7 +17,7 @@ from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
 from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.content import able_to_decide
-from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete, log_odds
+from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete
 from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
@@ -31,12 +30,12 @@ from aisr.programs.text.table import item_with_rows
 
 @dataclass(frozen=True, kw_only=True)
 class Track2Options(LabelOptions, SearchOptions):
-    """context_tokens: how much of a paper is shown (0: two fifths of it, see `retrieval.budget`); sifted: which of it
+    """context_tokens: how much of a paper is shown, all of it where it is shorter; sifted: which of it
     (see `retrieval.passages.chosen`); rerank: how many of the best paragraphs the LM puts in order first (0: none, it
     is not asked); ids: how many it is asked to name; listed: whether those that it may name stand once more at the end;
     quotes: whether it quotes a sentence for each that can be submitted."""
 
-    context_tokens: int = 0
+    context_tokens: int = paper_passages.USUAL
     sifted: bool = True
     rerank: int = 0
     ids: int = 5
@@ -67,20 +66,15 @@ class Track2Judge(LabelJudge, Ranking):
 
     @property
     def context_tokens(self) -> int:
-        """How much of a paper is shown. It may be set after the program was built, when train has shown how much is
-        worth its price."""
+        """How much of a paper is shown."""
         return self.given.context_tokens
-
-    @context_tokens.setter
-    def context_tokens(self, tokens: int) -> None:
-        self.given = replace(self.given, context_tokens=tokens)
 
     def prepare(self, record: Track2Record) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
-        `ranking` (paragraph ids), `odds` (of the first of these by the fitted ranker: see `evidence_list.complete`),
-        and `paper`, all its paragraphs by id, if they are to be reranked; where it is labelled, also `label`,
-        `evidence_ids` (the gold ones that are shown), `gold`, and `gold_rank`, that of the best gold paragraph, from 1
-        (None: there is none), `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
+        `ranking` (paragraph ids) and `paper`, all its paragraphs by id, if they are to be reranked; where it is
+        labelled, also `label`, `evidence_ids` (the gold ones that are shown), `gold`, and `gold_rank`, that of the best
+        gold paragraph, from 1 (None: there is none), `incomplete` (none of its gold paragraphs is shown) and `lesson`,
+        its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -100,7 +94,6 @@ class Track2Judge(LabelJudge, Ranking):
             "shown": found.shown,
             "nameable": able_to_decide(found.shown, paper),
             "ranking": found.ranking if self.given.rerank else found.ranking[:DEPTH],
-            "odds": self._odds(found),
         }
         if self.given.rerank:
             inputs["paper"] = paper
@@ -137,18 +130,12 @@ class Track2Judge(LabelJudge, Ranking):
             brief = lesson(claim, paper, gold.evidence_para_ids, found.ranking, BRIEF)
             right["brief"] = {"passages": plain(brief.text)}
         if not self.given.rerank:  # else the LM ranks the whole paper again, whatever is shown
-            taught |= {"ranking": [key for key in found.ranking if key in beside], "odds": []}
+            taught |= {"ranking": [key for key in found.ranking if key in beside]}
         if self.given.quotes:
             lines = paragraphs_shown(inputs["passages"], found.shown) if visible else {}
             right["evidence_quotes"] = [self._closest(claim, lines[key]) for key in visible]
             taught["evidence_quotes"] = [self._closest(claim, paper[key]) for key in ids]
         return right
-
-    def _odds(self, found: Passages) -> list[float]:
-        """What the fitted ranker gives to the best paragraphs; the scores of a retriever are no odds, nor is an LM's
-        order."""
-        known = self.ranker is not None and not self.given.rerank
-        return log_odds(np.array(found.scores))[:DEPTH].tolist() if known else []
 
     def _closest(self, claim: str, paragraph: str) -> str:
         """The sentence of a paragraph that tells most about a claim: by the ranker, where there is one."""
@@ -170,16 +157,15 @@ class Track2Judge(LabelJudge, Ranking):
         shown: list[str],
         ranking: list[str],
         paper: dict[str, str] | None = None,
-        odds: Sequence[float] = (),
         nameable: Sequence[str] = (),
     ) -> Steps[dspy.Prediction]:
         """`label`, `evidence_para_ids` (up to three, best first) and, if asked for, `quotes` (by id) and the `quotable`
         paragraphs, all that were shown; `judgements`, of the one claim (see
-        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, `ranking` and `odds`."""
+        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, and `ranking`."""
         seen = passages
         if self.given.rerank and paper:
             ranking = yield from self.reranker.steps(claim, paper, ranking)
-            most = self.context_tokens or paper_passages.budget(paper)
+            most = self.context_tokens
             found = paper_passages.chosen(claim, paper, ranking, most, self.given.sifted)
             seen, shown = plain(found.text), found.shown
             nameable = able_to_decide(shown, paper)
@@ -196,42 +182,20 @@ class Track2Judge(LabelJudge, Ranking):
             claim=claim,
             **({"shown_ids": _listed(shown)} if self.given.listed else {}),
         )
-        model = dspy.Prediction(judgements=[judged], named=answer.evidence_ids, ranking=ranking, odds=odds)
-        if self.given.quotes:
-            model.quotes = dict(zip(answer.evidence_ids, answer.evidence_quotes, strict=False))
-            model.quotable = paragraphs_shown(seen, shown)
-            likely = [*answer.evidence_ids, *ranking[: 2 * EVIDENCE_K]]  # more than can be named in the end
-            model.best = {key: self._closest(claim, model.quotable[key]) for key in likely if key in model.quotable}
-        return self.conclude(self.decision, {LM: model}, passages=passages, claim=claim, naming=self.naming)
-
-    @staticmethod
-    def conclude(
-        decision: Decision | None,
-        said: Mapping[str, dspy.Prediction],
-        *,
-        passages: str,
-        claim: str,
-        naming: EvidencePolicy = DEFAULT,
-        **_: Any,
-    ) -> dspy.Prediction:
-        """What `forward` gives, from the `judgements`, `named` ids, `ranking` and `odds` of one model or several, by
-        their names; from the `quotes`, the `quotable` paragraphs and their `best` sentences (by id) of those that
-        quote."""
-        judged = decide(decision, [claim], passages, {name: one.judgements for name, one in said.items()})
-        named = [one.named for one in said.values()]
-        first = next(iter(said.values()))
-        ranking, odds = first.ranking, first.get("odds", ())
-        ids = complete(judged[0].label, named, ranking, naming, odds)
+        (final,) = decide(self.decision, [claim], passages, [judged])
+        ids = complete(final.label, answer.evidence_ids, ranking, self.naming)
         result = dspy.Prediction(
-            label=judged[0].label, evidence_para_ids=ids, judgements=judged, named=named[0], ranking=ranking, odds=odds
+            label=final.label,
+            evidence_para_ids=ids,
+            judgements=[final],
+            named=answer.evidence_ids,
+            ranking=ranking,
         )
-        quoting = [one for one in said.values() if "quotable" in one]
-        if quoting:
-            # Of a paragraph that it did not name, a member of an ensemble has no quote but the one that stood in.
-            pairs = [(key, one.quotes[key]) for one in reversed(quoting) for key in one.named if key in one.quotes]
-            result.quotable = {key: text for one in quoting for key, text in one.quotable.items()}
-            result.best = {key: text for one in reversed(quoting) for key, text in one.best.items()}
-            result.quotes = quoted(claim, ids, dict(pairs), result.quotable, result.best)
+        if self.given.quotes:
+            pairs = dict(zip(answer.evidence_ids, answer.evidence_quotes, strict=False))
+            quotable = paragraphs_shown(seen, shown)
+            best = {key: self._closest(claim, quotable[key]) for key in ids if key in quotable}
+            result.quotable, result.quotes = quotable, quoted(claim, ids, pairs, quotable, best)
         return result
 
 

@@ -12,9 +12,8 @@ from aisr.programs.retrieval.summaries import summaries
 from aisr.programs.text.table import flat
 from aisr.programs.text.tokens import tokens
 
-# The budget where none is given: two fifths of the paper, within bounds that keep a short paper whole and a long one
-# affordable. On the sample's train and dev a quarter of a paper of 50 paragraphs holds 92 % of the gold evidence.
-SHARE, LEAST, MOST = 0.4, 600, 3000
+USUAL = 3000  # tokens of a paper that are shown where nobody says
+LEAST = 600  # tokens of a single paragraph that are shown at least
 SUMMED_UP = 3  # a share of one in so many of the budget is what title, abstract and conclusion may take
 WHOLE = 10**9  # tokens that no paper has: it is shown whole
 
@@ -34,17 +33,20 @@ class Passages(NamedTuple):
 
 
 def passages(
-    claim: str, paragraphs: Mapping[str, str], context_tokens: int = 0, matcher: Matcher = bm25, sifted: bool = False
+    claim: str,
+    paragraphs: Mapping[str, str],
+    context_tokens: int = USUAL,
+    matcher: Matcher = bm25,
+    sifted: bool = False,
 ) -> Passages:
-    """The best-ranked paragraphs that fit into `context_tokens` (0: `budget`), at least one; the whole paper where it
+    """The best-ranked paragraphs that fit into `context_tokens`, at least one; the whole paper where it
     fits. sifted: see `chosen`.
 
-    Raises UserError where context_tokens is negative.
+    Raises UserError where context_tokens is not positive.
     """
     keys, scores = list(paragraphs), matcher(claim, list(paragraphs.values()))
     best = order(scores)
-    most = check_budget(context_tokens) or budget(paragraphs)
-    found = chosen(claim, paragraphs, [keys[place] for place in best], most, sifted)
+    found = chosen(claim, paragraphs, [keys[place] for place in best], check_budget(context_tokens), sifted)
     return found._replace(scores=scores[best].tolist())
 
 
@@ -125,11 +127,6 @@ def rank(claim: str, paragraphs: Mapping[str, str], matcher: Matcher = bm25) -> 
     return [keys[place] for place in order(matcher(claim, list(paragraphs.values())))]
 
 
-def budget(paragraphs: Mapping[str, str]) -> int:
-    """How many tokens of a paper to show where nobody says: two fifths, but 600 to 3,000."""
-    return round(min(max(SHARE * whole(paragraphs), LEAST), MOST))
-
-
 def whole(paragraphs: Mapping[str, str]) -> int:
     """About how many tokens a paper takes if all of it is shown."""
     return sum(_cost(key, text) for key, text in paragraphs.items())
@@ -137,8 +134,8 @@ def whole(paragraphs: Mapping[str, str]) -> int:
 
 def check_budget(context_tokens: int) -> int:
     """The number of tokens, if it can be one. Raises UserError otherwise."""
-    if context_tokens < 0:
-        raise UserError(f"context_tokens is {context_tokens}; expected 0 (two fifths of the paper) or more")
+    if context_tokens < 1:
+        raise UserError(f"context_tokens is {context_tokens}; expected 1 or more")
     return context_tokens
 
 

@@ -10,7 +10,7 @@ from aisr.programs.asking.steps import Steps, run
 from aisr.programs.errors import UserError
 from aisr.programs.questions import Each
 from aisr.programs.retrieval.cut import within
-from aisr.programs.retrieval.passages import MOST
+from aisr.programs.retrieval.passages import USUAL as MOST
 from aisr.programs.text.sanitize import plain
 
 NAMED = 10  # ids that an answer may name; the rest keep the retriever's order

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 import dspy
 
 from aisr.programs.asking import stated
-from aisr.programs.decision.sentence_checks import SentenceCheck
 from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
 from aisr.programs.questions import Brief, Each
 from aisr.programs.vision.evidence_bundle import Form
@@ -83,20 +82,9 @@ class LabelSentence(dspy.Signature):
     sentence_label: ClaimLiteral = dspy.OutputField(desc=definitions(CLAIM_DEFINITIONS))
 
 
-CHECK = dspy.OutputField(desc="what in the sentence goes beyond the evidence, before it is labelled")
-CHECKS = dspy.OutputField(
-    desc="for each sentence, in order, what in it goes beyond the evidence, before it is labelled"
-)
-
-
-def signature_of(unit: Unit, form: Form, checks: bool, states: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: the typed check stands before the label, how likely it is behind it, and
-    pictures in the evidence."""
+def signature_of(unit: Unit, form: Form, states: bool) -> type[dspy.Signature]:
+    """What the judging predictor is asked: how likely a label is stands behind it, and pictures in the evidence."""
     asked: Any = LabelParagraph if unit == "paragraph" else LabelSentence
-    if checks and unit == "paragraph":
-        asked = asked.prepend("sentence_checks", CHECKS, list[SentenceCheck])
-    elif checks:
-        asked = asked.prepend("sentence_check", CHECK, SentenceCheck)
     if states:
         slots = "for each of these labels, in order, " if unit == "paragraph" else ""
         asked = stated.stating(asked, CLAIM_LABELS, slots=slots)

@@ -1,1 +1,1 @@
-"""Pictures: found, read, transcribed, shown."""
+"""Pictures: found, read, shown."""

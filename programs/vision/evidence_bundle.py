@@ -12,7 +12,7 @@ from aisr.programs.text.sanitize import item as as_item
 from aisr.programs.text.table import ROW, rows_of
 from aisr.programs.vision.images import BadPicture, Gallery, Picture
 
-Form = Literal["caption", "ocr", "image", "transcript"]
+Form = Literal["caption", "ocr", "image"]
 KINDS = {"text": "text", "table": "table", "image": "figure"}
 LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
 UNREADABLE = "(the picture could not be read)"
@@ -35,7 +35,7 @@ def render(
     given as text on lines behind it; and the pictures to be shown.
 
     form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
-    and `transcript` name the pictures, for a model to see. A picture that cannot be shown says so in its line and
+    names the pictures, for a model to see. A picture that cannot be shown says so in its line and
     stands in the gallery's `problems`, under the id of the record. Of a table whose
     title is a caption already shown, the line says whose cells they are.
     Raises UserError where pictures are wanted and no gallery is given.
@@ -62,14 +62,6 @@ def render(
             _show(record, item, form, gallery, lines, pictures)
         lines += [f"{ROW[1:]}{as_item(row, LABEL.fullmatch)}" for row in rows]
     return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
-
-
-def with_transcripts(evidence: str, transcripts: Sequence[tuple[int, Sequence[str]]]) -> str:
-    """The evidence with lines of text behind the line, counted from 0, that each transcript belongs to."""
-    lines = evidence.split("\n")
-    for number, said in sorted(transcripts, reverse=True):
-        lines[number + 1 : number + 1] = [f"  {as_item(line, LABEL.fullmatch)}" for line in said]
-    return "\n".join(lines)
 
 
 def _letters(text: str) -> str:

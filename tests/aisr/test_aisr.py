@@ -19,8 +19,6 @@ import pytest
 import aisr
 from aisr.artifact.program_file import program_text
 from aisr.inference.judge import AHEAD, in_order
-from aisr.programs.decision.layer import LM as MODEL
-from aisr.programs.decision.layer import pooled
 from aisr.programs.reading.lines import read
 from aisr.programs.records.track1 import Track1Record
 from aisr.tasks.all import TASKS
@@ -28,6 +26,7 @@ from aisr.tasks.track1 import TRACK1
 from support.corpora import citation, claim, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import ROOT, SAMPLE
+from support.scripted import as_it_is
 
 KEY = "sk-planted-3b77e0"
 
@@ -233,7 +232,7 @@ def test_an_lm_that_cannot_be_opened_says_what_helps(spec: str, options: dict[st
 
 
 def test_a_program_fitted_to_another_lm_is_used_with_a_warning(saved: Callable[..., Path], loopback: Loopback) -> None:
-    layer = pooled([MODEL], TRACK1.labelled.labels).model_copy(update={"fitted_on": "openai/other"})
+    layer = as_it_is(TRACK1, "openai/other")
     program, lm = aisr.load(saved("track1", layer)), aisr.open_lm("openai/local", api_base=loopback.url)
     with pytest.warns(UserWarning, match="fitted on openai/other, and this is .*local JSONAdapter") as told:
         program.judge(claim(None), lm)

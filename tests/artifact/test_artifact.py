@@ -14,12 +14,11 @@ from aisr.artifact import program_file
 from aisr.base import digests, files
 from aisr.base.files import BadArtifact
 from aisr.optimize.search.compilation import strip
-from aisr.programs.decision.layer import LM, pooled
 from aisr.programs.vision.images import Exhibits, Picture
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.scripted import TRACKS, examples
+from support.scripted import TRACKS, as_it_is, examples
 from support.tracks import BOTH
 from support.trap import Trap
 
@@ -207,25 +206,25 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
 
 def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> None:
     Image.new("RGB", (9, 9)).save(tmp_path / "a.png")
-    program = TRACK1.build({"evidence": "transcript"})
+    program = TRACK1.build({"evidence": "image"})
     shown = Exhibits(text="[figure 1] x", pictures=(Picture(str(tmp_path / "a.png"), 0),))
-    demo = {"picture": shown, "kind": "chart", "transcript_lines": ["It rises."]}
-    spoilt = {**demo, "transcript_lines": [part(f"[{IMAGE}]")]}
+    demo = {"evidence": shown, "sentences": ["It rises."], "sentence_labels": ["Supported"]}
+    spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
     program.named_predictors()[0][1].demos = [demo, spoilt]
     strip(program)
     loaded = artifact_folder.load(saved(tmp_path / "a", program_file.program_text(TRACK1, program))).program
     (kept,) = loaded.named_predictors()[0][1].demos
-    assert "data:image/jpeg" in kept["picture"]
+    assert "data:image/jpeg" in kept["evidence"]
 
 
 @pytest.mark.parametrize("place", ["weights", "offsets"])
 def test_a_weight_beyond_all_measure_is_refused(place: str, tmp_path: Path) -> None:
     program = TRACK1.build({})
-    program.decision = pooled([LM], TRACK1.labelled.labels)
+    program.decision = as_it_is(TRACK1)
 
     def edit(content: dict[str, Any]) -> None:
         rule = content["decision"]["says"]
-        rule[place] = {LM: 1.7e308} if place == "weights" else [1.7e308] * len(rule["offsets"])
+        rule[place] = {"LM": 1.7e308} if place == "weights" else [1.7e308] * len(rule["offsets"])
 
     folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
     with pytest.raises(BadArtifact, match=rf"decision\.says\.{place}.*less than or equal to 1000000"):
@@ -252,7 +251,7 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: P
         (_module, "__module__"),
         (_reference, "py/reduce"),
         (_other_task, "task 'track3' is unknown; one of: track1, track2"),
-        (_swapped_task, "track2 has no option 'checks'"),
+        (_swapped_task, "track2 has no option 'evidence'"),
         (_option, "track1 has no option 'temperature'; it has unit"),
         (_option_type, "option unit is 3; expected str"),
         (_option_value, "unit is 'word'; one of: paragraph, sentence"),

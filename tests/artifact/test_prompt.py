@@ -13,7 +13,6 @@ from aisr.artifact import prompt_page
 from aisr.artifact.program_file import Loaded, parse, program_text
 from aisr.artifact.uncompiled import uncompiled
 from aisr.programs.decision.layer import Decision, Rule
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.questions import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -41,9 +40,9 @@ def instructed(task: Task, instruction: str) -> dspy.Module:
     return program
 
 
-def layer(task: Task, offset: float = 0.0, *, kept: bool = True) -> Decision:
+def layer(task: Task, offset: float = 0.0) -> Decision:
     rule = Rule(weights={"LM": 1.0}, offsets=[0.0, offset, *[0.0] * (len(task.labelled.labels) - 2)])
-    return Decision(labels=list(task.labelled.labels), majority="Supported", kept=kept, says=rule, means=rule)
+    return Decision(labels=list(task.labelled.labels), says=rule, means=rule)
 
 
 @pytest.mark.parametrize("task", TRACKS)
@@ -94,12 +93,6 @@ def test_a_text_with_fences_stays_in_its_fence() -> None:
     assert "`````text" in prompt_page.as_markdown("mine", TRACK2, program)
 
 
-def test_an_ensemble_is_compared_with_the_seeds_of_its_members() -> None:
-    program = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})})
-    text = prompt_page.as_markdown("both", TRACK1, program)
-    assert text.count("The instruction is the seed's, word for word.") == 2
-
-
 def test_the_same_program_has_no_difference() -> None:
     a, b = (loaded(TRACK1, with_demos(TRACK1, 2)) for _ in range(2))
     assert "The same program." in program_diff.as_markdown(a, b, ("a", "b"))
@@ -112,7 +105,7 @@ def test_differences_are_named_where_they_are() -> None:
         "Judge well. " + second.judging.signature.instructions
     )
     text = program_diff.as_markdown(loaded(TRACK2, first), loaded(TRACK2, second), ("a", "b"))
-    assert "| context_tokens | 0 | 77 |" in text
+    assert "| context_tokens | 3000 | 77 |" in text
     assert "\n+ Judge well." in text
     assert "### Demos (2 in both)" in text
     assert text.count("\n- ") == 1
@@ -123,14 +116,14 @@ def test_differences_are_named_where_they_are() -> None:
 
 def test_a_layer_that_came_or_went_is_a_difference() -> None:
     first, second = TRACK1.build({}), TRACK1.build({})
-    second.decision = layer(TRACK1, kept=False)
+    second.decision = layer(TRACK1)
     text = program_diff.as_markdown(loaded(TRACK1, first), loaded(TRACK1, second), ("a", "b"))
-    assert "|  | none | not kept: the label is the model's |" in text
+    assert "|  | none: the label is the LM's | – |" in text
 
 
 def test_where_only_fitted_numbers_differ_it_is_said() -> None:
     first, second = TRACK1.build({}), TRACK1.build({})
-    first.decision, second.decision = layer(TRACK1), layer(TRACK1).model_copy(update={"majority": "Contradiction"})
+    first.decision, second.decision = layer(TRACK1), layer(TRACK1).model_copy(update={"means": layer(TRACK1, 0.5).says})
     text = program_diff.as_markdown(loaded(TRACK1, first), loaded(TRACK1, second), ("a", "b"))
     assert "they differ in fitted numbers" in text
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from typing import Any
 
 import dspy
 import mlflow
@@ -22,9 +21,7 @@ from packaging.version import Version
 from aisr.compat import dspy as inside_dspy
 from aisr.compat import gepa, mipro, mlflow_names, transport, versions
 from aisr.compat import mlflow as inside_mlflow
-from support.loopback import Loopback
 from support.paths import ROOT
-from support.runs import opened
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 ROOM = Path("aisr/compat")
@@ -36,7 +33,6 @@ PUBLIC = re.compile(
     r"|gepa|ray|ray\.exceptions|litellm|litellm\.exceptions"
 )
 PRIVATE = {
-    "_prepare_response_format",
     "_optimize_prompt_parameters",
     "_node_ip_address",
     "_chunks",
@@ -110,39 +106,6 @@ def test_a_package_that_is_absent_is_no_matter(monkeypatch: pytest.MonkeyPatch) 
 
 
 # --- DSPy
-
-
-def test_dspy_reads_and_writes_by_the_type_adapter_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dspy.adapters import utils
-
-    asked = []
-    before: Any = utils.TypeAdapter
-    monkeypatch.setattr(utils, "TypeAdapter", before)
-
-    def make(annotation: Any) -> Any:
-        asked.append(annotation)
-        return before(annotation)
-
-    inside_dspy.build_type_adapters_by(make)
-    assert dspy.ChatAdapter().parse(
-        dspy.Signature("a -> b: list[int]"), "[[ ## b ## ]]\n[1, 2]\n\n[[ ## completed ## ]]"
-    ) == {"b": [1, 2]}
-    assert list[int] in asked
-
-
-def test_the_json_adapter_asks_its_preparation_for_the_format(loopback: Loopback) -> None:
-    seen = []
-    adapter = dspy.JSONAdapter()
-    inside_dspy.prepare_formats_by(adapter, lambda lm, given, signature: seen.append(signature))
-    loopback.reply = lambda asked: '{"b": "fine"}'
-    with dspy.context(lm=opened(loopback.url).lm, adapter=adapter):
-        assert dspy.Predict("a -> b")(a="x").b == "fine"
-    assert seen
-    assert "response_format" not in loopback.asked[-1].body
-    given: dict[str, Any] = {}
-    able = type("Able", (), {"supported_params": {"response_format"}, "supports_response_schema": True})()
-    inside_dspy.format_preparation(dspy.JSONAdapter())(able, given, dspy.Signature("a -> b"))
-    assert given["response_format"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from aisr.arithmetic.hints import OPENING
 from aisr.corrections import files, labelled
 from aisr.tasks.all import TASKS
 from support import growth
@@ -223,15 +222,3 @@ def test_many_people_and_many_sentences_take_time_in_proportion(tmp_path: Path) 
 def test_a_task_without_corrections_says_so(aisr: Aisr, tmp_path: Path) -> None:
     done = made(aisr, tmp_path, [line("track1", CLAIM, "Supported")], task="context24-text")
     assert (done.code, "nobody can correct" in done.err) == (2, True)
-
-
-def test_what_was_recomputed_of_other_sentences_is_neither_evidence_nor_kept(aisr: Aisr, tmp_path: Path) -> None:
-    told = {"type": "text", "text": f"{OPENING} Sentence 2 differs: 1 + 1 = 2."}
-    hinted = {**CLAIM, "evidence_bundle": [*CLAIM["evidence_bundle"], told]}
-    row = line("track1", hinted, "Contradiction", 1)
-    assert row["digest"] == line("track1", CLAIM, "Contradiction", 1)["digest"]
-    assert made(aisr, tmp_path, [row]).code == 0
-    assert [one["text"] for one in records(tmp_path)[0]["evidence_bundle"]] == ["A result paragraph."]
-    whole = made(aisr, tmp_path, [row, line("track1", hinted, "Supported", 0)], "--out", tmp_path / "whole")
-    assert whole.code == 0, whole.err
-    assert len(read_rows(tmp_path / "whole" / "corrections.jsonl")[0]["evidence_bundle"]) == 2

@@ -8,7 +8,6 @@ import pytest
 
 from aisr.inference.judge import judge_all
 from aisr.optimize.datasets.chat_export import chats
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from support import scripted
@@ -39,12 +38,6 @@ def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Tas
 def test_a_call_a_sentence_makes_a_conversation_a_sentence() -> None:
     program = TRACK1.build({"unit": "sentence"})
     assert len(list(chats(program, scripted.examples(TRACK1, program), JSON))) == 36
-
-
-def test_an_ensemble_has_no_prompt_to_tune_for() -> None:
-    program = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({})})
-    with pytest.raises(ValueError, match="export one of them"):
-        list(chats(program, [], JSON))
 
 
 def test_the_command_writes_one_conversation_a_line_and_overwrites_nothing(aisr: Any, tmp_path: Path) -> None:

@@ -16,18 +16,18 @@ from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.open import open_lm
 from aisr.metrics.judgements import Gold
 from aisr.optimize.datasets.apart import grouped
-from aisr.optimize.datasets.examples import Labelled, row_of
+from aisr.optimize.datasets.examples import row_of
 from aisr.optimize.decision import rule as rule_fit
 from aisr.optimize.decision.collect import opinions
-from aisr.optimize.decision.fit import ALONE, BOTH, WEIGHTS, fit
+from aisr.optimize.decision.fit import BOTH, WEIGHTS, fit
 from aisr.optimize.decision.folds import Judged, Material, gather
 from aisr.optimize.decision.priors import count, fit_cues, fit_wording
-from aisr.programs.asking.label_probabilities import Judgement, from_vote
+from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.decision.cues import CUES
-from aisr.programs.decision.layer import LM, Decision, Rule, as_it_is, decide, pooled
-from aisr.programs.judges.ensemble import name_by, named_by
+from aisr.programs.decision.layer import LM, Decision, Rule, decide
+from aisr.programs.judges.contract import name_by, named_by
 from aisr.programs.labels import CLAIM_LABELS
-from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
+from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -64,7 +64,7 @@ def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int 
         )
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
-        rows.append(Judged(row_of(TRACK1, program, record), {LM: outcome}))
+        rows.append(Judged(row_of(TRACK1, program, record), outcome))
     return rows
 
 
@@ -73,45 +73,43 @@ def judgement(label: str, chance: float = 0.6) -> Judgement:
     return Judgement(label, [chance if name == label else rest for name in CLAIM_LABELS], "logprobs")
 
 
-def gathered(task: Task, rows: Sequence[Judged], planted: Sequence[Labelled] = ()) -> Material:
-    return gather(task.labelled, rows, planted, grouped([*(row for row, _ in rows), *planted]), seed=0)
+def gathered(task: Task, rows: Sequence[Judged]) -> Material:
+    return gather(task.labelled, rows, grouped([row for row, _ in rows]), 0, DEFAULT)
 
 
-def says(decision: Decision, statements: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
-    return [judged.label for judged in decision.decide(statements, "Row 1 is what it is.", {LM: judgements})]
+def says(decision: Decision | None, statements: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
+    return [judged.label for judged in decide(decision, statements, "Row 1 is what it is.", list(judgements))]
 
 
 def test_a_model_that_says_supported_to_everything_learns_the_convention_from_the_wording() -> None:
-    fitted = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), [], seed=0)
+    fitted = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), seed=0)
     assert fitted.report["kept"] == BOTH
     assert fitted.gain is not None
     assert fitted.gain.low > 0
     fresh = judged_claims(40, wrong=1.0, seed=1)
     said = [
-        label
-        for row, outcomes in fresh
-        for label in says(fitted.decision, row.example.sentences, outcomes[LM].judgements)
+        label for row, outcome in fresh for label in says(fitted.decision, row.example.sentences, outcome.judgements)
     ]
     wanted = [label for row, _ in fresh for label in row.example.sentence_labels]
     assert np.mean([a == b for a, b in zip(said, wanted, strict=True)]) > 0.9
 
 
 def test_a_model_that_is_right_is_left_alone() -> None:
-    fitted = fit(TRACK1.labelled, judged_claims(40, texts=False), [], seed=0)
+    fitted = fit(TRACK1.labelled, judged_claims(40, texts=False), seed=0)
     assert fitted.report["kept"] is None
     judgements = [judgement(ENTITY), judgement(S)]
-    assert decide(fitted.decision, ["A.", "B."], "", {LM: judgements}) == judgements
+    assert decide(fitted.decision, ["A.", "B."], "", judgements) == judgements
 
 
 def test_a_label_that_the_model_says_too_rarely_is_said_more_readily() -> None:
     rows = []
-    for row, outcomes in judged_claims(60, texts=False):
+    for row, outcome in judged_claims(60, texts=False):
         chances = [
             judged._replace(label=S, chances=[0.55, 0.05, 0.05, 0.3, 0.05]) if judged.label == SCOPE else judged
-            for judged in outcomes[LM].judgements
+            for judged in outcome.judgements
         ]
-        rows.append(Judged(row, {LM: Outcome([judged.label for judged in chances], None, chances)}))
-    fitted = fit(TRACK1.labelled, rows, [], seed=0)
+        rows.append(Judged(row, Outcome([judged.label for judged in chances], None, chances)))
+    fitted = fit(TRACK1.labelled, rows, seed=0)
     assert fitted.report["cross_validated"][WEIGHTS] == pytest.approx(0.9)  # no Contradiction in gold
     assert fitted.report["cross_validated"]["LM alone"] < 0.75
     assert says(fitted.decision, ["A token."], [Judgement(S, [0.55, 0.05, 0.05, 0.3, 0.05], "logprobs")]) == [SCOPE]
@@ -122,17 +120,17 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     """A word that tells the label in one fold alone must not help in that fold."""
     rows = judged_claims(50, wrong=1.0, texts=False) if task is TRACK1 else judged_citations(50)
     field, held_out = ("sentences" if task is TRACK1 else "claim"), 2
-    fold = gathered(task, rows).fold.tolist()
+    fold = gathered(task, rows).texts.fold.tolist()
     marked: list[Judged] = []
-    for row, outcomes in rows:
+    for row, outcome in rows:
         words = [
             f"Model {len(marked)} was measured" + (f" zyx{label.split()[-1]}" if fold.pop(0) == held_out else "")
             for label in task.labelled.said(row.example.gold)
         ]
         example = row.example.copy(**{field: words if task is TRACK1 else words[0]})
-        marked.append(Judged(row._replace(example=example), outcomes))
+        marked.append(Judged(row._replace(example=example), outcome))
     material = gathered(task, marked)
-    here = material.fold == held_out
+    here = material.texts.fold == held_out
     gold = material.gold.first[here]
     unseen = material.opinions["wording"][here].argmax(axis=1)
     seen, _ = material.texts.fit(here)
@@ -150,45 +148,8 @@ def judged_citations(count: int) -> list[Judged]:
         record = scripted.citation(label, *(["P2"] if label not in ("Irrelevant", "Topical Match") else []), number=k)
         chances = [0.7 if name == label else 0.1 for name in TRACK2.labelled.labels]
         judged = Judgement(label, chances, "logprobs")
-        example = program.prepare(record)
-        example["ranking"] = ["P2", "P3", "P1"]
-        rows.append(
-            Judged(
-                row_of(TRACK2, program, record)._replace(example=example), {LM: Outcome(None, None, [judged], ["P4"])}
-            )
-        )
+        rows.append(Judged(row_of(TRACK2, program, record), Outcome(None, None, [judged], ["P4"], ["P2", "P3", "P1"])))
     return rows
-
-
-def test_the_evidence_policy_learns_where_nothing_is_to_be_named() -> None:
-    fitted = fit(TRACK2.labelled, judged_citations(40), [], seed=0)
-    assert fitted.naming is not None
-    assert fitted.naming.policy.fill["Topical Match"] == "none"
-    assert fitted.naming.policy.fill["Irrelevant"] == "none"
-    assert fitted.naming.policy.fill["Supported"] == "three"
-    assert not fitted.decision.kept  # the labels are right as they are: what is named does not hang on the layer
-    assert fitted.naming.gain is not None
-    assert fitted.naming.gain.low > 0
-
-
-@pytest.mark.parametrize(
-    ("weight", "fill", "wanted"),
-    [
-        (1.0, "three", ["P9", "P1", "P2"]),
-        (0.0, "three", ["P1", "P2", "P3"]),
-        (0.5, "three", ["P9", "P1", "P2"]),
-        (0.25, "three", ["P1", "P2", "P9"]),
-        (1.0, "named", ["P9"]),
-        (1.0, "none", []),
-    ],
-)
-def test_evidence_was_fused_by_rank_before_there_were_two_heads(weight: float, fill: str, wanted: list[str]) -> None:
-    given = EvidencePolicy.model_validate({"named_weight": weight, "fill": {"Supported": fill}})
-    assert complete("Supported", [["P9", "P9"]], ["P1", "P2", "P3"], given) == wanted
-
-
-def test_two_models_that_name_the_same_paragraph_put_it_first() -> None:
-    assert complete("Supported", [["P5", "P6"], ["P6", "P7"]], ["P1"])[0] == "P6"
 
 
 @pytest.mark.parametrize(
@@ -199,17 +160,17 @@ def test_two_models_that_name_the_same_paragraph_put_it_first() -> None:
     ],
 )
 def test_too_few_records_leave_the_model_as_it_is_and_say_so(rows: list[Judged]) -> None:
-    fitted = fit(TRACK1.labelled, rows, [], seed=0)
-    assert not fitted.decision.kept
+    fitted = fit(TRACK1.labelled, rows, seed=0)
+    assert fitted.decision is None
     assert "5 are needed" in fitted.report["why"]
 
 
 def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -> None:
     rows = [
-        Judged(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcomes)
-        for row, outcomes in judged_claims(20)
+        Judged(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcome)
+        for row, outcome in judged_claims(20)
     ]
-    fitted = fit(TRACK1.labelled, rows, [], seed=0)
+    fitted = fit(TRACK1.labelled, rows, seed=0)
     assert says(fitted.decision, ["A token."], [judgement(S)]) == [S]
     both = np.ones(2, dtype=np.bool_)
     prior = fit_wording(count(["a b", "a b"]), both, np.array([0, 3]), 5)
@@ -222,12 +183,10 @@ def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -
 def test_the_model_as_it_is_says_what_it_said() -> None:
     """Where log-probabilities are shared among labels, the likeliest label need not be the one that was written."""
     rows = []
-    for row, outcomes in judged_claims(30, texts=False):
-        judgements = [
-            Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcomes[LM].judgements
-        ]
-        rows.append(Judged(row, {LM: Outcome(None, None, judgements)}))
-    report = fit(TRACK1.labelled, rows, [], seed=0).report
+    for row, outcome in judged_claims(30, texts=False):
+        judgements = [Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcome.judgements]
+        rows.append(Judged(row, Outcome(None, None, judgements)))
+    report = fit(TRACK1.labelled, rows, seed=0).report
     assert report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
     assert report["kept"] is None
 
@@ -239,8 +198,8 @@ def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
     rows = []
     for row, _ in judged_claims(40, texts=False, seed=seed):
         thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
-        rows.append(Judged(row, {LM: Outcome(None, None, thoughts)}))
-    fitted = fit(TRACK1.labelled, rows, [], seed=seed)
+        rows.append(Judged(row, Outcome(None, None, thoughts)))
+    fitted = fit(TRACK1.labelled, rows, seed=seed)
     assert fitted.gain is not None
     assert fitted.gain.value < 0.1
 
@@ -248,20 +207,15 @@ def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
 def test_what_is_kept_does_not_hang_on_the_seed_and_a_prior_that_knows_nothing_falls_out() -> None:
     """The model says Scope too rarely; the wording has nothing to do with the labels."""
     rows = []
-    for row, outcomes in judged_claims(40, texts=False):
+    for row, outcome in judged_claims(40, texts=False):
         thoughts = [
             judged._replace(label=S, chances=[0.5, 0.05, 0.05, 0.35, 0.05]) if judged.label == SCOPE else judged
-            for judged in outcomes[LM].judgements
+            for judged in outcome.judgements
         ]
-        rows.append(Judged(row, {LM: Outcome(None, None, thoughts)}))
-    reports = [fit(TRACK1.labelled, rows, [], seed).report for seed in range(3)]
+        rows.append(Judged(row, Outcome(None, None, thoughts)))
+    reports = [fit(TRACK1.labelled, rows, seed).report for seed in range(3)]
     assert [report["kept"] for report in reports] == [WEIGHTS] * 3
     assert len({round(report["gain"][0], 2) for report in reports}) == 1
-
-
-def test_a_way_that_gains_nothing_surely_is_shown_as_the_model_alone() -> None:
-    found = fit(TRACK1.labelled, judged_claims(40, texts=False), [], seed=0).report["cross_validated"]
-    assert found[WEIGHTS] == found[BOTH] == found[ALONE]
 
 
 def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> None:
@@ -277,34 +231,18 @@ def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> N
         ("alone", np.eye(labels, dtype=np.bool_)[np.where(first == 1, scope, first)]),
     ):
         told = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
-        offsets = rule_fit.fit({LM: thoughts}, told, None, as_it_is([LM], labels)).says.offsets
+        offsets = rule_fit.fit({LM: thoughts}, told, None).says.offsets
         fitted[way] = offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
     assert fitted["beside"] == pytest.approx(0)  # as readily as a label that never occurs
     assert fitted["alone"] > 0.3
-
-
-def test_a_fitted_layer_makes_a_distribution_of_votes_and_a_pool_does_not() -> None:
-    vote = from_vote(S, CLAIM_LABELS)
-    rows = [
-        Judged(row, {LM: Outcome(None, None, [from_vote(one.label, CLAIM_LABELS) for one in outcomes[LM].judgements])})
-        for row, outcomes in judged_claims(40, wrong=1.0)
-    ]
-    fitted = fit(TRACK1.labelled, rows, [], seed=0).decision
-    (judged,) = decide(fitted, ["A token."], "", {LM: [vote]})
-    assert (judged.source, judged.known) == ("layer", True)
-    pool = decide(None, ["A token."], "", {LM: [vote]}) + pooled(["a", "b"], CLAIM_LABELS).decide(
-        ["A token."], "", {"a": [vote], "b": [vote]}
-    )
-    assert [one.known for one in pool] == [False, False]
 
 
 def test_records_like_a_demo_are_not_asked_about() -> None:
     program = TRACK1.build({})
     parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
     edited = scripted.claim(S, SCOPE, number=1).sentence_label
-    made = parent.model_copy(update={"id": "made", "sentence_label": edited})
-    rows = [row_of(TRACK1, program, record) for record in (parent, other)]
-    rows.append(row_of(TRACK1, program, made)._replace(planted=True))
+    beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
+    rows = [row_of(TRACK1, program, record) for record in (parent, other, beside)]
     program.judging.demos = [rows[2].example.toDict()]
     asked = opinions(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
     assert [row.example.id for row, _ in asked] == [other.id]
@@ -312,26 +250,16 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
 
 def test_no_records_are_refused() -> None:
     with pytest.raises(ValueError, match="no judged records"):
-        fit(TRACK1.labelled, [], [], seed=0)
-
-
-def test_planted_records_teach_the_wording_and_nothing_else() -> None:
-    rows = judged_claims(20, wrong=1.0, texts=False)
-    planted = [row._replace(planted=True) for row, _ in judged_claims(40, seed=5)]
-    with_them, without = gathered(TRACK1, rows, planted), gathered(TRACK1, rows)
-    assert len(with_them.gold.first) == len(without.gold.first) == 60
-    assert len(with_them.texts.statements) == 60 + 120
-    assert not np.array_equal(with_them.opinions["wording"], without.opinions["wording"])
+        fit(TRACK1.labelled, [], seed=0)
 
 
 @pytest.mark.parametrize("task", TRACKS)
 def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> None:
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
-    fitted = fit(task.labelled, rows, [], seed=0)
-    program.decision = fitted.decision
-    if fitted.naming:
-        name_by(program, fitted.naming.policy)
+    program.decision = fit(task.labelled, rows, seed=0, naming=named_by(program)).decision
+    if task.names_evidence:
+        name_by(program, EvidencePolicy(none=("Topical Match",)))
     loaded = parse(program_text(task, program), "a test").program
     examples = scripted.examples(task, program)
     first = judge_all(task, program, examples, scripted.scripted(scripted.right))
@@ -345,7 +273,7 @@ def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> 
     ("change", "complaint"),
     [
         ({"labels": ["A", "B"]}, "other labels"),
-        ({"says": {"weights": {"oracle": 1.0}, "offsets": [0.0] * 5}}, "no expert of this program"),
+        ({"says": {"weights": {"oracle": 1.0}, "offsets": [0.0] * 5}}, "does not have"),
         ({"says": {"weights": {"wording": 1.0}, "offsets": [0.0] * 5}}, "does not have"),
         ({"says": {"weights": {}, "offsets": [0.0] * 4}}, "other labels"),
         ({"surprise": 1}, "surprise"),
@@ -354,7 +282,7 @@ def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> 
 def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, object], complaint: str) -> None:
     program = TRACK1.build({})
     rule = Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
-    program.decision = Decision(labels=list(CLAIM_LABELS), majority=S, kept=True, says=rule, means=rule)
+    program.decision = Decision(labels=list(CLAIM_LABELS), says=rule, means=rule)
     content = json.loads(program_text(TRACK1, program))
     content["decision"] |= change
     with pytest.raises(BadArtifact, match=complaint):
@@ -364,7 +292,7 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
 def test_a_layer_that_was_fitted_on_another_lm_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
     lm, other = scripted.scripted([]), scripted.scripted([])
     program = TRACK1.build({})
-    program.decision = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), [], 0, lm.identity).decision
+    program.decision = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), 0, lm.identity).decision
     warn_of_another_lm(program, lm)
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, other)
@@ -375,8 +303,8 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of(capsys: pytest.Captu
 
 def test_a_layer_is_not_warned_of_where_its_lm_only_moved(capsys: pytest.CaptureFixture[str]) -> None:
     here, there = (open_lm("openai/local", api_base=f"http://127.0.0.1:{port}/v1") for port in (8000, 8001))
-    program, rule = TRACK1.build({}), as_it_is([LM], 5)
-    fitted: dict[str, Any] = {"labels": list(CLAIM_LABELS), "majority": S, "kept": True, "says": rule, "means": rule}
+    program, rule = TRACK1.build({}), Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
+    fitted: dict[str, Any] = {"labels": list(CLAIM_LABELS), "says": rule, "means": rule}
     program.decision = Decision(**fitted, fitted_on=here.identity)
     warn_of_another_lm(program, there)
     assert capsys.readouterr().out == ""
@@ -385,26 +313,5 @@ def test_a_layer_is_not_warned_of_where_its_lm_only_moved(capsys: pytest.Capture
 
 
 def test_the_mean_of_rules_is_a_rule_of_their_means() -> None:
-    one, other = as_it_is([LM], 2), Rule(weights={LM: 0.5}, offsets=[1.0, -1.0])
+    one, other = Rule(weights={LM: 1.0}, offsets=[0.0] * 2), Rule(weights={LM: 0.5}, offsets=[1.0, -1.0])
     assert rule_fit.averaged([one, other]) == Rule(weights={LM: 0.75}, offsets=[0.5, -0.5])
-
-
-def test_half_way_is_half_way() -> None:
-    start, end = as_it_is([LM], 2), Rule(weights={LM: 0.5, "cues": 1.0}, offsets=[1.0, -1.0])
-    half = rule_fit.between(start, end, 0.5)
-    assert half.weights == {LM: 0.75, "cues": 0.5}
-    assert half.offsets == [0.5, -0.5]
-    assert rule_fit.between(start, end, 1.0) == end
-
-
-@pytest.mark.parametrize("task", TRACKS)
-def test_without_a_layer_of_their_own_several_models_are_heard_alike(task: Task) -> None:
-    """Whichever of two comes first, the one that is surer has the last word."""
-    for k, label in enumerate(task.labelled.labels):
-        other = task.labelled.labels[k - 1]
-        sure, unsure = ([0.1] * len(task.labelled.labels) for _ in "ab")
-        sure[k], unsure[k - 1] = 0.9, 0.6
-        said = {"a": [Judgement(label, sure, "vote")], "b": [Judgement(other, unsure, "vote")]}
-        for names in (["a", "b"], ["b", "a"]):
-            layer = pooled(names, task.labelled.labels)
-            assert layer.decide(["A statement."], "", {name: said[name] for name in names})[0].label == label

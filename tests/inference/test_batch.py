@@ -14,8 +14,7 @@ from aisr.artifact.program_file import program_text
 from aisr.inference import batch_api
 from aisr.inference.judge import judge_all
 from aisr.lm.open import open_lm
-from aisr.lm.unavailable import LMUnavailable
-from aisr.programs.judges.ensemble import Ensemble
+from aisr.lm.prices import LMUnavailable
 from aisr.programs.reading.lines import BadLine, read
 from aisr.tasks.all import TASKS
 from aisr.tasks.task import Task
@@ -117,18 +116,6 @@ def test_equal_records_are_asked_about_once(tmp_path: Path, words: Callable[...,
     write(tmp_path / "inputs.jsonl", [{**first, "id": f"{k}"} for k in range(5)])
     words(TRACK1, program, "requests.jsonl", "--batch", "export")
     assert len(read_rows(tmp_path / "requests.jsonl")) == 1
-
-
-def test_an_ensemble_asks_for_all_its_members(tmp_path: Path, words: Callable[..., Any], loopback: Loopback) -> None:
-    ensemble = Ensemble({"a": TRACK1.build({}), "b": TRACK1.build(SENTENCES)})
-    program = saved(tmp_path / "program", TRACK1, ensemble)
-    given = read_rows(inputs(tmp_path, TRACK1, records=3))
-    words(TRACK1, program, "requests.jsonl", "--batch", "export")
-    requests = read_rows(tmp_path / "requests.jsonl")
-    assert len(requests) == 3 + sum(len(row["sentence_label"]) for row in given)
-    write(tmp_path / "answers.jsonl", answered(loopback, requests))
-    imported = words(TRACK1, program, "out.jsonl", "--batch", "import", "--answers", tmp_path / "answers.jsonl")
-    assert imported.code == 0, imported.out
 
 
 def broken(line: Row, how: str) -> Row | None:
@@ -340,7 +327,7 @@ def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: 
     assert imported == live
 
 
-@pytest.mark.parametrize(("task", "options"), [(TRACK2, {"rerank": 5}), (TRACK1, {"evidence": "transcript"})])
+@pytest.mark.parametrize(("task", "options"), [(TRACK2, {"rerank": 5})])
 def test_a_program_that_asks_in_steps_has_no_batch(task: Task, options: Row, tmp_path: Path) -> None:
     lm = open_lm("openai/local", api_base="http://127.0.0.1:9/v1")
     with pytest.raises(ValueError, match="asks in steps"):
@@ -350,7 +337,7 @@ def test_a_program_that_asks_in_steps_has_no_batch(task: Task, options: Row, tmp
 @pytest.mark.parametrize("schema", [True, False])
 @pytest.mark.parametrize(
     ("task", "options"),
-    [(TRACK1, {"checks": True}), (TRACK1, {"checks": True, **SENTENCES}), (TRACK2, {"quotes": True})],
+    [(TRACK2, {"quotes": True})],
 )
 def test_fields_of_any_kind_have_a_stand_in(task: Task, options: Row, schema: bool, tmp_path: Path) -> None:
     """An export fails no record, whatever the program asks for."""

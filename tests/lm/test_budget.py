@@ -14,7 +14,6 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Watcher
 from aisr.optimize.search.compilation import Settings
-from aisr.programs.judges.ensemble import single
 from support.plans import SILENT, plan
 from support.scripted import claim, flat, has_demos, requests, right, scripted
 
@@ -149,7 +148,7 @@ def test_planted_records_join_train_and_nothing_else(tmp_path: Path) -> None:
         "test": 8,
     }
     assert made.manifest.settings["planted"] == 6
-    demos = [demo for contender in made.choice.contenders for demo in single(contender.program).judging.demos]
+    demos = [demo for contender in made.choice.contenders for demo in contender.program.judging.demos]
     assert any("Unsupported Causal Mechanistic" in demo["sentence_labels"] for demo in demos)
 
 

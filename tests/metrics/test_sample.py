@@ -142,7 +142,7 @@ def as_answer(record: Any, labels: list[str]) -> Any:
     """Labels as an answer; to a claim, with the evidence that BM25 ranks best."""
     if isinstance(record, Track1Record):
         return labels
-    return Citation(labels[0], complete(labels[0], [[]], rank(record.claim_text, record.paragraphs)))
+    return Citation(labels[0], complete(labels[0], [], rank(record.claim_text, record.paragraphs)))
 
 
 def result(task: Task, answers: list[Any]) -> Report:

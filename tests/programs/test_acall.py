@@ -11,7 +11,6 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import InThread, OpenLM
 from aisr.lm.open import open_lm
 from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -23,7 +22,6 @@ PROGRAMS = [
     pytest.param(TRACK1, lambda: TRACK1.build({}), id="track1"),
     pytest.param(TRACK1, lambda: TRACK1.build({"unit": "sentence", "nearest": 2}), id="track1 by sentence"),
     pytest.param(TRACK2, lambda: TRACK2.build({}), id="track2"),
-    pytest.param(TRACK1, lambda: Ensemble({"a": TRACK1.build({}), "b": TRACK1.build({"unit": "sentence"})}), id="both"),
 ]
 
 

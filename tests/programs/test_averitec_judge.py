@@ -12,7 +12,6 @@ from aisr.metrics.averitec.score import Matches
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.records.averitec import AveritecRecord, FactCheck
 from aisr.programs.retrieval.documents import WORDS, held, pieces
 from aisr.programs.retrieval.retrievers import bm25
@@ -181,24 +180,6 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     lm = open_lm("openai/local", api_base=loopback.url)
     (found,) = awaited(program, [example], lm)
     assert AVERITEC.answer(found) == answer(program, claim(), lm)
-
-
-def test_an_ensemble_has_the_evidence_of_all_its_members() -> None:
-    def by_members(request: Request) -> str:
-        prompt = question(request)
-        shown = passages(prompt)
-        if not shown:
-            return quoting(prompt)
-        asked = field(prompt, "questions") is not None
-        pair = {"question": "Asked?" if asked else "Not asked?", "answer": "Yes.", "source": next(iter(shown))}
-        return written(prompt, {"pairs": [pair]})
-
-    both = Ensemble({"asks": AveritecJudge(questions=2), "looks": AveritecJudge(questions=0)})
-    lm = scripted(by_members)
-    said = judge(AVERITEC, both, both.prepare(claim()), lm).answer
-    assert isinstance(said, FactCheck)
-    assert [pair.question for pair in said.evidence if not pair.filled] == ["Asked?", "Not asked?"]
-    assert len(requests(lm)) == 5
 
 
 @pytest.mark.parametrize("options", [{"questions": 6}, {"questions": -1}])

@@ -67,19 +67,10 @@ def test_any_text_has_cues_within_their_ranges(text: str) -> None:
     assert all(0 <= value <= 3 for value in measure(text, text) + measure(text, "") + measure("Table 1", text))
 
 
-def test_a_cue_that_came_later_counts_nothing() -> None:
-    rows = {name: [0.5, -0.5] for name in CUES}
-    (later, *_) = rows
-    nothing = CueWeights(intercepts=[0.1, 0.2], coefficients={**rows, later: [0.0, 0.0]})
-    before = CueWeights(intercepts=[0.1, 0.2], coefficients={k: row for k, row in rows.items() if k != later})
-    said = ["ZedNet beats BAR on all tasks, by 81.3.", "See Table 2."]
-    assert before.chances(said, EVIDENCE).tolist() == nothing.chances(said, EVIDENCE).tolist()
-
-
 def test_weights_for_other_cues_are_refused() -> None:
-    with pytest.raises(ValueError, match="cues none; this version has"):
+    with pytest.raises(ValueError, match="cues none; expected"):
         CueWeights(intercepts=[0.0, 0.0], coefficients={})
-    with pytest.raises(ValueError, match="this version has"):
+    with pytest.raises(ValueError, match="cues length; expected"):
         CueWeights(intercepts=[0.0, 0.0], coefficients={"length": [0.0, 0.0]})
     with pytest.raises(ValueError, match="another number of values"):
         CueWeights(intercepts=[0.0], coefficients={name: [0.0, 0.0] for name in CUES})

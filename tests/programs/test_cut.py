@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.cut import within
-from aisr.programs.retrieval.passages import LEAST, MOST, passages
+from aisr.programs.retrieval.passages import LEAST, USUAL, passages
 from aisr.programs.text.table import ROW, flat
 from aisr.programs.text.tokens import tokens
 from support.scripted import field, question, requests, scripted
@@ -29,7 +29,7 @@ def record(text: str) -> Track2Record:
 def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
     shown = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
     assert TOLD in shown
-    assert tokens(shown) <= max(budget or MOST, LEAST)
+    assert tokens(shown) <= max(budget or USUAL, LEAST)
     assert shown.removeprefix("[P2] ") in LONG
 
 
@@ -46,7 +46,7 @@ def test_what_is_quoted_of_it_stands_in_the_paper() -> None:
     for sent in requests(lm):
         pool = field(question(sent), "passages") or ""
         assert TOLD in pool
-        assert tokens(pool) <= 2 * MOST
+        assert tokens(pool) <= 2 * USUAL
 
 
 def test_a_paper_that_fits_is_shown_to_the_letter() -> None:

@@ -20,7 +20,7 @@ from aisr.programs.records.base import Record
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.text.sanitize import item, plain
-from aisr.programs.vision.evidence_bundle import render, with_transcripts
+from aisr.programs.vision.evidence_bundle import render
 from aisr.programs.vision.images import Gallery
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -222,21 +222,18 @@ def assert_in_the_set(way: Way, answer: Any) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_picture_says_is_no_item_either(text: str) -> None:
-    """Rows of OCR and lines of a transcript stand behind their item's label, indented."""
+    """Rows of OCR stand behind their item's label, indented."""
     picture = next((SAMPLE / "images").iterdir())
     bundle = claim(HARMLESS).evidence_bundle[1:2]
     shown = [bundle[0].model_copy(update={"img_path": picture.name})]
     gallery = Gallery(picture.parent, text=lambda file: [text, text])
-    for said in (
-        render(shown, "ocr", gallery).text,
-        with_transcripts(render(bundle).text, [(0, [text, text])]),
-    ):
-        first, *rows = said.split("\n")
-        assert first.startswith("[table 1] ")
-        assert [row[:2] for row in rows] == ["  ", "  "]
-        assert not FIELD.search(folded(said))
-        assert not TOKENS.search(folded(said))
-        assert re.findall(r"\[\s*((?:text|table|figure)\s*\d+)\s*\]", folded(said), re.IGNORECASE) == ["table 1"]
+    said = render(shown, "ocr", gallery).text
+    first, *rows = said.split("\n")
+    assert first.startswith("[table 1] ")
+    assert [row[:2] for row in rows] == ["  ", "  "]
+    assert not FIELD.search(folded(said))
+    assert not TOKENS.search(folded(said))
+    assert re.findall(r"\[\s*((?:text|table|figure)\s*\d+)\s*\]", folded(said), re.IGNORECASE) == ["table 1"]
 
 
 @pytest.mark.parametrize("task", scripted.TRACKS)

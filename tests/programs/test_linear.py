@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from aisr.base import redact
-from aisr.programs.decision import cues, sentence_checks
-from aisr.programs.labels import ClaimLabel
+from aisr.programs.decision import cues
 from aisr.programs.text.alike import alike
 from aisr.programs.text.clean import clean
 from aisr.programs.text.loose_match import lettered
@@ -57,7 +56,6 @@ READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
     "letters of LaTeX": (clean, "", "\\mathrm { a"),
     "figures": (lambda text: cues.signs(text, text), "", "Fig. 1 "),
-    "causes": (lambda text: sentence_checks.by_rule(text, text, ClaimLabel.CAUSAL), "", "since "),
     "pictures": (drafts._items, "![a](", " "),
     "pictures in pictures": (drafts._items, "", "![a]("),
     "ends of sentences": (sentences, "", "A. "),

@@ -65,7 +65,7 @@ def test_it_is_saved_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     program.judging.demos = [program.prepare(HALF)]
     text = program_text(TOY, program)
     loaded = parse(text, "here").program
-    assert loaded.options == {"digits": 1, "nearest": 2, "nearest_by": "words", "seats": False}
+    assert loaded.options == {"digits": 1, "nearest": 2, "nearest_by": "words"}
     assert program_text(TOY, loaded) == text
 
 

@@ -132,14 +132,14 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
     assert list(gallery.problems) == [("track1-000001", "bad.jpg"), ("track1-000001", "none.png")]
 
 
-@pytest.mark.parametrize("form", ["ocr", "image", "transcript"])
+@pytest.mark.parametrize("form", ["ocr", "image"])
 def test_pictures_without_a_place_to_look_are_refused(form: str) -> None:
     with pytest.raises(ValueError, match="give --image-root"):
         Track1Judge(evidence=form).prepare(showing("a.png"))
 
 
 def test_an_unknown_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="evidence is 'smell'; one of: caption, ocr, image, transcript"):
+    with pytest.raises(ValueError, match="evidence is 'smell'; one of: caption, ocr, image"):
         Track1Judge(evidence="smell")
 
 
@@ -174,29 +174,6 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
         assert sent.size == (886, 886)
         assert max(range(3), key=lambda channel: sent.getpixel((9, 9))[channel]) == dominant  # type: ignore[index]
     assert "Row 1 is Supported." in str(content[-1]["text"])
-
-
-def test_a_transcript_is_written_once_and_stands_in_the_prompt(tmp_path: Path, loopback: Loopback) -> None:
-    picture(tmp_path / "a.png")
-
-    def reply(asked: object) -> str:
-        if "picture ##" in loopback_text(asked):
-            return json.dumps({"kind": "table", "transcript_lines": ["row one: 4.2", "[[ ## label ## ]]"]})
-        return json.dumps({"sentence_labels": ["Supported"]})
-
-    loopback.reply = reply
-    program = Track1Judge(evidence="transcript")
-    judge(program, tmp_path, loopback, "a.png")
-    program.judging.signature = program.judging.signature.with_instructions("Another instruction.")
-    judge(program, tmp_path, loopback, "a.png")
-    texts = [loopback_text(asked) for asked in loopback.asked]
-    assert ["picture ##" in text for text in texts] == [True, False, False]
-    assert "Figure 1: what is seen.\n  row one: 4.2\n  [ [ ## label ## ] ]\n" in texts[1]
-
-
-def loopback_text(asked: object) -> str:
-    content = asked.body["messages"][-1]["content"]  # type: ignore[attr-defined]
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
 
 
 def test_exhibits_are_text_wherever_they_are_not_a_prompt(tmp_path: Path) -> None:

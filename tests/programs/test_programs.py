@@ -134,7 +134,7 @@ def test_evidence_is_shown_by_kind_with_its_captions() -> None:
     ],
 )
 def test_evidence_is_filled_up_by_rank(label: str, named: list[str], wanted: list[str]) -> None:
-    assert complete(label, [named], ["P4", "P1", "P2"]) == wanted
+    assert complete(label, named, ["P4", "P1", "P2"]) == wanted
 
 
 def test_the_answer_carries_the_completed_evidence() -> None:

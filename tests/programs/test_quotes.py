@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 
 from aisr.inference import submission
 from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from aisr.tasks.track2 import TRACK2
-from support.scripted import citation, field, question, requests, scripted, wording, written
+from support.scripted import citation, field, question, requests, scripted, written
 
 JSON = "Respond with a JSON object"
 PAPER = {
@@ -70,33 +69,6 @@ def test_without_the_option_nothing_is_quoted() -> None:
     found = answer(TRACK2.build({}), record(), lm)
     assert TRACK2.line(TRACK2.answer(found)) == {"label": "Supported", "evidence_para_ids": found.evidence_para_ids}
     assert "quotes" not in question(requests(lm)[0])
-
-
-@pytest.mark.parametrize("second", [True, False])
-def test_an_ensemble_quotes_what_its_members_quoted(second: bool) -> None:
-    """Each its own paragraph; the best sentence stands in for one that no member named, and for one whose member quotes
-    nothing."""
-
-    def reply(request: Any) -> str:
-        of_a = "A. Judge." in wording(request)
-        key, quote = ("P2", "Nobody knows why.") if of_a else ("P3", "The weather was fine.")
-        given = {"label": "Supported", "evidence_ids": [key], "evidence_quotes": [quote]}
-        return written(question(request), given if of_a or second else {**given, "evidence_quotes": []})
-
-    program = Ensemble({"a": TRACK2.build({"quotes": True}), "b": TRACK2.build({"quotes": second})})
-    for name, member in program.members.items():
-        member.judging.signature = member.judging.signature.with_instructions(f"{name.upper()}. Judge.")
-    line = TRACK2.line(TRACK2.answer(answer(program, record(), scripted(reply))))
-    assert set(line["evidence_quotes"]) == set(line["evidence_para_ids"]) > {"P2", "P3"}
-    assert line["evidence_quotes"]["P2"] == "Nobody knows why."
-    best = "Corvid-2 gains nothing at all in the dark."
-    assert line["evidence_quotes"]["P3"] == ("The weather was fine." if second else best)
-
-
-def test_an_ensemble_of_programs_that_quote_nothing_quotes_nothing() -> None:
-    program = Ensemble({"a": TRACK2.build({}), "b": TRACK2.build({"context_tokens": 20})})
-    lm = scripted(lambda request: written(question(request), {"label": "Supported", "evidence_ids": ["P2"]}))
-    assert "evidence_quotes" not in TRACK2.line(TRACK2.answer(answer(program, record(), lm)))
 
 
 def test_a_demo_quotes_the_sentence_that_matches_best() -> None:

@@ -1,13 +1,11 @@
 """What of a paper is always shown, and what never is."""
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.artifact.program_file import parse, program_text
 from aisr.programs.errors import UserError
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.content import bare
@@ -119,20 +117,6 @@ def test_five_ids_are_asked_for_and_three_submitted() -> None:
     assert asked.index("shown_ids") > asked.index("[[ ## claim ## ]]")
     assert found.named == ["P5", "P6", "P7", "P3", "P2"]
     assert found.evidence_para_ids == ["P5", "P6", "P1"]
-
-
-def test_programs_that_do_not_say_so_are_as_they_were() -> None:
-    former = {"sifted": False, "ids": 3, "listed": False}
-    program = TRACK2.build(former)
-    content = json.loads(program_text(TRACK2, program))
-    content["options"] = {name: value for name, value in content["options"].items() if name not in former}
-    again = parse(json.dumps(content), "a former one").program
-    assert again.options == program.options
-    asked, found = answered(again)
-    assert "shown_ids" not in asked
-    assert found.evidence_para_ids == ["P5", "P6", "P1"]
-    new = TRACK2.build({})
-    assert parse(program_text(TRACK2, new), "a new one").program.options == new.options
 
 
 @pytest.mark.parametrize("ids", [2, 11])

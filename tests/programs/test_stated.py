@@ -8,16 +8,13 @@ import dspy
 import pytest
 
 from aisr.artifact.program_file import parse, program_text
-from aisr.inference.judge import Outcome, judge_all
+from aisr.inference.judge import judge_all
 from aisr.inference.suits import states_for
 from aisr.lm.open import open_lm
 from aisr.optimize.search.compilation import Compilation, Settings
-from aisr.optimize.search.nearest import with_stated
-from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.asking.label_probabilities import from_stated
-from aisr.programs.asking.stated import FIELD, as_stated, stated
-from aisr.programs.judges.ensemble import single
+from aisr.programs.asking.stated import FIELD, stated
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -165,7 +162,7 @@ def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str
     work = Compilation(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
     (program, *_) = [program for _, program in compile_candidates(optimizer, work, [])]
     judge_all(task, program, given[8:9], lm)
-    return single(program).judging.demos, wording(requests(lm)[-1])
+    return program.judging.demos, wording(requests(lm)[-1])
 
 
 @pytest.mark.parametrize("optimizer", ["labeled", "knn"])
@@ -189,34 +186,6 @@ def test_a_demo_that_was_saved_with_chances_still_shows_them() -> None:
     prompt = wording(requests(lm)[0])
     assert "75, Contradiction 18" in prompt
     assert "Not supplied" not in prompt
-
-
-def test_chances_are_written_as_they_are_stated() -> None:
-    chances = [0.7, 0.2, 0.06, 0.04]
-    assert as_stated(SUPPORTED, chances, CITATION_LABELS) == "70, Overstate 20"
-    assert stated(as_stated(OVERSTATE, chances, CITATION_LABELS), OVERSTATE, CITATION_LABELS) == pytest.approx(
-        [0.7, 0.2, 0.05, 0.05]
-    )
-
-
-@pytest.mark.parametrize(("unit", "wanted"), [("paragraph", 1), ("sentence", 2)])
-def test_a_way_of_the_race_shows_what_the_program_itself_said_and_was_right_to_say(unit: str, wanted: int) -> None:
-    """Of a record whose labels it all got right; of others nothing."""
-    student = TRACK1.build({"states": True, "unit": unit})
-    records = [claim("Supported", "Contradiction", number=k) for k in range(2)]
-    rows = [student.prepare(record) for record in records]
-
-    def outcome(*said: str) -> Outcome:
-        judged = from_stated(["80, Unsupported Entity 15", "60, Supported 30"], said, CLAIM_LABELS)
-        return Outcome(list(said), judgements=judged)
-
-    outcomes = [outcome("Supported", "Contradiction"), outcome("Supported", "Supported")]
-    found = objective(TRACK1, rows, outcomes)
-    assert found.sure == [["80, Unsupported Entity 15", "60, Supported 30"], None]
-    shown = with_stated(student.demo_rows(rows[0]), found.sure[0] or [], student.judging.signature.output_fields)
-    assert len(shown) == wanted
-    said = [demo[FIELD] for demo in shown]
-    assert (said[0] if unit == "paragraph" else said) == found.sure[0]
 
 
 def test_where_they_are_not_asked_for_one_answer_is_a_vote() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
-from aisr.programs.judges.ensemble import Ensemble
 from aisr.programs.records.draft import DraftRecord
 from aisr.review import page as paper_page
 from aisr.review.evidence import as_read
@@ -61,12 +60,6 @@ def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
     assert [piece.key for piece in found.evidence] == ["P1", "P2"]
     assert found.evidence[found.marks[0].piece].lines == (papers.CITED["P2"],)
     assert [mark.place for mark in found.marks] == list(range(1, len(found.marks) + 1))
-
-
-def test_an_ensemble_judges_as_well() -> None:
-    both = Ensemble({"one": CLAIMS.build({}), "two": CLAIMS.build({"unit": "paragraph"})})
-    found = judged(Judge("claim", CLAIMS, both), [papers.claim_check()], scripted(answers))
-    assert [one.label for one in found] == SAID
 
 
 def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from aisr.inference.judge import judge_all
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings
-from aisr.optimize.search.demos import covering, plausible_first
+from aisr.optimize.search.demos import covering
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
-from aisr.programs.judges.ensemble import single
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.lesson import DISTRACTORS, USUAL, excerpt, lesson
@@ -49,7 +48,7 @@ def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) ->
     lm = scripted(right)
     work = Compilation(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
     found = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
-    return [candidate.program.judging.demos for candidate in found[1:]]  # type: ignore[attr-defined]
+    return [candidate.program.judging.demos for candidate in found[1:]]
 
 
 def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
@@ -70,7 +69,7 @@ def test_an_excerpt_is_no_longer_than_asked_for(most: int) -> None:
     assert most < 30 or "sand" in found
 
 
-@pytest.mark.parametrize("context_tokens", [1, 0])
+@pytest.mark.parametrize("context_tokens", [1, 3000])
 def test_every_set_has_all_labels_and_evidence_where_there_is_some(context_tokens: int) -> None:
     student = TRACK2.build({"context_tokens": context_tokens})
     records = [citation(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
@@ -114,7 +113,7 @@ def proposed(optimizer: str, train: list[dspy.Example], student: Any, **settings
         lambda text: None,
     )
     found = compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
-    return [single(candidate.program).judging.demos for candidate in found[1:]]
+    return [candidate.program.judging.demos for candidate in found[1:]]
 
 
 @pytest.mark.parametrize("optimizer", ["bootstrap", "random-search", "mipro", "simba"])
@@ -132,21 +131,6 @@ def test_whoever_draws_them_a_set_has_all_labels_and_what_decided(optimizer: str
             assert demo["evidence_ids"] == ([] if demo["label"] == "Irrelevant" else ["P2"])
             assert len(demo["passages"].split("\n")) == 3
             assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
-
-
-def test_one_set_prefers_records_whose_gold_the_program_finds_plausible() -> None:
-    student = TRACK2.build({"context_tokens": WHOLE})
-    train = [student.prepare(citation(CITATION_LABELS[n % 4], n)) for n in [*range(4), *range(60, 76)]]
-    doubted = {f"Pears{n} keep in sand." for n in range(60, 76) if n % 4}
-    as_drawn, plausible, *_ = proposed("random-search", train, student, demos=4, candidates=1)
-    assert doubted & {demo["claim"] for demo in as_drawn}
-    assert not doubted & {demo["claim"] for demo in plausible}
-    assert {demo["label"] for demo in as_drawn} == {demo["label"] for demo in plausible} == set(CITATION_LABELS)
-
-
-def test_what_is_doubted_comes_last_and_the_likelier_first() -> None:
-    rows = [dspy.Example(n=n) for n in range(5)]
-    assert [row.n for row in plausible_first(rows, [0.1, 0.9, 0.4, 0.5, 0.0])] == [1, 3, 2, 0, 4]
 
 
 def test_quotes_stand_in_the_lesson() -> None:

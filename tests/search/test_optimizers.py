@@ -15,8 +15,6 @@ from aisr.inference.judge import judge_all
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import OPTIMIZERS, compile_candidates
-from aisr.programs.decision.sentence_checks import SentenceCheck
-from aisr.programs.judges.ensemble import single
 from aisr.programs.questions import describe_options
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -238,11 +236,6 @@ def thorough(request: Any) -> str:
     if not re.search(r"(?:Row|Model) \d+", prompt) or ("sentence_label" not in prompt and "evidence_ids" not in prompt):
         return written(prompt, {})
     said = json.loads(right(request))
-    nothing: dict[str, list[str]] = {name: [] for name in SentenceCheck.model_fields}
-    if "sentence_checks" in prompt:
-        said = {"sentence_checks": [nothing] * len(said["sentence_labels"]), **said}
-    if "sentence_check`" in prompt:
-        said = {"sentence_check": nothing, **said}
     if "evidence_quotes" in prompt:
         said["evidence_quotes"] = ["Model 1, part 2."] * len(said["evidence_ids"])
     return json.dumps(said)
@@ -251,11 +244,9 @@ def thorough(request: Any) -> str:
 @pytest.mark.parametrize(
     ("task", "options"),
     [
-        (TRACK1, {"checks": True}),
-        (TRACK1, {"checks": True, "unit": "sentence"}),
         (TRACK2, {"rerank": 3, "quotes": True}),
     ],
-    ids=["checks", "checks a sentence", "rerank and quotes"],
+    ids=["rerank and quotes"],
 )
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_programs_that_are_asked_for_more_are_compiled_by_every_optimizer(
@@ -268,4 +259,4 @@ def test_programs_that_are_asked_for_more_are_compiled_by_every_optimizer(
             assert all(set(predictor.signature.fields) <= set(demo) for demo in predictor.demos)
     assert len(set(texts(task, candidates))) == len(candidates)
     if len(candidates) > 1:
-        assert any(single(candidate.program).judging.demos for candidate in candidates[1:])
+        assert any(candidate.program.judging.demos for candidate in candidates[1:])

@@ -14,6 +14,7 @@ from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.prices import Price
+from aisr.programs.decision.layer import LM, Decision, Rule
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.tasks.task import Task
@@ -177,3 +178,10 @@ def examples(task: Task, program: dspy.Module) -> list[dspy.Example]:
 
 
 TRACKS = [pytest.param(task, id=task.name) for task in BOTH.values()]
+
+
+def as_it_is(task: Task, fitted_on: str = "") -> Decision:
+    """A decision layer that says what the LM says."""
+    labels = task.labelled.labels
+    rule = Rule(weights={LM: 1.0}, offsets=[0.0] * len(labels))
+    return Decision(labels=list(labels), fitted_on=fitted_on, says=rule, means=rule)

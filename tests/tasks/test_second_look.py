@@ -136,12 +136,6 @@ def test_no_sentence_is_evidence_for_itself_or_for_those_that_are_asked_about_wi
     assert "Wren reaches 61.0 at the bog. … At the bog Wren" in check.record.paragraph
 
 
-def test_what_was_recomputed_is_told_by_the_number_of_the_sentence() -> None:
-    draft = paper(("Results", "It is windy. At the bog, Wren is 9.9 points of F1 ahead of Lark (Table 1)"))
-    assert "Sentence 1 differs:" in shown(draft, 0, 1)[-1]
-    assert "Sentence 2 differs:" in shown(draft, 0, 0, 1)[-1]
-
-
 def test_evidence_keeps_to_a_budget_and_a_long_table_to_the_rows_that_are_named() -> None:
     rows = "\n".join(f"Finch-{k} | {k}.25 | {k}.75" for k in range(300))
     long = table(f"Detector | F1 | Recall\n{rows}", "All.", 3)

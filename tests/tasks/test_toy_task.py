@@ -110,16 +110,3 @@ def test_the_walk(optimizer: str, split: Path, server: Loopback, artifacts: Path
     assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
     assert "within a tenth" in (tmp_path / "tech.md").read_text()
     assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
-
-
-def test_what_needs_labels_says_so(split: Path, server: Loopback, artifacts: Path, aisr: Aisr) -> None:
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    words = ["compile", "--task", "shares", "--data", split, "--optimizer", "labeled", *lm]
-    planted = aisr(*words, "--augment", 5)
-    assert planted.code == 2
-    assert "shares has no labels" in planted.err
-    assert aisr(*words, "--name", "a").code == 0
-    assert aisr(*words, "--name", "b", "--candidates", 1).code == 0
-    joined = aisr("compile", "--task", "shares", "--data", split, "--ensemble", "a,b", *lm)
-    assert joined.code == 2
-    assert "shares has no labels" in joined.err

@@ -25,8 +25,6 @@ from aisr import BadProgram, LMUnavailable, serving
 from aisr.api.signature import record_form
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.programs.decision.layer import LM as MODEL
-from aisr.programs.decision.layer import pooled
 from aisr.programs.labels import ClaimLabel
 from aisr.programs.records.base import Record
 from aisr.programs.retrieval.documents import build
@@ -37,6 +35,7 @@ from support import averitec
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.processes import happens
+from support.scripted import as_it_is
 from support.servers import free_port
 
 ROOT = Path(__file__).parents[1]
@@ -343,7 +342,7 @@ def test_an_lm_that_the_layer_was_not_fitted_on_is_taken_with_a_warning(
     registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = TRACK1.build({})
-    program.decision = pooled([MODEL], TRACK1.labelled.labels).model_copy(update={"fitted_on": "openai/other"})
+    program.decision = as_it_is(TRACK1, "openai/other")
     text = program_text(TRACK1, program)
     (tmp_path / "program.json").write_text(text, encoding="utf-8")
     monkeypatch.setenv("AISR_LM", "openai/local")
