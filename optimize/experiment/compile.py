@@ -55,7 +55,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
     began = time.monotonic()
-    student = student_of(plan, lm, lm.embeddings)
+    student = student_of(plan, lm)
     check_suits(student, lm)
     watcher.stage("reading the records")
     evidence, rows = prepared(plan, student, lm, watcher.stage)

@@ -12,7 +12,6 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery
 from aisr.lm.client import OpenLM
-from aisr.lm.embeddings import Embeds
 from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked
 from aisr.optimize.experiment.plan import Plan, Watcher
@@ -100,11 +99,11 @@ def learn(student: Program, train: Sequence[Record], say: Callable[[str], None])
         say(f"learnt from train: {learner.learnt.summary()}")
 
 
-def student_of(plan: Plan, lm: OpenLM, embeddings: Embeds) -> Program:
+def student_of(plan: Plan, lm: OpenLM) -> Program:
     student: Program = plan.task.build(plan.options)
     if lm.brief:
         describe_options(student)  # so that what is searched holds them
-    return attach_embeddings(attach_gallery(student, plan.gallery), embeddings)
+    return attach_embeddings(attach_gallery(student, plan.gallery), lm.embeddings)
 
 
 def prepared(
