@@ -18,7 +18,7 @@ from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.content import able_to_decide
 from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete
-from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
+from aisr.programs.retrieval.excerpts import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.signatures.track2 import NAMED, signature_of
 from aisr.programs.text.sanitize import item, plain

@@ -14,7 +14,7 @@ from aisr.artifact.program_file import program_text
 from aisr.inference import batch_api
 from aisr.inference.judge import judge_all
 from aisr.lm.open import open_lm
-from aisr.lm.unavailable import LMUnavailable
+from aisr.lm.prices import LMUnavailable
 from aisr.programs.reading.lines import BadLine, read
 from aisr.tasks.all import TASKS
 from aisr.tasks.averitec import AVERITEC

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.cut import within
+from aisr.programs.retrieval.excerpts import within
 from aisr.programs.retrieval.passages import LEAST, USUAL, passages
 from aisr.programs.text.table import ROW, flat
 from aisr.programs.text.tokens import tokens
