@@ -7,9 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.commands.given import there
-from aisr.commands.lm_options import Reach
-from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chosen_task
+from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Reach, Root, Schema, chosen_task, there
 from aisr.commands.session import embedding_address, load, opened_lm, prepare
 from aisr.commands.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
 

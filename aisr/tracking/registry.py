@@ -28,8 +28,7 @@ from aisr.report.records import Records
 from aisr.report.records import read as read_records
 from aisr.tasks.task import Task
 from aisr.tracking import runs
-from aisr.tracking.model_uri import EXPECTED, MODEL_SCHEME
-from aisr.tracking.store import Reader, reading
+from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, reading
 
 ALIAS = "champion"
 PREVIOUS = "previous"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.base.files import as_json, read_json, write_whole
-from aisr.base.identity import difference
+from aisr.base.files import as_json, difference, read_json, write_whole
 from aisr.inference.images import digest_shown
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.plan import Plan
