@@ -24,7 +24,6 @@ Check = Callable[[dspy.Prediction], str | None]
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
 NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
-CORRECTION_TOKENS = 400  # what a complaint adds to a prompt, at most, with the words around it
 
 
 class UnusableAnswer(ValueError):

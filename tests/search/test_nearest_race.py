@@ -15,7 +15,7 @@ from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.metrics.scores import Scores
 from aisr.optimize.datasets.examples import labelled
-from aisr.optimize.decision.collect import opinions
+from aisr.optimize.decision.folds import opinions
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
