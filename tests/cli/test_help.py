@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from aisr.commands.__main__ import app
-from aisr.commands.panels import COMMANDS, OPTIONS
+from aisr.commands.help import COMMANDS, OPTIONS
 from aisr.commands.task_options import OF_TASKS, ProgramOptions
 from aisr.tasks.all import TASKS
 from support.commands import Aisr
