@@ -24,7 +24,7 @@ def limited(**limits: Any) -> OpenLM:
     return lm
 
 
-@pytest.mark.parametrize(("calls", "scored"), [(8, 1), (17, 2), (24, 3)])
+@pytest.mark.parametrize(("calls", "scored"), [(8, 1), (17, 2)])
 def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     tmp_path: Path, calls: int, scored: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -77,11 +77,14 @@ def test_what_a_spent_budget_left_out_of_the_test_is_said(tmp_path: Path, capsys
     assert "difference from uncompiled on test: not known, the budget was spent before that was scored there" in most
 
 
-def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
-    lm = limited(calls=7)
-    with pytest.raises(ValueError, match="not even the uncompiled program"):
-        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
+def test_a_budget_too_small_or_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:
+    for lm, said in (
+        (limited(calls=7), "not even the uncompiled program"),
+        (scripted(lambda request: "garbage"), "every record of dev failed, the first with: UnusableAnswer"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+        assert not (tmp_path / "out" / "track1" / "x" / "program.json").exists()
 
 
 def test_money_and_time_are_limits_too() -> None:
@@ -150,20 +153,3 @@ def test_planted_records_join_train_and_nothing_else(tmp_path: Path) -> None:
     assert made.manifest.settings["planted"] == 6
     demos = [demo for contender in made.choice.contenders for demo in contender.program.judging.demos]
     assert any("Unsupported Causal Mechanistic" in demo["sentence_labels"] for demo in demos)
-
-
-def test_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:
-    lm = scripted(lambda request: "garbage")
-    with pytest.raises(ValueError, match="every record of dev failed, the first with: UnusableAnswer"):
-        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-
-
-def test_a_chain_goes_on_from_the_champion_so_far(tmp_path: Path) -> None:
-    lm = scripted(right)
-    made = compile_program(
-        plan(tmp_path / "data", optimizers=["labeled", "bootstrap"]), lm, lm, tmp_path / "out", SILENT
-    )
-    names = [contender.name for contender in made.choice.contenders]
-    assert names[:4] == ["uncompiled", "labeled 1", "labeled 2", "labeled 3"]
-    assert len(set(names)) == len(names)
-    assert made.manifest.optimizer == "labeled,bootstrap"

@@ -1,7 +1,6 @@
 """A decision model as an LM: what it is asked, what is read from its answers, and what is made of bad ones."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import dspy
@@ -25,7 +24,6 @@ from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support import decisions
-from support.commands import Aisr
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply
 from support.paths import SAMPLE
@@ -92,16 +90,6 @@ def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: s
     found = judged(lm)
     assert found.answer is None
     assert said in str(found.failure)
-
-
-def test_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
-    lm = opened(loopback, "openai", Ledger(Limits(usd=1e-6)))
-    loopback.reply, _ = decisions.UNUSABLE["sum off"]
-    assert judged(lm).failure
-    assert len(loopback.asked) == 1  # the same question has the same answer
-    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens * 1e-7)
-    with pytest.raises(LMBillingError, match="--max-usd"):
-        judged(lm)
 
 
 @BOTH
@@ -188,14 +176,14 @@ def test_what_cannot_be_asked_is_said_at_once(spec: str, api_base: str | None, s
         open_lm(spec, api_base=api_base)
 
 
-def test_the_price_is_that_of_decisions_and_one_that_nobody_knows_must_be_given(loopback: Loopback) -> None:
-    assert opened(loopback, "openai").lm.price == pytest.approx((0.1, 0.0))
+def test_the_price_is_that_of_decisions_and_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
+    lm = opened(loopback, "openai", Ledger(Limits(usd=1e-6)))
+    assert lm.lm.price == pytest.approx((0.1, 0.0))
+    loopback.reply, _ = decisions.UNUSABLE["sum off"]
+    assert judged(lm).failure
+    assert len(loopback.asked) == 1  # the same question has the same answer
+    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens * 1e-7)
+    with pytest.raises(LMBillingError, match="--max-usd"):
+        judged(lm)
     with pytest.raises(LMUnavailable, match="--price"):
         opened(loopback, "system one", Ledger(Limits(usd=1.0)))
-
-
-def test_the_doctor_says_what_is_asked_for(loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
-    words = ["doctor", "--lm", FORMS["openai"], "--api-base", loopback.url, "--artifacts", tmp_path / "none"]
-    said = aisr(*words)
-    assert "LM: decide:openai/gpt-6-luna, at --api-base, a probability for every option" in said.out
-    assert not loopback.asked

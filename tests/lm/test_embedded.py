@@ -173,11 +173,8 @@ def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:
     assert usage.cache_read_tokens > 0.7 * usage.input_tokens
 
 
-def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
+def test_new_programs_ask_it_in_short_words_and_free_text_is_generated(lm: OpenLM, tmp_path: Path) -> None:
     assert student_of(plan(tmp_path), lm).judging.signature.instructions == BRIEF
-
-
-def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:
     with dspy.context(lm=lm.lm):
         assert lm.lm("Say hello.", max_tokens=8)[0]
 

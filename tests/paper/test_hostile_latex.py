@@ -36,25 +36,20 @@ def paper(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        r"\input{../secret}",
-        r"\input{../secret.tex}",
-        r"\include{sub/../../secret}",
-        r"\input{%s/secret.tex}",
-        r"\input ../secret.tex ",
-        r"\import{../}{secret}",
-        r"\begin{figure}\includegraphics{../secret.png}\caption{C.}\end{figure}",
-        r"\graphicspath{{../}}\begin{figure}\includegraphics{secret}\caption{C.}\end{figure}",
-        r"\begin{figure}\includegraphics{%s/secret.png}\caption{C.}\end{figure}",
-        r"\bibliography{../secret}\cite{k}",
-        r"\input{link}",
-        r"\input{|cat ../secret.tex}",
-        r"\newcommand{\x}{../secret}\input{\x}",
-    ],
-)
-def test_nothing_outside_of_the_folder_is_read(paper: Path, command: str) -> None:
+OUTSIDE = [
+    r"\input{../secret}", r"\include{sub/../../secret}", r"\input{%s/secret.tex}", r"\input ../secret.tex ",
+    r"\import{../}{secret}", r"\bibliography{../secret}\cite{k}", r"\input{link}", r"\input{|cat ../secret.tex}",
+    r"\newcommand{\x}{../secret}\input{\x}", r"\input{folder}", r"\input{pipe}",
+    r"\begin{figure}\includegraphics{../secret.png}\caption{C.}\end{figure}",
+    r"\graphicspath{{../}}\begin{figure}\includegraphics{secret}\caption{C.}\end{figure}",
+    r"\begin{figure}\includegraphics{%s/secret.png}\caption{C.}\end{figure}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", OUTSIDE)
+def test_nothing_outside_of_the_folder_is_read_and_no_device(paper: Path, command: str) -> None:
+    (paper / "folder.tex").mkdir()
+    os.mkfifo(paper / "pipe.tex")
     (paper / "link.tex").symlink_to(paper.parent / "secret.tex")
     (paper / "sub").mkdir()
     draft = read(paper, command.replace("%s", str(paper.parent)))
@@ -90,7 +85,7 @@ def test_large_and_many_files_are_refused(paper: Path, monkeypatch: pytest.Monke
         "large.tex: beyond the limits",
         "c.tex: beyond the limits",
     ]
-    with pytest.raises(UserError, match="no words"):
+    with pytest.raises(UserError, match=r"no words could be read of this paper: main\.tex: beyond the"):
         read(paper, "x" * 2000)
 
 
@@ -146,18 +141,8 @@ def test_a_figure_without_end_does_not_swallow_the_paper(paper: Path) -> None:
 
 
 def test_depth_is_bounded(paper: Path) -> None:
-    draft = read(
-        paper,
-        "{" * 5000
-        + "deep"
-        + "}" * 5000
-        + "\\footnote{" * 5000
-        + "}" * 5000
-        + "$"
-        + "\\sqrt{" * 90
-        + "}" * 90
-        + "$ end.",
-    )
+    deep = "{" * 5000 + "deep" + "}" * 5000 + "\\footnote{" * 5000 + "}" * 5000
+    draft = read(paper, deep + "$" + "\\sqrt{" * 90 + "}" * 90 + "$ end.")
     assert "deep" not in said(draft)
     assert said(draft).endswith("[formula] end.")
     assert any("within 100 braces" in one.why for one in draft.unread)
@@ -209,18 +194,3 @@ def test_hostile_latex_takes_time_in_proportion_to_its_length(tmp_path: Path, pi
 def test_hostile_markdown_takes_time_in_proportion_to_its_length(tmp_path: Path, piece: str) -> None:
     ask = written(tmp_path, "paper.md", "Words.\n\n", markdown.read)
     assert slow(ask, lambda length: piece * (length // len(piece))) is None
-
-
-def test_a_device_or_folder_is_no_file_of_a_paper(paper: Path) -> None:
-    (paper / "folder.tex").mkdir()
-    os.mkfifo(paper / "pipe.tex")
-    draft = read(paper, r"\input{folder}\input{pipe}")
-    assert [one.why for one in draft.unread] == ["'folder': no such file", "'pipe': no such file"]
-
-
-def test_a_file_beyond_the_limits_is_said_to_be_that(tmp_path: Path) -> None:
-    """Not that it has no words."""
-    text = r"\documentclass{article}\begin{document}" + "We gain 3 points. " * 130_000 + r"\end{document}"
-    (tmp_path / "main.tex").write_text(text)
-    with pytest.raises(UserError, match=r"no words could be read of this paper: main\.tex: beyond the"):
-        latex.read(tmp_path / "main.tex")

@@ -88,6 +88,8 @@ def test_a_column_is_read_to_its_end_and_broken_words_are_whole(draft: Draft) ->
     assert "State-of-the-art fluff is hard, and computers do not" in whole
     assert "however long they look at it and whatever they are asked." in whole
     assert texts(draft)[2].startswith("A second paragraph begins further in.")
+    assert any("3.2x10^-5 lines here." in text for text in texts(draft))  # an exponent stays with its number
+    assert "axis" not in texts(draft)  # a label of a drawing
 
 
 def test_references_to_floats_and_works(draft: Draft) -> None:
@@ -111,14 +113,6 @@ def test_cells_stand_below_their_headings(draft: Draft) -> None:
         ["Second", "", "-2.0"],
     ]
     assert draft.floats["Figure 2"].caption == "Fluff in five ways."
-
-
-def test_an_exponent_stays_with_its_number(draft: Draft) -> None:
-    assert any("3.2x10^-5 lines here." in text for text in texts(draft))
-
-
-def test_labels_of_a_drawing_are_no_text(draft: Draft) -> None:
-    assert "axis" not in texts(draft)
 
 
 def test_works_of_a_numbered_list(draft: Draft) -> None:
@@ -152,10 +146,8 @@ def test_entries_of_the_usual_styles(entry: str, key: str, title: str) -> None:
 def test_what_is_no_entry_or_too_long_for_one_is_listed() -> None:
     long = "[4] A. Smith. Deep fluff. 2020. " + "And then an appendix begins. " * 80
     listed = works(["Some line that is no entry", long])
-    assert (listed.works, listed.odd) == (
-        {"4": Work("4", "Deep fluff")},
-        ["Some line that is no entry", long],
-    )
+    assert listed.works == {"4": Work("4", "Deep fluff")}
+    assert listed.odd == ["Some line that is no entry", long]
 
 
 def test_one_column_with_spaces_between_paragraphs(tmp_path: Path) -> None:
