@@ -90,19 +90,3 @@ def test_records_of_a_second_look_are_written_and_nothing_is_checked(
     assert labels["Contradicted"] + labels["Beyond the evidence"] == 6
     assert len({record.id for record in found}) == len(found)
     assert f"{len(found)} records" in capsys.readouterr().out
-
-
-def test_something_must_be_wanted(paper: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert draft.main([str(paper), "--artifacts", str(tmp_path)]) == 2
-    assert "give --lm, or --records" in capsys.readouterr().err
-
-
-def test_a_paper_without_tables_has_no_place_for_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "paper.md").write_text("# Wrens\n\nWe listened on 72 nights.\n")
-    assert draft.main([str(tmp_path / "paper.md"), "--lm", "none", "--artifacts", str(tmp_path / "artifacts")]) == 0
-    assert "nothing can be planted" in capsys.readouterr().out
-
-
-def test_a_paper_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert draft.main([str(tmp_path / "no.tex"), "--lm", "none", "--artifacts", str(tmp_path / "artifacts")]) == 2
-    assert "no such file" in capsys.readouterr().err

@@ -9,8 +9,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -67,17 +65,15 @@ def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.value.lineno, node.arg
 
 
-FILES = sorted(path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
-
-
-@pytest.mark.parametrize("file", [file for file in FILES if ROOM not in file.parents and file != PARTS], ids=str)
-def test_insides_are_imported_and_named_in_one_room_alone(file: Path) -> None:
-    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-    for line, module in imported(tree):
-        if module.partition(".")[0] in ("dspy", "mlflow", "gepa", "ray", "litellm"):
-            assert PUBLIC.fullmatch(module), f"{file}:{line}: {module} is an inside; it belongs in {ROOM}/"
-    for line, name in named(tree):
-        assert name not in PRIVATE, f"{file}:{line}: {name} is an inside; it belongs in {ROOM}/"
+def test_insides_are_imported_and_named_in_one_room_alone() -> None:
+    files = [path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py")]
+    for file in (one for one in files if ROOM not in one.parents and one != PARTS):
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        for line, module in imported(tree):
+            if module.partition(".")[0] in ("dspy", "mlflow", "gepa", "ray", "litellm"):
+                assert PUBLIC.fullmatch(module), f"{file}:{line}: {module} is an inside; it belongs in {ROOM}/"
+        for line, name in named(tree):
+            assert name not in PRIVATE, f"{file}:{line}: {name} is an inside; it belongs in {ROOM}/"
 
 
 def test_versions_have_the_bounds_that_installers_read() -> None:
@@ -102,14 +98,6 @@ def test_a_version_beyond_the_bound_is_refused_in_a_sentence(
         return
     with pytest.raises(versions.Untried, match=rf"dspy {found} is installed; .* pip install 'dspy<3\.5'"):
         versions.check()
-
-
-def test_a_package_that_is_absent_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(package: str) -> str:
-        raise PackageNotFoundError(package)
-
-    monkeypatch.setattr(versions, "version", absent)
-    versions.check()
 
 
 # --- DSPy
@@ -146,13 +134,6 @@ def test_the_json_adapter_asks_its_preparation_for_the_format(loopback: Loopback
     able = type("Able", (), {"supported_params": {"response_format"}, "supports_response_schema": True})()
     inside_dspy.format_preparation(dspy.JSONAdapter())(able, given, dspy.Signature("a -> b"))
     assert given["response_format"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "reasons"), [("openai/o3-mini", True), ("openai/gpt-5", True), ("openai/gpt-4o-mini", False)]
-)
-def test_dspy_knows_the_models_that_reason(spec: str, reasons: bool) -> None:
-    assert inside_dspy.is_reasoning_model(spec) is reasons
 
 
 def test_answers_have_a_form_of_plain_data_and_come_back() -> None:
@@ -245,8 +226,3 @@ print([one for one in ray.get(found.remote()) if one.startswith({str(tmp_path)!r
     (tmp_path / "litellm.py").touch()
     done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
-
-
-def test_every_file_of_the_room_is_imported() -> None:
-    for file in (ROOT / ROOM).glob("*.py"):
-        import_module(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))

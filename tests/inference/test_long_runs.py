@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import dspy
 import pytest
 
-from aisr.lm.adapters import SIGNATURES, adapter_for, remembering
+from aisr.lm.adapters import adapter_for, remembering
 from aisr.lm.open import open_lm
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
@@ -51,14 +51,6 @@ def test_remembered_formats_are_those_of_dspy(task: Task) -> None:
             adapter._prepare_response_format(lm, given, predictor.signature)
             schemas.append(given["response_format"].model_json_schema())
     assert all(schema == schemas[0] for schema in schemas)
-
-
-def test_no_more_signatures_are_remembered_than_that() -> None:
-    adapter = adapter_for(True)
-    base = TRACK1.build({}).judging.signature
-    for number in range(2 * SIGNATURES):
-        signature = base.with_instructions(f"Number {number}.")
-        assert f"Number {number}." in adapter.format_system_message(signature)
 
 
 def test_an_endpoint_serves_coroutines_of_several_loops(loopback: "Loopback") -> None:

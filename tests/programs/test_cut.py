@@ -25,7 +25,7 @@ def record(text: str) -> Track2Record:
     return Track2Record.model_validate({"id": "a", "claim_text": CLAIM, "cited_paper_full_text": paper})
 
 
-@pytest.mark.parametrize("budget", [1, 1000, 0])
+@pytest.mark.parametrize("budget", [1, 1000])
 def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
     shown = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
     assert TOLD in shown
@@ -57,10 +57,6 @@ def test_a_paper_that_fits_is_shown_to_the_letter() -> None:
     assert passages(CLAIM, {"P1": text}, 1).text == f"[P1] {flat(text)}"
     exactly = "x" * (4 * 700 - len("[P1] \n"))
     assert passages(CLAIM, {"P1": exactly}, 700).text == f"[P1] {exactly}"
-
-
-def test_of_a_table_without_a_caption_a_cell_is_shown() -> None:
-    assert within("birds", f"{ROW}鳥鳥鳥鳥", 3) == "鳥鳥鳥鳥"
 
 
 @settings(deadline=None, max_examples=60)
