@@ -26,7 +26,6 @@ from aisr.artifact.manifest import manifest
 from aisr.base.text import percent, with_interval
 from aisr.commands.display import console, note, table
 from aisr.commands.options import ARTIFACTS
-from aisr.lm import llama_cpp
 from aisr.tasks.all import TASKS
 from aisr.tracking import registry
 from aisr.tracking.model_uri import MODEL_SCHEME
@@ -39,10 +38,9 @@ RECORDS = {"train": 6, "dev": 8, "test": 10}
 
 
 class Settled(BaseModel):
-    """How a task is compiled here, and how many prompt tokens the model works on, about."""
+    """How a task is compiled here."""
 
     compile: list[str]
-    prompt_tokens: int
 
 
 DEMOS = {
@@ -60,22 +58,13 @@ def main() -> int:
     if unknown := [task for task in tasks if task not in DEMOS]:
         print(f"error: no demo of {unknown[0]!r}; there is one of {', '.join(DEMOS)}", file=sys.stderr)
         return 2
-    going_to_read = sum(DEMOS[task].prompt_tokens for task in tasks)
-    note(f"the built-in model is going to read about {going_to_read:,} prompt tokens")
     root = Path(os.environ.get("AISR_ARTIFACTS", ARTIFACTS))
     with tempfile.TemporaryDirectory() as place:
-        count = Path(place) / "tokens"
-        os.environ[llama_cpp.TOKEN_COUNT] = str(count)
         rows = [_row(task, root, done) for task, done in zip(tasks, _walks(tasks, root, Path(place)), strict=True)]
-        read = llama_cpp.counted(count)
     header = ["task", "program", "dev", "test", "parts", "gain on test", "calls", "seconds"]
     table("ranking score and gain over the uncompiled program", header, rows)
     for task in tasks:
         note(f"artifact   {root / task / NAME}/   submission {_zip(root, task)}")
-    note(
-        f"the built-in model read {read.uncached:,} prompt tokens, had {read.cached:,} in its prefix cache, and wrote "
-        f"{read.written:,}"
-    )
     note(f"{RECORDS['test']} short test records a task, {time.monotonic() - began:.0f} s in all: for trying out")
     console.print("open the MLflow UI with  .venv/bin/aisr ui", style="bold")
     return 0

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from support.tokens import TokenCount
-
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -42,7 +40,6 @@ THIRD_PARTY = (
 def pytest_configure(config: pytest.Config) -> None:
     for line in THIRD_PARTY:
         config.addinivalue_line("filterwarnings", line)
-    config.pluginmanager.register(TokenCount())
 
 
 def pytest_unconfigure() -> None:

@@ -65,11 +65,10 @@ def open_lm(
     DSPY_CACHEDIR to `artifacts/.cache` before the first LM is opened. Raises `LMUnavailable`.
     """
     from aisr.lm import open as opening
-    from aisr.lm import unavailable
+    from aisr.lm import prices
     from aisr.lm.budget import Ledger, Limits
     from aisr.lm.client import THREADS
     from aisr.lm.embeddings import Embeddings
-    from aisr.lm.prices import Price
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     try:
@@ -81,10 +80,10 @@ def open_lm(
             logprobs=logprobs,
             threads=threads,
             ledger=ledger,
-            price=Price(*price) if price else None,
+            price=prices.Price(*price) if price else None,
             timeout=timeout,
             embeddings=Embeddings(ledger, where, embedding_price, threads or THREADS, timeout),
         )
-    except unavailable.LMUnavailable as error:
+    except prices.LMUnavailable as error:
         raise LMUnavailable(in_python(error)) from error
     return LM(opened)

@@ -1,11 +1,5 @@
 """Insides of DSPy 3.4. Version 3.5 removes some and rewrites the adapters."""
 
-from collections.abc import Callable
-from typing import Any
-
-import dspy
-from dspy.adapters import utils
-
 # The response cache, whose disk is ours: DSPy pickles what it keeps there.
 from dspy.clients import DISK_CACHE_DIR, Cache
 
@@ -35,37 +29,15 @@ __all__ = [
     "LM15Engine",
     "adapter_message_call",
     "attributes",
-    "build_type_adapters_by",
     "error_boundary",
-    "format_preparation",
     "get_litellm",
     "is_reasoning_model",
     "litellm_errors",
     "plain",
-    "prepare_formats_by",
     "timeouts_for",
 ]
-
-Preparation = Callable[[Any, dict[str, Any], Any], None]  # of an LM, its settings and a signature
 
 
 def is_reasoning_model(spec: str) -> bool:
     """Whether DSPy takes a model for one of OpenAI's that reason, which refuse temperatures; it refuses them itself."""
     return bool(_is_openai_reasoning_model(spec))
-
-
-def build_type_adapters_by(make: Callable[[Any], Any]) -> None:
-    """Have DSPy's parsers get pydantic's adapter of a type from `make`: they build one for each value that they read or
-    write, for the whole process, and offer no hook."""
-    utils.TypeAdapter = make
-
-
-def format_preparation(adapter: dspy.JSONAdapter) -> Preparation:
-    """How an adapter chooses the response format of a call: the public way chooses and calls in one step."""
-    prepare: Preparation = adapter._prepare_response_format
-    return prepare
-
-
-def prepare_formats_by(adapter: dspy.JSONAdapter, prepare: Preparation) -> None:
-    """Have this adapter choose so."""
-    adapter._prepare_response_format = prepare

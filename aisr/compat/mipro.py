@@ -4,11 +4,6 @@ from typing import Any
 
 import dspy
 
-# The program's source as MIPROv2 shows it to the LM that proposes instructions, which an estimate has to count.
-from dspy.propose.utils import get_dspy_source_code
-
-__all__ = ["EvaluatedMIPRO", "get_dspy_source_code"]
-
 
 class EvaluatedMIPRO(dspy.MIPROv2):
     """MIPROv2 whose search evaluates by what `evaluation` makes of its own `dspy.Evaluate`, and chooses from what

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from aisr.programs.errors import UserError
 
 # The first version that was not tried; Ray may be absent.
-BELOW = {"dspy": (3, 5), "mlflow": (3, 18), "gepa": (0, 2), "ray": (2, 61), "litellm": (1, 107)}
+BELOW = {"dspy": (3, 5), "mlflow": (3, 19), "gepa": (0, 2), "ray": (2, 61), "litellm": (1, 110)}
 
 
 class Untried(UserError):

@@ -1,48 +1,62 @@
-"""DSPy's adapters, which remember what they made of a signature.
+"""How a prompt is rendered and an answer read: DSPy's adapters, and a shorter one where options are scored."""
 
-They render the same system message for each call, and build the same pydantic model and JSON schema for its answer:
-half of what a call costs this process. A signature is a class, and optimizers make new ones: once is enough.
-"""
-
-from collections.abc import Callable
+import json
+from collections.abc import Mapping
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
 import dspy
 from dspy.utils.exceptions import AdapterParseError
-from pydantic import TypeAdapter
+from pydantic import BaseModel
 
-from aisr.compat.dspy import build_type_adapters_by, format_preparation, prepare_formats_by
-
-SIGNATURES = 64  # remembered at a time; a program has one, and each complaint about an answer makes another
+from aisr.programs.questions import AGAIN, is_closed, with_options
 
 
 def adapter_for(schema: bool) -> dspy.Adapter:
     """JSON under a schema where the model takes one, DSPy's marked fields elsewhere. The fallback of the latter to JSON
     would double a weak model's calls in silence."""
-    return remembering(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
+    return _guarded(dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False))
 
 
-@lru_cache(4 * SIGNATURES)
-def _type_adapter(annotation: Any) -> Any:
-    return TypeAdapter(annotation)
+def lean_adapter() -> dspy.Adapter:
+    """That of the built-in model and of decision models."""
+    return _guarded(LeanAdapter())
 
 
-def type_adapter(annotation: Any) -> Any:
-    """What DSPy has pydantic build anew for each value that it writes or reads: a third of what a call costs."""
-    try:
-        return _type_adapter(annotation)
-    except TypeError:  # an annotation that cannot be remembered
-        return TypeAdapter(annotation)
+class LeanAdapter(dspy.JSONAdapter):
+    """The instruction with its options, the values of the inputs, and answers as JSON in one line. The form of an
+    answer is not told in words, as to a model that writes: the schema or the questions carry it. What must be written
+    is asked for as DSPy does."""
+
+    def format_system_message(self, signature: Any) -> str:
+        if not is_closed(signature):
+            return str(super().format_system_message(signature))
+        return _instruction(signature, signature.instructions)
+
+    def format_user_message_content(
+        self, signature: Any, inputs: Mapping[str, Any], prefix: str = "", suffix: str = "", main_request: bool = False
+    ) -> str:
+        if not is_closed(signature):
+            return str(super().format_user_message_content(signature, inputs, prefix, suffix, main_request))
+        wanted = [name for name in signature.input_fields if name != AGAIN and inputs.get(name) is not None]
+        given = {name: inputs[name] for name in wanted}
+        return "\n\n".join(f"{name}:\n{_written(value)}" for name, value in given.items())
+
+    def format_assistant_message_content(
+        self, signature: Any, outputs: Mapping[str, Any], missing_field_message: str | None = None
+    ) -> str:
+        if not is_closed(signature):
+            return str(super().format_assistant_message_content(signature, outputs, missing_field_message))
+        said = {name: outputs.get(name) for name in signature.output_fields if outputs.get(name) is not None}
+        return json.dumps(said, ensure_ascii=False, default=str)
 
 
-def reading(adapter: dspy.Adapter) -> Callable[[Any, str], dict[str, Any]]:
-    """How the adapter reads an answer, with every way not to be able to as its own error: DSPy lets what its parsers
-    raise pass, where an answer nests too deep for them or holds a number of ten thousand digits."""
+def _guarded(adapter: dspy.Adapter) -> dspy.Adapter:
+    """The adapter, with every way not to be able to read an answer as its own error: DSPy lets what its parsers raise
+    pass, where an answer nests too deep for them or holds a number of ten thousand digits."""
     parse = adapter.parse
 
-    def read(signature: Any, completion: str) -> dict[str, Any]:
+    def guarded(signature: Any, completion: str) -> dict[str, Any]:
         try:
             return parse(signature, completion)  # type: ignore[no-any-return]
         except AdapterParseError:
@@ -50,34 +64,18 @@ def reading(adapter: dspy.Adapter) -> Callable[[Any, str], dict[str, Any]]:
         except (ValueError, RecursionError, MemoryError) as error:
             raise AdapterParseError(type(adapter).__name__, signature, completion, message=str(error)) from error
 
-    return read
-
-
-def remembering(adapter: dspy.Adapter) -> dspy.Adapter:
-    """The same adapter; its prompts, formats and readings are those that it would have made."""
-    build_type_adapters_by(type_adapter)
-    adapter.parse = reading(adapter)
-    system_message = adapter.format_system_message
-
-    @lru_cache(SIGNATURES)
-    def rendered(signature: Any, instructions: str) -> str:
-        return str(system_message(signature))
-
-    # The instructions are the one part of a signature that can be set on the class itself.
-    adapter.format_system_message = lambda signature: rendered(signature, signature.instructions)
-    if isinstance(adapter, dspy.JSONAdapter):
-        prepare = format_preparation(adapter)
-
-        @lru_cache(SIGNATURES)
-        def chosen(params: frozenset[str], schema: bool, signature: Any) -> Any:
-            given: dict[str, Any] = {}
-            prepare(SimpleNamespace(supported_params=params, supports_response_schema=schema), given, signature)
-            return given.get("response_format")
-
-        def remembered(lm: Any, lm_kwargs: dict[str, Any], signature: Any) -> None:
-            found = chosen(frozenset(lm.supported_params), lm.supports_response_schema, signature)
-            if found is not None:
-                lm_kwargs["response_format"] = found
-
-        prepare_formats_by(adapter, remembered)
+    adapter.parse = guarded
     return adapter
+
+
+def _written(value: Any) -> str:
+    """A value of an input; the items of a list one a line, numbered."""
+    if isinstance(value, list | tuple):
+        return "\n".join(f"{number}. {one}" for number, one in enumerate(value, start=1))
+    plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value  # DSPy's types mark pictures there
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+@lru_cache(maxsize=64)
+def _instruction(signature: Any, instructions: str) -> str:
+    return str(with_options(signature).instructions)

@@ -8,6 +8,7 @@ label, whose alternatives are whole labels.
 import json
 import math
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -25,12 +26,11 @@ from dspy.lm15 import (
 
 from aisr.base import digests, redact
 from aisr.compat.dspy import litellm_errors
+from aisr.lm.adapters import lean_adapter
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.lean_adapter import lean_adapter
-from aisr.lm.prices import Price, listed_decision_price, listed_vision, listed_window
-from aisr.lm.unavailable import LMUnavailable, check_price
+from aisr.lm.prices import LMUnavailable, Price, check_price, listed_decision_price, listed_vision, listed_window
 from aisr.programs.errors import UserError
 from aisr.programs.questions import unanswerable
 
@@ -115,6 +115,8 @@ class DecisionEngine:
         import litellm
 
         litellm.suppress_debug_info = True  # or it prints advice beside each error
+        # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
+        warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
         with litellm_errors(model=self.model):
             return litellm.systemone(self.model, state, questions, images=images or None, **self.options)
 
@@ -133,7 +135,8 @@ def open_decisions(
     """The decision model of a spec string without its prefix; the rest as `aisr.lm.open.open_lm` takes it. Raises
     `LMUnavailable`, saying which variable or option helps."""
     import litellm
-    from litellm.decisions.call import supported_decisions_providers
+
+    from aisr.compat.litellm import supported_decisions_providers
 
     spec, provider = f"--{role}lm {DECIDE}{model}", model.partition("/")[0]
     if "/" not in model or model.endswith("/"):

@@ -4,9 +4,8 @@ ledger, and sent to no other server than was said."""
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import dspy
 import numpy as np
@@ -164,13 +163,6 @@ class _Request:
         return self.function(texts)
 
 
-class Embeds(Protocol):
-    """What `attach_embeddings` takes."""
-
-    def of(self, model: str) -> Embed:
-        """What embeds with a model."""
-
-
 class Embeddings:
     """Where texts are embedded, whatever the model is.
 
@@ -222,49 +214,3 @@ class Embeddings:
                 f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
             )
         return Embedder(model, self.address, self.ledger, price, self.threads, self.timeout, self.sends)
-
-
-@dataclass
-class Unsent:
-    """What a model would be asked to embed, as sizes of texts in bytes. To it all texts look alike.
-
-    requests, sizes: where the same texts are asked for once, as the response cache has it; all_requests, all_sizes:
-    where that keeps nothing.
-    """
-
-    requests: int = 0
-    sizes: list[int] = field(default_factory=list)
-    all_requests: int = 0
-    all_sizes: list[int] = field(default_factory=list)
-    _known: set[tuple[str, ...]] = field(default_factory=set)
-
-    __hash__ = object.__hash__  # aisr.programs.retrieval.retrievers remembers texts by what embedded them
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Unsent":
-        return self
-
-    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        given = tuple(dict.fromkeys(texts))
-        sizes = [len(text.encode("utf-8", "replace")) for text in given]
-        if given not in self._known:
-            self._known.add(given)
-            self.requests += requests(len(given))
-            self.sizes += sizes
-        self.all_requests += requests(len(given))
-        self.all_sizes += sizes
-        return np.zeros((len(texts), 1), dtype=np.float32)
-
-
-def requests(texts: int) -> int:
-    """How many requests so many texts take."""
-    return -(-texts // BATCH)
-
-
-class UnsentEmbeddings:
-    """Takes the place of `Embeddings` where nothing may be sent."""
-
-    def __init__(self) -> None:
-        self.models: dict[str, Unsent] = {}
-
-    def of(self, model: str) -> Embed:
-        return self.models.setdefault(model, Unsent())

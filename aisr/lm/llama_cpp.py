@@ -21,7 +21,6 @@ CONTEXT_TOKENS = 8192  # what SmolLM2 was trained for
 PREFIX_MEMORY_MIB = 512  # prompt prefixes that are kept beside the active one
 TOKENIZE_SECONDS = 60.0
 OPTION_BIAS = 50.0  # far above any logit: what is left to choose from is the options alone
-TOKEN_COUNT = "AISR_TOKEN_COUNT"  # environment variable: a file to which each request appends its tokens, see `counted`
 
 
 class Completion(NamedTuple):
@@ -146,7 +145,6 @@ class Llama:
         if not isinstance(answer, dict) or "error" in answer:
             error = answer.get("error", answer) if isinstance(answer, dict) else answer
             raise RuntimeError(str(error.get("message", error) if isinstance(error, dict) else error))
-        _count(answer, scoring="post_sampling_probs" in body)
         return answer
 
 
@@ -156,35 +154,6 @@ def _completion(answer: dict[str, Any]) -> Completion:
     return Completion(
         choice["text"], choice["finish_reason"] == "stop", usage["prompt_tokens"], cached, usage["completion_tokens"]
     )
-
-
-class Tokens(NamedTuple):
-    """What requests took: tokens of their prompts, those of them that the prefix cache held, and tokens written."""
-
-    read: int = 0
-    cached: int = 0
-    written: int = 0
-
-    @property
-    def uncached(self) -> int:
-        """The prompt tokens that were worked on; nearly all of the time goes there."""
-        return self.read - self.cached
-
-
-def _count(answer: dict[str, Any], scoring: bool) -> None:
-    """scoring: nothing was written: the token that llama.cpp draws where probabilities are read is thrown away."""
-    if file := os.environ.get(TOKEN_COUNT):
-        done = _completion(answer)
-        if scoring:
-            done = done._replace(written=0)
-        with open(file, "a", encoding="ascii") as lines:  # a short line is appended whole, also beside other processes
-            lines.write(f"{done.read} {done.cached} {done.written}\n")
-
-
-def counted(file: Path) -> Tokens:
-    """The sum of the requests of all processes that ran with `TOKEN_COUNT` set to that file; it may be missing."""
-    lines = file.read_text(encoding="ascii").splitlines() if file.exists() else []
-    return Tokens(*(sum(column) for column in zip(*(map(int, line.split()) for line in lines), strict=True)))
 
 
 def model_file() -> Path:

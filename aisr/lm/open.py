@@ -13,17 +13,15 @@ from aisr.base.environment import environment, trim_keys
 from aisr.compat.dspy import is_reasoning_model
 from aisr.compat.transport import bound_all
 from aisr.lm import llama_cpp
-from aisr.lm.adapters import adapter_for
+from aisr.lm.adapters import adapter_for, lean_adapter
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
 from aisr.lm.decide import DECIDE, open_decisions
 from aisr.lm.embedded import EmbeddedEngine
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
-from aisr.lm.lean_adapter import lean_adapter
-from aisr.lm.prices import Price, listed_price, listed_vision, listed_window
+from aisr.lm.prices import LMUnavailable, Price, check_price, listed_price, listed_vision, listed_window
 from aisr.lm.response_cache import configure_cache, retry_failed
-from aisr.lm.unavailable import LMUnavailable, check_price
 
 EMBEDDED = "embedded"
 PROVIDER = "provider"  # in the place of an address: whoever the model string names

@@ -1,4 +1,4 @@
-"""What an LM call costs, and what else LiteLLM's list says of a model."""
+"""What an LM call costs, whether that is known, and what else LiteLLM's list says of a model."""
 
 import json
 from functools import lru_cache
@@ -6,9 +6,14 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aisr.lm.budget import Ledger
 from aisr.programs.errors import UserError
 
 DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that do nothing else
+
+
+class LMUnavailable(UserError):
+    """The language model that was asked for cannot be used as things stand."""
 
 
 class Price(NamedTuple):
@@ -72,6 +77,16 @@ def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
         return None
     prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
     return (prompt * price.prompt + completion * price.completion) / 1e6
+
+
+def check_price(spec: str, price: Price | None, ledger: Ledger, role: str) -> None:
+    """Raises `LMUnavailable` where a limit in US dollars could not be kept. role: what the names of its options begin
+    with."""
+    if ledger.limits.usd is not None and price is None:
+        raise LMUnavailable(
+            f"--max-usd: the price of {spec} is unknown; give it by --{role}price PROMPT,COMPLETION in USD a million "
+            "tokens"
+        )
 
 
 def _listed(model: str) -> dict[str, Any]:

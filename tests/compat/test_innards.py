@@ -1,16 +1,13 @@
 """Insides of other packages: each is there, does what is needed of it, and is named in one place alone."""
 
 import ast
-import contextlib
 import inspect
-import io
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import dspy
 import mlflow
@@ -22,10 +19,7 @@ from packaging.version import Version
 from aisr.compat import dspy as inside_dspy
 from aisr.compat import gepa, mipro, mlflow_names, transport, versions
 from aisr.compat import mlflow as inside_mlflow
-from aisr.programs.judges.track1 import Track1Judge
-from support.loopback import Loopback
 from support.paths import ROOT
-from support.runs import opened
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 ROOM = Path("aisr/compat")
@@ -37,7 +31,6 @@ PUBLIC = re.compile(
     r"|gepa|ray|ray\.exceptions|litellm|litellm\.exceptions"
 )
 PRIVATE = {
-    "_prepare_response_format",
     "_optimize_prompt_parameters",
     "_node_ip_address",
     "_chunks",
@@ -103,39 +96,6 @@ def test_a_version_beyond_the_bound_is_refused_in_a_sentence(
 # --- DSPy
 
 
-def test_dspy_reads_and_writes_by_the_type_adapter_that_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    from dspy.adapters import utils
-
-    asked = []
-    before: Any = utils.TypeAdapter
-    monkeypatch.setattr(utils, "TypeAdapter", before)
-
-    def make(annotation: Any) -> Any:
-        asked.append(annotation)
-        return before(annotation)
-
-    inside_dspy.build_type_adapters_by(make)
-    assert dspy.ChatAdapter().parse(
-        dspy.Signature("a -> b: list[int]"), "[[ ## b ## ]]\n[1, 2]\n\n[[ ## completed ## ]]"
-    ) == {"b": [1, 2]}
-    assert list[int] in asked
-
-
-def test_the_json_adapter_asks_its_preparation_for_the_format(loopback: Loopback) -> None:
-    seen = []
-    adapter = dspy.JSONAdapter()
-    inside_dspy.prepare_formats_by(adapter, lambda lm, given, signature: seen.append(signature))
-    loopback.reply = lambda asked: '{"b": "fine"}'
-    with dspy.context(lm=opened(loopback.url).lm, adapter=adapter):
-        assert dspy.Predict("a -> b")(a="x").b == "fine"
-    assert seen
-    assert "response_format" not in loopback.asked[-1].body
-    given: dict[str, Any] = {}
-    able = type("Able", (), {"supported_params": {"response_format"}, "supports_response_schema": True})()
-    inside_dspy.format_preparation(dspy.JSONAdapter())(able, given, dspy.Signature("a -> b"))
-    assert given["response_format"]
-
-
 def test_answers_have_a_form_of_plain_data_and_come_back() -> None:
     assert inside_dspy.plain({"a": [1, "b"]}) == {"a": [1, "b"]}
     assert inside_dspy.attributes({"choices": [{"text": "x"}]}).choices[0].text == "x"
@@ -166,8 +126,6 @@ def test_mipro_evaluates_where_it_is_told_to() -> None:
     assert names[:5] == ["self", "program", "instruction_candidates", "demo_candidates", "evaluate"]
     assert "_optimize_prompt_parameters(" in inspect.getsource(dspy.MIPROv2.compile)
     assert mipro.EvaluatedMIPRO.__mro__[1] is dspy.MIPROv2
-    with contextlib.redirect_stdout(io.StringIO()):
-        assert "class Track1Judge" in mipro.get_dspy_source_code(Track1Judge())
 
 
 # --- GEPA, MLflow, Ray

@@ -12,7 +12,7 @@ from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
-from aisr.lm.llama_cpp import TOKEN_COUNT, Completion, counted
+from aisr.lm.llama_cpp import Completion
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.prepared import student_of
 from aisr.programs.reading.lines import read
@@ -173,23 +173,8 @@ def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:
     assert usage.cache_read_tokens > 0.7 * usage.input_tokens
 
 
-def test_what_a_request_takes_is_counted(
-    engine: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each request of an answer: the prompt is read once, and what follows it comes on top."""
-    count = tmp_path / "tokens"
-    assert counted(count) == (0, 0, 0)
-    monkeypatch.setenv(TOKEN_COUNT, str(count))
-    usage = engine.complete(request("Name a city that was never named here.", one_label(["Lisbon", "Oslo"]))).usage
-    found = counted(count)
-    assert (found.read, found.written) == (usage.input_tokens, 0)  # a label is read, not written
-    assert found.uncached == found.read - found.cached == usage.input_tokens - (usage.cache_read_tokens or 0)
-    engine.complete(request("Another.", one_label(LABELS)))
-    assert len(count.read_text().splitlines()) > 2  # labels with a common beginning take a request a branch
-
-
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
-    assert student_of(plan(tmp_path), lm, lm.embeddings).judging.signature.instructions == BRIEF
+    assert student_of(plan(tmp_path), lm).judging.signature.instructions == BRIEF
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:

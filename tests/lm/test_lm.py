@@ -1,10 +1,11 @@
 """One spec string, one language model: what is refused, what is sent, what is counted."""
 
+import asyncio
 import copy
 import json
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import dspy
 import pytest
@@ -12,10 +13,10 @@ import pytest
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.open import open_lm
-from aisr.lm.unavailable import LMUnavailable
+from aisr.lm.prices import LMUnavailable
 from aisr.tasks.track1 import TRACK1
 from support.loopback import completion
-from support.scripted import claim, corpus, requests, right, scripted
+from support.scripted import claim, corpus, examples, requests, right, scripted
 
 if TYPE_CHECKING:
     from support.loopback import Asked, Loopback
@@ -242,3 +243,18 @@ def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loop
     assert judged.source == "logprobs"
     assert predictor is program.judging
     assert dict(said) == {"sentence_labels": ["Supported"]}
+
+
+def test_an_endpoint_serves_coroutines_of_several_loops(loopback: "Loopback") -> None:
+    lm = open_lm("openai/local", api_base=loopback.url)
+    program, given = TRACK1.build({}), examples(TRACK1, TRACK1.build({}))
+
+    async def ask(example: dspy.Example) -> Any:
+        with lm.context():
+            said = await asyncio.gather(*(program.judging.acall(**example.inputs()) for _ in range(3)))
+        await lm.lm._async_engine_spec.aclose()
+        return said
+
+    for example in given[:2]:
+        answers = asyncio.run(ask(example))
+        assert all(len(answer.sentence_labels) == len(example.sentences) for answer in answers)
