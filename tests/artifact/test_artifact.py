@@ -188,7 +188,7 @@ def test_a_hostile_program_is_refused(edit: Edit, said: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("[]", "dictionary"), ("{", "not JSON"), ("[" * 100_000, "")],
+    [("[]", "dictionary"), ("{", "not JSON"), ("[" * 100_000, "not JSON")],
 )
 def test_what_is_no_object_is_refused(content: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadArtifact, match=said):
