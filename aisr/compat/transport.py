@@ -7,7 +7,7 @@ nor a hook, so their private steps are extended here.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, closing
 from typing import Any
 
@@ -115,33 +115,6 @@ def bound_all() -> None:
     """Have DSPy open no other connections: it asks the module for the classes when a provider is first called."""
     transports.StdlibTransport = BoundedTransport
     transports.StdlibAsyncTransport = BoundedAsyncTransport
-
-
-class Wire:
-    """Requests that are ready to be sent, over these connections and with the errors of DSPy's chat requests.
-
-    name: of the provider, for errors; engine: lm15's, which has a definition of it; the same for coroutines.
-    """
-
-    def __init__(self, engine: Any, name: str) -> None:
-        self._client = engine.router.lm(f"{name}:any")
-
-    def sent(self, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
-        """The body of an answer. Raises lm15's errors."""
-        client = self._client
-        return bytes(client._send_ok(_post(url, headers, body)).body)
-
-    async def asent(self, url: str, headers: Mapping[str, str], body: bytes) -> bytes:
-        """The same by an engine for coroutines."""
-        client = self._client
-        response = await client._send(_post(url, headers, body))
-        if response.status >= 400:
-            raise client._inner._http_error(response)
-        return bytes(response.body)
-
-
-def _post(url: str, headers: Mapping[str, str], body: bytes) -> Any:
-    return transports.TransportRequest(method="POST", url=url, headers=list(headers.items()), body=body)
 
 
 def posted(engine: Any, provider: str, path: str, body: dict[str, Any]) -> Any:

@@ -35,7 +35,6 @@ PRIVATE = {
     "_node_ip_address",
     "_chunks",
     "_send_ok",
-    "_http_error",
     "_emit",
 }
 
