@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from aisr.base.digests import of_file
+from aisr.base.digests import of_file, of_texts
 from aisr.corrections.line import Correction
 from aisr.paper.drawing import Limits
 from aisr.review.verdicts import Dismissed, Piece, Review, Verdict
-from aisr.tasks.task import digest
 
 MOST_BYTES = Limits().bytes  # of a picture; none that is larger is shown to a model
 
@@ -58,7 +57,7 @@ def _marked(
         if verdict.subject
         else [verdict.statement, *(_held(one, held) for one in verdict.evidence)]
     )
-    flag = digest([verdict.kind, verdict.work or "", *what, *shown])
+    flag = of_texts([verdict.kind, verdict.work or "", *what, *shown])
     found = known.get(flag)
     gone = Dismissed(found.dismissed or "", found.who, found.when.isoformat()) if found else None
     return verdict._replace(flag=flag, dismissed=gone)
@@ -66,5 +65,5 @@ def _marked(
 
 def _held(piece: Piece, held: dict[Piece, str]) -> str:
     if piece not in held:
-        held[piece] = digest([piece.key, *piece.lines])
+        held[piece] = of_texts([piece.key, *piece.lines])
     return held[piece]
