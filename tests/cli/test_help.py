@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from aisr.commands.__main__ import app
-from aisr.commands.panels import COMMANDS
+from aisr.commands.help import COMMANDS
 from support.commands import Aisr
 from support.paths import SAMPLE
 
@@ -46,11 +46,11 @@ def test_help_is_in_plain_words_and_says_nothing_twice(aisr: Aisr, monkeypatch: 
 
 def test_a_tasks_help_shows_no_options_of_other_tasks(aisr: Aisr) -> None:
     whole, own = (aisr("compile", *words, "--help").out for words in ([], ["--task", "track1"]))
-    for option in ("--evidence", "--optimizer", "--retriever"):
+    for option in ("--unit", "--optimizer", "--context-tokens"):
         assert option in whole
-    assert "--evidence" in own
+    assert "--unit" in own
     assert "--optimizer" in own
-    assert "--retriever" not in own
+    assert "--context-tokens" not in own
     assert "Of track1:" in own
     assert re.search(r"^Of (?!track1)", own, re.MULTILINE) is None
 

@@ -149,15 +149,11 @@ def test_retrieval_is_scored_on_labelled_claims(aisr: Aisr) -> None:
     assert list(hit3) == ["bm25", "dense", "hybrid"]
 
 
-def test_a_program_that_reranks_is_scored_with_its_lm(artifacts: Path, loopback: Loopback, aisr: Aisr) -> None:
-    def reply(asked: Asked) -> str:
-        ids = re.findall(r"^\[(P\d+)\] ", asked.question, re.MULTILINE)
-        return json.dumps({"ranked_ids": ids[::-1][:3]})
-
-    loopback.reply = reply
-    lm = ["--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
-    words = ["--retrievers", "bm25", "--rerank", 5, "--limit", 4]
-    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words, *lm)
-    assert finished.code == 0, finished.err
-    assert "bm25, 5 reranked" in finished.out
-    assert "4 LM calls" in finished.out
+def test_two_fifths_of_a_long_paper_hold_its_evidence(aisr: Aisr) -> None:
+    """Papers of 50 paragraphs or more: at most 40 % of the tokens, at least 92 % of the gold evidence."""
+    words = ["--retrievers", "bm25", "--min-paragraphs", 50, "--context-tokens", 800]
+    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
+    (cells,) = [line.split("│") for line in finished.out.splitlines() if line.startswith("│ bm25")]
+    recall, share = float(cells[8]), float(cells[9].strip(" %"))
+    assert share <= 40
+    assert recall >= 92
