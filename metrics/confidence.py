@@ -71,6 +71,12 @@ def difference_interval(
     return interval_of(scores.ranking(weights) - baseline.ranking(weights))
 
 
+def difference_error(scores: Scores, baseline: Scores, group: Group | None = None) -> float:
+    """The standard error of that difference, by the same resamples."""
+    weights = resampled(np.column_stack([scores.rows, baseline.rows]), group=group)[1:]
+    return float((scores.ranking(weights) - baseline.ranking(weights)).std())
+
+
 def mean_interval(
     values: Sequence[float] | Floats, group: Sequence[int], resamples: int = RESAMPLES, seed: int = SEED
 ) -> Interval:

@@ -9,9 +9,9 @@ import pytest
 from aisr.checker.folders import Refused
 from aisr.checker.session import citation as cited
 from aisr.checker.session import claim as claimed
-from aisr.paper import cited_files
+from aisr.paper import cited as cited_works
 from aisr.paper import open as papers
-from aisr.paper.pdf_signs import _sign
+from aisr.paper.pdf_child import _sign
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import BadLine, read
 from aisr.programs.records.track2 import Track2Record
@@ -87,11 +87,11 @@ def test_half_a_character_in_a_pdf_is_a_gap() -> None:
 
 def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"Title of it\n\nText {NO_ENDS} here.\n", encoding="utf-8")
-    source = cited_files.source(tmp_path / "a.txt")
+    source = cited_works.source(tmp_path / "a.txt")
     assert len(source.paragraphs) == 2
     (tmp_path / "b.txt").write_bytes(b"Title\n\n\xed\xa0\x80 is half\n")
     with pytest.raises(UserError, match=r"b\.txt"):
-        cited_files.source(tmp_path / "b.txt")
+        cited_works.source(tmp_path / "b.txt")
 
 
 def test_a_cell_is_not_two_lines() -> None:

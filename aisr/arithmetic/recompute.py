@@ -11,9 +11,8 @@ from aisr.arithmetic.facts import Fact
 from aisr.arithmetic.grid import Grid, grids
 from aisr.arithmetic.numbers import in_text
 from aisr.arithmetic.sentences import ONE_SIDED, means, shares, steps, tests
-from aisr.paper.captions import MOST_TABLES, statements
 from aisr.paper.citations import marks
-from aisr.paper.draft import Draft, Paragraph, Sentence
+from aisr.paper.draft import MOST_TABLES, Draft, Paragraph, Sentence, statements
 
 # What only says where something stands; its numbers are no results.
 POINTER = re.compile(

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from aisr.paper.captions import with_captions
-from aisr.paper.draft import Draft
-from aisr.paper.figures import with_figures
+from aisr.paper.draft import Draft, with_captions
+from aisr.paper.drawing import with_figures
 from aisr.paper.open import read, read_cited
 
 

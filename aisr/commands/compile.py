@@ -98,7 +98,7 @@ def compile_(
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.plan import Plan, Watcher
-    from aisr.optimize.search.budgets import settings
+    from aisr.optimize.search.compilation import settings
     from aisr.optimize.search.nearest import usual_search
     from aisr.report import write as write_report
     from aisr.tracking import store

@@ -4,31 +4,40 @@ a day.
 The format is OpenAI's, which others have taken over: `{"custom_id", "method", "url", "body"}` a line, answered by
 `{"custom_id", "response": {"status_code", "body"}, "error"}` in any order. A request is known by the digest of its
 body, so equal requests are sent once, and an answer to another prompt is never taken for one to this. Reading the
-answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume.
+answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume. The bodies are
+built and the answers are read by DSPy's own OpenAI engine, so that a request of a batch is the request of a live run,
+byte for byte, and its answer goes the same way.
 """
 
 import json
 import logging
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-from dspy.lm15 import InvalidRequestError
+from dspy.lm15 import InvalidRequestError, LMRouter, Request, Response, RouterConfig
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base import digests
+from aisr.base import digests, redact
 from aisr.base.files import replacing
 from aisr.inference.judge import judge
-from aisr.lm.client import OpenLM
+from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.decide import DECIDE
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.offline import Body, offline
+from aisr.lm.endpoint import Endpoint, without_secrets
 from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.reading.lines import BadLine, explain, read
 from aisr.tasks.task import Task
+
+Body = dict[str, Any]
+# From the body of a request and an answer of the right form to the body of the response.
+Exchange = Callable[[Body, str], Body]
 
 EXPORT, IMPORT = "export", "import"
 URL = "/v1/chat/completions"
@@ -221,3 +230,82 @@ def _completion(body: Body, text: str) -> Body:
     if body.get("logprobs"):
         choice["logprobs"] = {"content": [certain], "refusal": None}
     return {"id": "none", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
+
+
+# --- a file where the network would be
+
+
+def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
+    """The LM with `exchange` where its server would be. Nothing is sent or cached, and one thread does."""
+    lm = opened.lm.copy(engine=OfflineEngine(opened.lm, exchange), cache=False)
+    lm.price = None  # what a provider asks for a batch is not on LiteLLM's list
+    return replace(opened, lm=lm, threads=1)
+
+
+class OfflineEngine:
+    """What `dspy.LM(engine=...)` asks of an engine."""
+
+    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
+    supports_function_calling = False
+    supports_reasoning = False
+
+    def __init__(self, lm: LedgerLM, exchange: Exchange) -> None:
+        self.supports_response_schema = lm.supports_response_schema
+        self.supported_params = lm.supported_params
+        declared = lm.engine.providers if isinstance(lm.engine, Endpoint) else ()
+        known = LMRouter(RouterConfig(providers=declared)).resolve_openai_chat(lm.model)
+        self._model = f"{known.provider}:{known.model}"
+        self._wire = _Wire(exchange)
+        config = RouterConfig(providers=declared, api_keys={known.provider: "none"}, transport=self._wire)
+        self._router = LMRouter(config)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "OfflineEngine":
+        return self
+
+    def complete(self, request: Request) -> Response:
+        extensions = dict(request.config.extensions or {})
+        asked = extensions.pop("metadata", {})  # ours, and not for a server
+        self._wire.of_thread.stand_in = asked.get("stand_in", "")
+        sent = replace(request, model=self._model, config=replace(request.config, extensions=extensions or None))
+        return without_secrets(self._router.complete(sent), request.model, redact.environment())
+
+    def close(self) -> None:
+        self._router.close()
+
+
+class _Wire:
+    """What the engine takes for its transport."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self.of_thread = threading.local()  # a request and its transport share a thread
+
+    def stream(self, request: Any) -> "_Reply":
+        body = json.loads(request.body)
+        answer = self._exchange(body, self.of_thread.stand_in)
+        return _Reply(json.dumps(answer).encode())
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@dataclass
+class _Reply:
+    """A response with status 200, as far as the engine looks at it."""
+
+    body: bytes
+    status = 200
+    reason = "OK"
+    http_version = "HTTP/1.1"
+    headers = (("content-type", "application/json"),)
+
+    def read(self) -> bytes:
+        return self.body
+
+    def __enter__(self) -> "_Reply":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Nothing to give back."""

@@ -1,9 +1,10 @@
 """A command as a dry run: it runs as it is, with an LM that sends nothing, counts calls and tokens, and answers itself.
 
-The answers are the gold ones of labelled records, but for one in four, so that optimizers that learn from mistakes find
-some. Where gold is not known (records without labels, steps before the judgement, instructions that an optimizer has
-proposed) an answer of the right form is made up. A prompt that was counted once is not counted again, as the response
-cache would answer it. A token is taken for four bytes.
+The answers are the gold ones of labelled records, but for some, so that optimizers that learn from mistakes find them:
+half of them without demos and one in eight with some, so that a program with demos wins the race, as it mostly does,
+and what follows is counted with its longer prompts. Where gold is not known (records without labels, steps before the
+judgement, instructions that an optimizer has proposed) an answer of the right form is made up. A prompt that was
+counted once is not counted again, as the response cache would answer it. A token is taken for four bytes.
 """
 
 import json
@@ -28,7 +29,7 @@ from aisr.inference.embeddings import attach_embeddings
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
-from aisr.lm.embeddings import Embeddings, requests
+from aisr.lm.embeddings import BATCH, Embeddings
 from aisr.lm.prices import Price, usd
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
@@ -37,7 +38,7 @@ from aisr.programs.retrieval.retrievers import Embed
 from aisr.programs.text.tokens import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
-WRONG = 1 / 4  # share of the labelled records that are answered by a made-up answer
+WRONG, WRONG_WITH_DEMOS = 1 / 2, 1 / 8  # shares of the labelled records that are answered by a made-up answer
 FIRST_LABEL = 2 / 3  # share of the made-up labels that are the first one, mostly the faultless one
 MOST_NAMED = 3  # ids that a made-up answer names, and texts that it lists, at most
 PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
@@ -85,11 +86,16 @@ class DryRun:
                     self._gold[_key(program.judging.signature, row)] = row
 
     def answer(
-        self, signature: Any, inputs: Mapping[str, Any], constraints: Mapping[str, Any], draw: random.Random
+        self,
+        signature: Any,
+        inputs: Mapping[str, Any],
+        constraints: Mapping[str, Any],
+        wrong: float,
+        draw: random.Random,
     ) -> dict[str, Any]:
-        """A value of each output field. draw: of this prompt."""
+        """A value of each output field. wrong: how probably not the gold one; draw: of this prompt."""
         row = self._gold.get(_key(signature, inputs))
-        known: Any = {} if row is None or draw.random() < WRONG else row
+        known: Any = {} if row is None or draw.random() < wrong else row
         names = next((value for value in inputs.values() if isinstance(value, list)), [])
         values = {
             name: known[name]
@@ -109,15 +115,18 @@ class DryRun:
         else:
             self.ledger.from_cache()
 
-    def count_embedding(self, model: str, price: Price | None, texts: Iterable[str]) -> None:
-        """Enter the requests that embed these texts, as far as none did before."""
-        new = [text for text in dict.fromkeys(texts) if self._new(sha256(f"{model}\n{text}".encode()).digest())]
-        read = sum(map(tokens, new))
-        with self._lock:
-            self.embedded += read
-        for number in range(requests(len(new))):
-            usage = {"prompt_tokens": 0 if number else read}
+    def count_embedding(self, model: str, price: Price | None, texts: Sequence[str]) -> None:
+        """Enter the requests that embed these texts, or answers of the cache."""
+        once = list(dict.fromkeys(texts))
+        for begin in range(0, len(once), BATCH):
+            batch = once[begin : begin + BATCH]
+            if not self._new(sha256(repr((model, batch)).encode("utf-8", "replace")).digest()):
+                self.ledger.from_cache()
+                continue
+            usage = {"prompt_tokens": sum(map(tokens, batch))}
             self.ledger.sent(usage, usd(price, usage))
+            with self._lock:
+                self.embedded += usage["prompt_tokens"]
 
     def _new(self, prompt: bytes) -> bool:
         with self._lock:
@@ -147,7 +156,8 @@ class _CountingAdapter(dspy.Adapter):
         ]
         prompt = sha256(repr((lm.model, sampling, messages)).encode("utf-8", "replace")).digest()
         draw = random.Random(prompt)
-        values = self.run.answer(signature, inputs, metadata.get("constraints") or {}, draw)
+        wrong = WRONG_WITH_DEMOS if demos else WRONG
+        values = self.run.answer(signature, inputs, metadata.get("constraints") or {}, wrong, draw)
         read, written = sum(_tokens(message["content"]) for message in messages), 0
         if questions := metadata.get("questions"):  # a decision model reads them beside the text, and writes nothing
             asked = tokens(json.dumps([on_wire(one) for one in questions]))

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import dspy
 import numpy as np
@@ -211,13 +211,6 @@ class _Request:
         return self.function(texts)
 
 
-class Embeds(Protocol):
-    """What `attach_embeddings` takes."""
-
-    def of(self, model: str) -> Embed:
-        """What embeds with a model."""
-
-
 class Embeddings:
     """Where texts are embedded, whatever the model is.
 
@@ -234,7 +227,7 @@ class Embeddings:
         timeout: float | None = None,
     ) -> None:
         self.ledger = ledger or Ledger()
-        self._server = BoundedTransport(timeout, max_connections=max(threads, 8)) if address else None
+        self.address = address
         self.price = price
         self.threads = threads
         self.timeout = timeout or TIMEOUT
@@ -269,8 +262,3 @@ class Embeddings:
                 f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
             )
         return Embedder(model, self.address, self.ledger, price, self.threads, self.timeout, self.sends)
-
-
-def requests(texts: int) -> int:
-    """How many requests so many texts take."""
-    return -(-texts // BATCH)

@@ -1,9 +1,13 @@
-"""A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, and where it stands."""
+"""A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, where it stands, which part of the
+paper a paragraph belongs to, and what captions say."""
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from aisr.programs.text.sentences import sentences
 
 
 class Place(NamedTuple):
@@ -109,3 +113,60 @@ class Draft:
     works: Mapping[str, Work]
     unread: tuple[Unread, ...] = ()
     drawn: Mapping[str, Path] = field(default_factory=dict)
+
+
+# --- What part of a paper a paragraph stands in, by its outermost heading: where results are reported, or summed up.
+
+RESULTS = re.compile(
+    r"\b(?:results?|experiments?|experimental|evaluations?|findings|analys[ie]s|ablations?|performance|comparisons?)\b",
+    re.IGNORECASE,
+)
+SUMMARY = re.compile(
+    r"(?:\W|\d)*(?:abstract|introduction|summary|conclusions?|concluding remarks|executive summary|highlights)\b",
+    re.IGNORECASE,
+)
+DISCUSSION = re.compile(r"\b(?:discussion|conclusions?|outlook|limitations|implications|future work)\b", re.IGNORECASE)
+Part = Literal["body", "discussion", "summary"]
+
+
+def part_of(paragraph: Paragraph, has_headings: bool) -> Part:
+    """Whether results are told again there, and found nowhere first ("summary": abstract, introduction, conclusion),
+    are thought about ("discussion"), or may be reported ("body"). What stands below no heading in a paper that has some
+    is taken for its abstract."""
+    if not paragraph.headings:
+        return "summary" if has_headings else "body"
+    outermost = paragraph.headings[0]
+    if RESULTS.search(outermost):
+        return "body"
+    if SUMMARY.match(outermost):
+        return "summary"
+    return "discussion" if DISCUSSION.search(outermost) else "body"
+
+
+# --- Captions and notes of tables as sentences of the paper, each at its place, so that they can be judged like others.
+
+CAPTIONS = "Captions of tables"  # the heading that they stand below
+MOST_TABLES = 60
+
+
+def statements(caption: str, notes: str) -> list[str]:
+    """The sentences of a table's caption and of its notes, which are statements like any others."""
+    return [*sentences(caption), *sentences(notes)]
+
+
+def with_captions(draft: Draft) -> Draft:
+    """The draft with a paragraph for each table behind the others: the sentences of its caption and of its notes. One
+    that has them already stays as it is."""
+    if any(one.of is not None for one in draft.paragraphs):
+        return draft
+    tables = [one for one in draft.floats.values() if one.kind == "table" and one.rows][:MOST_TABLES]
+    return replace(draft, paragraphs=(*draft.paragraphs, *map(_paragraph, tables)))
+
+
+def _paragraph(one: Float) -> Paragraph:
+    caption = [Sentence(text, one.caption_at or one.place) for text in sentences(one.caption)]
+    notes = [Sentence(text, one.notes_at or one.place) for text in sentences(one.notes)]
+    found = [*caption, *notes] or [Sentence(one.name, one.place)]
+    if found[0].text != one.name:
+        found[0] = found[0]._replace(text=f"{one.name}: {found[0].text}")
+    return Paragraph(tuple(found), (CAPTIONS,), one.key)

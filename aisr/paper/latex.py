@@ -7,16 +7,14 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.paper.bibliography import by_author_year, citation, lettered
-from aisr.paper.citations import marks
+from aisr.paper.citations import by_author_year, citation, lettered, marks
 from aisr.paper.draft import Draft, Float, Paragraph, Work
 from aisr.paper.files import Files, main_file
 from aisr.paper.latex_body import Body
 from aisr.paper.latex_floats import Citation, Item, Parts, Reference, Table, finished, grid, key_of, marked, words
-from aisr.paper.latex_names import TABULARS, TEXTUAL
 from aisr.paper.latex_run import Target
-from aisr.paper.passages import Piece, paragraph
-from aisr.paper.references import by_name
+from aisr.paper.latex_tokens import TABULARS, TEXTUAL
+from aisr.paper.passages import Piece, by_name, paragraph
 from aisr.programs.errors import UserError
 
 NAMED = (

@@ -1,11 +1,14 @@
-r"""The body of a LaTeX paper, command by command: what is text, where it stands, and what it refers to."""
+"""The body of a LaTeX paper, command by command: what is text, where it stands, what it refers to, and what no reader
+sees."""
 
+import re
 from collections.abc import Callable
 
-from aisr.paper.latex_floats import words
-from aisr.paper.latex_hidden import is_tiny, is_white
-from aisr.paper.latex_marks import Marks
-from aisr.paper.latex_names import (
+from aisr.paper import citations
+from aisr.paper.latex_figures import Figures
+from aisr.paper.latex_floats import Citation, Reference, words
+from aisr.paper.latex_run import Target
+from aisr.paper.latex_tokens import (
     ARGUMENTS,
     BOLD,
     CODED,
@@ -16,15 +19,147 @@ from aisr.paper.latex_names import (
     LEVELS,
     LISTS,
     MATH,
+    PLAIN,
     REFERENCES,
     SKIPPED,
     SUBFLOATS,
     TABULARS,
     TEXTUAL,
+    Token,
+    plain,
+    split,
 )
-from aisr.paper.latex_run import Target
-from aisr.paper.latex_tokens import Token, plain
 from aisr.paper.passages import Piece
+
+# --- Text that LaTeX sets so that no reader sees it: in white, or smaller than any print.
+
+SMALLEST = 2.0  # points; footnotes have 8
+NUMBER = re.compile(r"\d{0,4}\.?\d{1,6}")
+MIXED = re.compile(r"white!(?:9\d|100)(?:\.\d{1,3})?(?:![\w.]{1,40})?")  # of xcolor: at least nine tenths white
+
+
+def is_white(model: str, said: str, known: frozenset[str] | set[str] = frozenset()) -> bool:
+    r"""Whether a colour is that of the paper. model, said: as in \color[rgb]{1,1,1} or \color{white}; known: names that
+    the paper gave to white."""
+    said = said.strip()
+    if not model:
+        return said.casefold() in ("white", *known) or said in known or MIXED.fullmatch(said) is not None
+    if model == "HTML":
+        return said.upper() == "FFFFFF"
+    values = [float(one) for one in NUMBER.findall(said)]
+    whites = {"rgb": [1.0] * 3, "RGB": [255.0] * 3, "gray": [1.0], "cmyk": [0.0] * 4}
+    return values == whites.get(model)
+
+
+def is_tiny(size: str) -> bool:
+    """Whether a font size is too small to read. size: as in \\fontsize{0.1pt}{1pt}, points where no unit is given."""
+    found = NUMBER.match(size.strip())
+    return found is not None and not size.strip().endswith(("cm", "mm", "in", "em")) and float(found[0]) < SMALLEST
+
+
+# --- References, citations, bibliographies, and small things in the text of a LaTeX paper.
+
+LENGTH = re.compile(
+    r"[-+]?\d*+\.?\d*+\s?(?:pt|em|ex|cm|mm|in|bp|pc|mu)?(?:\s(?:plus|minus)\s[-+]?[\d.]*+\s?[a-z]{0,5})*+"
+)
+
+
+class Marks(Figures):
+    """Reads references and citations."""
+
+    def _reference(self, token: Token) -> None:
+        self.stream.star()
+        labels = tuple(split(self.stream.word()))
+        self._refer(token, labels)
+
+    def _refer(self, token: Token, labels: tuple[str, ...]) -> None:
+        if self._reading or self._within:
+            self._items.append(Reference(token.text, labels, token.place))
+
+    def _reference_range(self, token: Token) -> None:
+        self.stream.star()
+        self._refer(token, (self.stream.word(), self.stream.word()))
+
+    def _hyperref(self, token: Token) -> None:
+        option = self.stream.option()
+        if option:
+            self._refer(token, (plain(option),))
+
+    def _citation(self, token: Token) -> None:
+        """One citation, or several of biblatex's \\cites."""
+        self.stream.star()
+        last = self._items[-1] if self._items else None
+        close = isinstance(last, Piece) and last.text[-1:] in (".", "!", "?") and not last.text.endswith("al.")
+        close &= token.text in IN_BRACKETS
+        while True:
+            first, second = self.stream.option(), self.stream.option()
+            if second is None:
+                first, second = None, first
+            keys = tuple(split(self.stream.word()))
+            before, after = (tuple(self._inline(one or (), token.place)) for one in (first, second))
+            if keys and (self._reading or self._within):
+                self._items.append(Citation(token.text, keys, token.place, before, after, close))
+            following = self.stream.peek() if token.text.endswith("cites") else None
+            if following is None or following.kind not in ("open", "bracket"):
+                return
+
+    def _bibliography(self, token: Token) -> None:
+        found = False
+        for name in split(self.stream.word()):
+            file = self.files.find(name, token.place, (".bib", ""))
+            text = self.files.text(file, token.place) if file is not None else None
+            if file is not None and text is not None:
+                found = True
+                self.works |= citations.bibtex(text, self.files.name(file), self.files)
+        made = self.main.with_suffix(".bbl").resolve()
+        if not found and made.is_relative_to(self.files.folder) and "\\bibitem" in self.files.again(made):
+            self.stream.open(made, token.place)
+
+    def _bibitem(self, token: Token) -> None:
+        label, key = plain(self.stream.option() or ()), self.stream.word()
+        found: list[Token] = []
+        while (one := self.stream.raw()) is not None:
+            if one.kind == "command" and one.text in ("bibitem", "end"):
+                self.stream.push([one])
+                break
+            found.append(one)
+        if key:
+            text = "".join("\\newblock " if one.text == "newblock" else one.source for one in found)
+            self.works[key] = citations.item(key, label, text)
+
+    def _superscript(self, token: Token) -> None:
+        said = words(one for one in self._inline(self.stream.argument(), token.place) if isinstance(one, Piece))
+        self._say(f"^{said}" if said.isdigit() else said, token.place)
+
+    def _skip_length(self, token: Token) -> None:
+        """Pass over the length behind TeX's own skips: `-0.6em plus 1fil`, or a command that stands for one."""
+        self.stream.blanks()
+        following = self.stream.raw()
+        if following is not None and following.kind == "text" and (found := LENGTH.match(following.text)):
+            rest = following.text[found.end() :]
+            self.stream.push([following._replace(text=rest)] if rest else [])
+        elif following is not None and not (following.kind == "command" and following.text in PLAIN):
+            self.stream.push([following])
+
+    def _xspace(self, token: Token) -> None:
+        following = self.stream.peek()
+        if (
+            following is not None
+            and following.kind == "text"
+            and (following.text[:1].isalnum() or following.text[:1] == "(")
+        ):
+            self._say(" ", token.place)
+
+    def _quoted(self, token: Token) -> None:
+        self.stream.star()
+        said = self._inline(self.stream.argument(), token.place)
+        self._items += [Piece("“", token.place), *said, Piece("”", token.place)]
+
+    def _joined(self, token: Token) -> None:
+        self._drop("so")
+        for number in range(JOINED[token.text]):
+            said = self._inline(self.stream.argument(), token.place)
+            self._items += [Piece(" ", token.place), *said] if number else said
 
 
 class Body(Marks):

@@ -5,14 +5,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from aisr.paper.bibliography import Cited
+from aisr.paper.citations import Cited
 from aisr.paper.draft import Place
 from aisr.paper.files import Files
 from aisr.paper.latex_floats import Item, Parts, Table, words
 from aisr.paper.latex_macros import Stream
-from aisr.paper.latex_names import BOLD_MATH, DROPPED, PLAIN
-from aisr.paper.latex_text import ACCENTS, FORMULA, accented, formula, symbol
-from aisr.paper.latex_tokens import Token, plain
+from aisr.paper.latex_tokens import ACCENTS, BOLD_MATH, DROPPED, FORMULA, PLAIN, Token, accented, formula, plain, symbol
 from aisr.paper.passages import Piece
 
 END = "\0"  # a command that no source can hold: the end of an argument that is read by itself

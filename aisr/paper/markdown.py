@@ -9,14 +9,12 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.paper.bibliography import DOI, YEAR, Cited, bibtex, by_author_year
-from aisr.paper.citations import marks
+from aisr.paper.citations import DOI, YEAR, Cited, bibtex, by_author_year, marks
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
 from aisr.paper.files import Files
 from aisr.paper.latex_floats import grid, marked, unmarked
-from aisr.paper.latex_text import formula
-from aisr.paper.passages import Piece, flat, paragraph
-from aisr.paper.references import by_name
+from aisr.paper.latex_tokens import formula
+from aisr.paper.passages import Piece, by_name, flat, paragraph
 from aisr.programs.errors import UserError
 
 MAX_CHARACTERS = 2**20

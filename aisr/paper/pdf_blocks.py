@@ -1,8 +1,9 @@
-"""Lines as headings, paragraphs, captions, footnotes and formulas; paragraphs joined over columns and pages."""
+"""Lines as headings, paragraphs, captions, footnotes and formulas; paragraphs joined over columns and pages, and filed
+under their sections."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -256,3 +257,143 @@ def _continues(before: Block, block: Block, behind_formula: bool, body: Type) ->
     if behind_formula:
         return body.indents or begins.islower()
     return body.indents and not _beside(last, first) and _full_right(last)
+
+
+# --- The text of a block in one line: words that were broken at the end of a line whole again.
+
+
+def vocabulary(lines: Iterable[Line]) -> Counter[str]:
+    """All words that are not broken off, for whoever asks how a broken one is written."""
+    words: Counter[str] = Counter()
+    for line in lines:
+        texts = [atom.text for atom in line.atoms]
+        whole = texts[:-1] if texts and texts[-1].endswith("-") else texts
+        words.update(text.strip(".,;:()[]\"“”'’!?").lower() for text in whole)
+    return words
+
+
+class Text(NamedTuple):
+    """A block's text in one line. pages: where in it each page begins; marks: where raised numbers stand."""
+
+    text: str
+    pages: tuple[tuple[int, int], ...]
+    marks: tuple[tuple[int, str], ...]
+
+    def page(self, place: int) -> int:
+        return [page for begin, page in self.pages if begin <= place][-1]
+
+
+def text_of(block: Block, words: Counter[str], skip: int = 0) -> Text:
+    """The text of a block, words that were broken at the end of a line whole again. skip: words left out in front."""
+    text = ""
+    pages: list[tuple[int, int]] = []
+    marks: list[tuple[int, str]] = []
+    for number, line in enumerate(block.lines):
+        atoms = line.atoms[skip:] if number == 0 else line.atoms
+        if number in block.formulas:
+            begins = atoms[0].text[:1] if atoms else ""
+            text += " [formula]" if begins.islower() else " [formula]."
+        for place, atom in enumerate(atoms):
+            if place == 0 and text.endswith("-") and number not in block.formulas:
+                text = _unbroken(text, atom.text, words)
+            elif text:
+                text += " "
+            if not pages or pages[-1][1] != line.page:
+                pages.append((len(text), line.page))
+            text += atom.text
+            marks += [(len(text), mark) for mark in atom.marks]
+    if len(block.lines) in block.formulas:
+        text += " [formula]."
+    return Text(text, tuple(pages) or ((0, block.lines[0].page),), tuple(marks))
+
+
+def _unbroken(text: str, rest: str, words: Counter[str]) -> str:
+    """A text that ends in a hyphen as it is to go on with the rest of the word."""
+    begin = text.rsplit(" ", 1)[-1].lstrip("(\"“‘['")
+    end = rest.rstrip(".,;:()[]\"“”'’!?")
+    closed, parted = words[(begin[:-1] + end).lower()], words[(begin + end).lower()]
+    is_word = end[:1].isalpha() and begin[-2:-1].isalpha() and "-" not in begin[:-1]
+    # A name begins behind a hyphen that is meant ("Smith-Jones"); small capitals go on small ("Night-jar").
+    return text[:-1] if is_word and parted <= closed and not end[:1].isupper() else text
+
+
+# --- How a PDF's blocks are divided: title, sections, list of references.
+
+ABSTRACT = re.compile(r"abstract\s?[—–:.-]+\s?", re.IGNORECASE)
+# Sections that have no floats of their own.
+END = re.compile(r"conclusion|limitation|ethic|acknowledg|references|bibliography", re.IGNORECASE)
+DEEPEST = 6  # the rank of a heading that its paragraph goes on behind; none is deeper
+
+
+def front(whole: Sequence[Block], stated: str) -> tuple[str, int]:
+    """The title, and how many blocks stand before the first section."""
+    first = [place for place, block in enumerate(whole) if block.lines[0].page == 1]
+    large = [
+        place for place in first if whole[place].kind is Kind.HEADING and not KNOWN.fullmatch(heading(whole[place])[0])
+    ]
+    top = max(large, key=lambda place: (whole[place].lines[0].size, -place), default=None)
+    others = [whole[place].lines[0].size for place in large if place != top]
+    if top is None or whole[top].lines[0].size <= max(others, default=0):
+        top = None  # as large as a section: a page of a longer work
+    for place in first[0 if top is None else top + 1 :]:
+        name, depth = heading(whole[place])
+        is_section = whole[place].kind is Kind.HEADING and (depth or KNOWN.fullmatch(name))
+        if is_section or (whole[place].kind is Kind.PARAGRAPH and ABSTRACT.match(whole[place].text)):
+            return _title(whole, top, stated), place
+    return _title(whole, top, stated), 0 if top is None else top + 1
+
+
+def _title(whole: Sequence[Block], top: int | None, stated: str) -> str:
+    return stated.strip() if top is None else " ".join(whole[top].text.split())
+
+
+def without_references(text: Sequence[Block]) -> tuple[list[Block], list[Line]]:
+    """The blocks without the list of references, and its lines."""
+    begin = next(
+        (p for p, b in enumerate(text) if b.kind is Kind.HEADING and REFERENCES.fullmatch(heading(b)[0])), None
+    )
+    if begin is None:
+        return list(text), []
+    size = text[begin].lines[0].size - 0.3
+    end = begin + 1
+    while end < len(text) and not (text[end].kind is Kind.HEADING and text[end].lines[0].size >= size):
+        end += 1
+    listed = [block for block in text[begin + 1 : end] if block.kind not in (Kind.CAPTION, Kind.HEADING)]
+    captions = [block for block in text[begin + 1 : end] if block.kind is Kind.CAPTION]
+    return [*text[:begin], *captions, *text[end:]], [line for block in listed for line in block.lines]
+
+
+class Headings:
+    """The headings that stand above what comes next."""
+
+    def __init__(self, text: Sequence[Block]) -> None:
+        self._open: list[tuple[int, str]] = []
+        self._ranks: dict[float, int] = {}
+        sizes: set[float] = set()
+        for block in text:
+            if block.kind is Kind.HEADING:
+                depth = heading(block)[1]
+                sizes.add(block.lines[0].size)
+                if depth:
+                    self._ranks.setdefault(block.lines[0].size, depth)
+        for place, size in enumerate(sorted(sizes, reverse=True), start=1):
+            self._ranks.setdefault(size, place)
+
+    def add(self, block: Block, words: Counter[str]) -> None:
+        name, depth = heading(block._replace(lines=block.lines))
+        text = heading_text(block, words)
+        rank = depth or (1 if KNOWN.fullmatch(name) else self._ranks[block.lines[0].size])
+        self.put(text, rank)
+
+    def put(self, text: str, rank: int) -> None:
+        rank = min(rank, DEEPEST)
+        self._open = [one for one in self._open if one[0] < rank] + [(rank, text)]
+
+    def now(self) -> tuple[str, ...]:
+        return tuple(text for _, text in self._open)
+
+
+def heading_text(block: Block, words: Counter[str]) -> str:
+    """A heading without its number."""
+    whole = text_of(block, words).text
+    return whole[len(block.text) - len(heading(block)[0]) :].strip() if heading(block)[1] else whole

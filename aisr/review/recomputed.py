@@ -6,9 +6,8 @@ from enum import StrEnum
 
 from aisr.arithmetic.facts import MEANINGS, Fact
 from aisr.arithmetic.recompute import Recomputed, reach, recomputed
-from aisr.paper.captions import with_captions
-from aisr.paper.draft import Draft, Float
-from aisr.paper.quotes import misquotes
+from aisr.paper.cited_claims import misquotes
+from aisr.paper.draft import Draft, Float, with_captions
 from aisr.review.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
 
 NO_LM = "none"  # what stands for a language model where none is asked

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 from aisr.arithmetic.grid import Grid, mentions
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.base.digests import of_text
-from aisr.paper.captions import statements
 from aisr.paper.citations import marks
-from aisr.paper.draft import Float, Sentence
+from aisr.paper.draft import Float, Sentence, statements
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record

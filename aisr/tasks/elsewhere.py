@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from aisr.arithmetic.grid import Grid, grids, mentions
 from aisr.arithmetic.numbers import in_text
-from aisr.paper.captions import MOST_TABLES
-from aisr.paper.draft import Draft, Float, Sentence
-from aisr.paper.sections import part_of
+from aisr.paper.draft import MOST_TABLES, Draft, Float, Sentence, part_of
 from aisr.programs.retrieval.retrievers import bm25, fused, names_and_numbers, order, stemmed
 from aisr.tasks.check import bare, numbers
 

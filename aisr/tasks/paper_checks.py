@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aisr.paper.captions import statements
 from aisr.paper.cited_claims import claims
-from aisr.paper.draft import Draft, Float, Paragraph, Sentence
-from aisr.paper.sections import RESULTS
+from aisr.paper.draft import RESULTS, Draft, Float, Paragraph, Sentence, statements
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record

@@ -23,9 +23,6 @@ from aisr.base import redact
 from aisr.base.files import BadArtifact
 from aisr.base.text import percent
 from aisr.programs.errors import UserError
-from aisr.report.records import FILE as RECORDS_FILE
-from aisr.report.records import Records
-from aisr.report.records import read as read_records
 from aisr.tasks.task import Task
 from aisr.tracking import runs
 from aisr.tracking.model_uri import EXPECTED, MODEL_SCHEME
@@ -94,17 +91,6 @@ def manifest(root: Path, uri: str) -> Manifest:
     with reading(root) as store, tempfile.TemporaryDirectory() as folder:
         found = _version(store, uri)
         return parse_manifest(store.file_of_run(found.run_id, "artifact/manifest.json", Path(folder)))
-
-
-def dev_records(program: str, root: Path) -> Records:
-    """What the compile of a program, of a folder or of `models:/…`, left of its dev records. Raises `NoRecords`,
-    `BadArtifact` and `NoStore`."""
-    if not program.startswith(MODEL_SCHEME):
-        return read_records(Path(program))
-    with reading(root) as store, tempfile.TemporaryDirectory() as folder:
-        found = _version(store, program)
-        fetched = store.file_of_run(found.run_id, f"{runs.FILES[runs.COMPILE]}/{RECORDS_FILE}", Path(folder))
-        return read_records(fetched.parent)
 
 
 def on_test(root: Path, uri: str) -> OnTest | None:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from aisr.arithmetic.grid import Grid, Mention, grids, is_mean, is_total, mentions
 from aisr.arithmetic.numbers import Number, in_text
 from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed, refers
-from aisr.paper.captions import MOST_TABLES
-from aisr.paper.draft import Draft
+from aisr.paper.draft import MOST_TABLES, Draft
 from aisr.programs.decision.cues import Cue, causes, quantifiers
 from benchmarks.injected_errors.supported import Order, Told, cells_of, differences, gives, holds_number, orders, told
 

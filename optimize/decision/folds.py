@@ -1,22 +1,25 @@
 """What a decision layer is fitted on: judged records of train and dev, as arrays, in folds that share nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.inference.judge import Outcome
+from aisr.inference.judge import Outcome, judge_all
+from aisr.lm.client import OpenLM
 from aisr.metrics.judgements import Gold
-from aisr.optimize.datasets.examples import Labelled
+from aisr.optimize.datasets.apart import grouped, in_prompt
+from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.datasets.split import fold_of
 from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
 from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, LM, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
+from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
-from aisr.tasks.task import Judgements
+from aisr.tasks.task import Judgements, Task
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed
@@ -125,3 +128,18 @@ def _evidence_right(
     else:
         return None
     return np.array(right, dtype=np.bool_)
+
+
+def opinions(
+    task: Task, program: Program, rows: Sequence[Labelled], lm: OpenLM, done: Callable[[], None]
+) -> list[Judged]:
+    """The judgements of a program, without its decision layer, on records that it can be asked fairly.
+
+    Left out are records that share something with a demo of a prompt, since the LM has read their answer or one much
+    like it, and those that fail.
+    """
+    group = grouped(rows)
+    read = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
+    fair = [row for key, row in zip(group, rows, strict=True) if key not in read]
+    outcomes = judge_all(task, without_layer(program), examples(fair), lm, done)
+    return [Judged(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]

@@ -1,8 +1,10 @@
 """One compile, from examples to a saved artifact: baseline, optimizer, champion, test, manifest."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import dspy
@@ -13,20 +15,20 @@ from aisr.artifact import prompt_page
 from aisr.artifact.manifest import Manifest
 from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
-from aisr.base.files import as_json
+from aisr.base.files import as_json, read_json, write_whole
+from aisr.base.identity import difference
 from aisr.inference.evaluate import Result, check_any, measure
+from aisr.inference.images import digest_shown
 from aisr.inference.judge import judge_all
 from aisr.inference.suits import check_suits
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
-from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import Fitted, fit
-from aisr.optimize.experiment.claim import claimed, identity
-from aisr.optimize.experiment.evidence import name_evidence
+from aisr.optimize.decision.folds import opinions
 from aisr.optimize.experiment.manifest import manifest, report
 from aisr.optimize.experiment.plan import Plan, Watcher
-from aisr.optimize.experiment.prepared import learnable, prepared, student_of
+from aisr.optimize.experiment.prepared import learnable, name_evidence, prepared, records_of, student_of
 from aisr.optimize.search.champion import Choice, Tested, check_price, choose
 from aisr.optimize.search.compilation import Candidate, Compilation
 from aisr.optimize.search.objective import Objective, gradient_records, objective
@@ -53,7 +55,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     Raises UserError where a split has no labelled records, and `BadLine` for a bad record.
     """
     began = time.monotonic()
-    student = student_of(plan, lm, lm.embeddings)
+    student = student_of(plan, lm)
     check_suits(student, lm)
     watcher.stage("reading the records")
     evidence, rows = prepared(plan, student, lm, watcher.stage)
@@ -239,3 +241,49 @@ def _test(
     if len(results) == 1:
         return Tested(results[0], None, None)
     return Tested(results[0], results[1], results[0].gain(results[1]))
+
+
+CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
+
+
+def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:
+    """What makes a compile this one."""
+    records = chain.from_iterable(records_of(plan, name) for name in plan.data)
+    return {
+        "task": plan.task.name,
+        "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
+        "program": digests.of_text(program_text(plan.task, student)),
+        "lm": lm.identity,
+        "teacher": teacher.identity,
+        "limits": str(plan.limits),
+        "decision layer": str(plan.decide),
+        **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
+        **({"corrections": digests.of_file(plan.corrected.file)} if plan.corrected else {}),
+        **digest_shown(student, plan.gallery, (path for record in records for path in record.img_paths)),
+    }
+
+
+@contextmanager
+def claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
+    """Take a name for a compile, and give it back where nothing comes of the block: an address or a model that was
+    mistyped must not keep the right one out.
+
+    The same compile may take it again: what it sent before comes from the cache. Raises UserError where another has
+    it.
+    """
+    claim = folder / CLAIM
+    known = claim.exists()
+    other = difference(read_json(claim), identity) if known else None
+    if other:
+        raise UserError(
+            f"{folder} was begun with another {other}; choose another --name, or remove the folder to start anew"
+        )
+    write_whole(claim, as_json(identity))
+    try:
+        yield
+    except BaseException:
+        if not known:
+            claim.unlink()
+            with suppress(OSError):  # there was something else in it
+                folder.rmdir()
+        raise

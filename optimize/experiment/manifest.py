@@ -25,8 +25,8 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.datasets.leakage import RULE, Leak
 from aisr.optimize.decision.fit import Fitted
-from aisr.optimize.experiment.evidence import Evidence
 from aisr.optimize.experiment.plan import Plan
+from aisr.optimize.experiment.prepared import Evidence
 from aisr.optimize.search.champion import Choice, Tested
 from aisr.programs.judges.contract import Program, named_by
 

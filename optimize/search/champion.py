@@ -11,7 +11,7 @@ from aisr.inference.dry_run import spend_of
 from aisr.inference.evaluate import Result, groups_of, result, scored
 from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import Interval, difference_interval, nested, rungs, survivors
+from aisr.metrics.confidence import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
@@ -20,7 +20,6 @@ from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
-WIDTH = 3.92  # standard errors that a 95 % interval spans
 SAMPLE = 20  # records of dev whose prompts are rendered to tell a price
 
 
@@ -136,8 +135,8 @@ def choose(
 
 def _surely_better(contender: Contender, other: Contender) -> bool:
     """Whether its paired gain on dev is above one standard error."""
-    gain = contender.dev.gain(other.dev)
-    return gain.value > (gain.high - gain.low) / WIDTH
+    scores, before = contender.dev.scores, other.dev.scores
+    return value(scores) - value(before) > difference_error(scores, before, contender.dev.group)
 
 
 def worth(contender: Contender) -> float:

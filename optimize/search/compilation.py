@@ -1,8 +1,9 @@
 """What an optimizer works on: the program, the records, the settings, and who is asked."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import dspy
@@ -11,6 +12,7 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.search.demos import affordable, balanced
 from aisr.optimize.search.objective import Objective
 from aisr.programs.asking.stated import complete
+from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.knn_demos import MARKS
 from aisr.programs.vision.content_parts import is_harmless
@@ -108,3 +110,31 @@ def identity(program: Program) -> str:
     """What tells a program from others: its options, instructions and demos."""
     predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
     return str((program.options, predictors))
+
+
+# More demos are not longer ones: each may take 750 tokens. SIMBA's calls grow with the square of the candidates, which
+# is what keeps "heavy" at eight.
+BUDGETS: Mapping[str, Settings] = MappingProxyType(
+    {
+        "light": Settings(demos=4, demo_tokens=3000, candidates=2),
+        "medium": Settings(demos=4, demo_tokens=3000, candidates=4),
+        "heavy": Settings(demos=8, demo_tokens=6000, candidates=8),
+    }
+)
+USUAL = "medium"
+
+
+def settings(
+    budget: str,
+    seed: int,
+    demos: int | None = None,
+    demo_tokens: int | None = None,
+    candidates: int | None = None,
+    max_usd_per_1000: float | None = None,
+) -> Settings:
+    """The settings of a budget, but for what is said besides. Raises UserError for no budget."""
+    if budget not in BUDGETS:
+        raise UserError(f"--budget {budget!r}; one of: {', '.join(BUDGETS)}")
+    said = {"demos": demos, "demo_tokens": demo_tokens, "candidates": candidates}
+    given = {name: value for name, value in said.items() if value is not None}
+    return replace(BUDGETS[budget], **given, seed=seed, max_usd_per_1000=max_usd_per_1000)

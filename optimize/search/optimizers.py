@@ -28,8 +28,10 @@ def labeled(work: Compilation) -> list[Program]:
 
 
 def knn(work: Compilation) -> list[Program]:
-    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it."""
-    return [nearest.program(work.task, work.student, nearest_rows(work), work.settings.demos, "words")]
+    """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
+    and vectors. The race on dev compares the two."""
+    rows = nearest_rows(work)
+    return [nearest.program(work.task, work.student, rows, work.settings.demos, way) for way in nearest.WAYS]
 
 
 def bootstrap(work: Compilation) -> list[Program]:

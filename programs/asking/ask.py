@@ -24,7 +24,6 @@ Check = Callable[[dspy.Prediction], str | None]
 TOP_LOGPROBS = 20  # the most that OpenAI's API gives
 MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
 NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
-CORRECTION_TOKENS = 400  # what a complaint adds to a prompt, at most, with the words around it
 
 
 class UnusableAnswer(ValueError):
@@ -161,7 +160,7 @@ def _record_keys(predict: dspy.Predict) -> list[str]:
 
 
 def _asks_once(predict: dspy.Predict) -> bool:
-    """Whether the engine writes questions down, or knows only the answers to those (`aisr/lm/offline.py`)."""
+    """Whether the engine writes questions down, or knows only the answers to those (`aisr/inference/batch_api.py`)."""
     return bool(getattr(_engine(predict), "asks_once", False))
 
 

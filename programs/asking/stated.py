@@ -33,13 +33,6 @@ def asked(labels: Sequence[str], slots: str = "") -> str:
     return slots + FORM.format(example=f"70, {labels[1]} 20")
 
 
-def as_stated(label: str, chances: Sequence[float], labels: Sequence[str]) -> str:
-    """Chances as a model would state them beside a label: its percent, the likeliest other label and that one's."""
-    of = dict(zip(labels, chances, strict=True))
-    other = max((name for name in labels if name != label), key=of.__getitem__)
-    return f"{100 * of[label]:.0f}, {other} {100 * of[other]:.0f}"
-
-
 def stating(
     signature: type[dspy.Signature], labels: Sequence[str], place: int = -1, slots: str = ""
 ) -> type[dspy.Signature]:

@@ -96,18 +96,6 @@ class AveritecJudge(LabelJudge, Ranking):
         """All passage ids, best first, by the claim alone."""
         return rank(claim, passages, self.match)
 
-    def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
-        """The calls that are made for an example before it is judged, with answers of the usual length."""
-        usual = [f"What is known about the claim that {example.claim}"] * self.given.questions
-        answer = {"question": example.claim, "answer": " ".join(["answered"] * 60), "source": "D1.1"}
-        row = example.copy(questions=usual, pairs=[answer] * MOST_PAIRS)
-        return [*([(self.ask, row)] if self.given.questions else []), (self.find, row)]
-
-    def embeds(self, example: dspy.Example) -> list[list[str]]:
-        """What the retriever's model is asked to embed as an example is judged, a list a request: each question, of the
-        usual length."""
-        return [[f"What is known about the claim that {example.claim}"]] * self.given.questions
-
     def steps(
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
     ) -> Steps[dspy.Prediction]:

@@ -16,7 +16,7 @@ from aisr.programs.judges.options import SearchOptions
 from aisr.programs.judges.searching import Searching
 from aisr.programs.records.context24_figures import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from aisr.programs.retrieval.element_ranking import DEFAULT, Strategy, documents, paper_of, ranked
-from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.excerpts import excerpt
 from aisr.programs.retrieval.retrievers import DEFAULT as RETRIEVER
 from aisr.programs.retrieval.retrievers import matcher
 from aisr.programs.signatures.context24_figures import RankElements

@@ -67,13 +67,6 @@ class Program(Protocol):
     def lessons(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, made for teaching where a labelled record as it stands teaches badly."""
 
-    def rows_before(self, example: dspy.Example) -> list[tuple[Any, dspy.Example]]:
-        """The calls that are made for an example before it is judged, with answers of the usual length."""
-
-    def longer_by(self, example: dspy.Example) -> int:
-        """Tokens by which the judging prompt of an example may be longer than its demo row, beside what the answers
-        before it add."""
-
 
 class ChoosingProgram(Program, Protocol):
     """A program that can choose the demos of each record. near: which."""

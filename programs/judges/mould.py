@@ -75,15 +75,6 @@ class Judge(dspy.Module):
         """The same: a record as it stands is short, and teaches."""
         return self.demo_rows(example)
 
-    def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
-        """The calls that are made for an example before it is judged, with answers of the usual length: none."""
-        return []
-
-    def longer_by(self, example: dspy.Example) -> int:
-        """Tokens by which the judging prompt of an example may be longer than its demo row, beside what the answers
-        before it add: none."""
-        return 0
-
     def forward(self, **inputs: Any) -> dspy.Prediction:
         """What `steps` come to. An input `failure` is why a record could not be prepared, and fails it without a
         question. Raises `UnusableAnswer`."""

@@ -18,7 +18,7 @@ from aisr.programs.records.track2 import Citation, Track2Record
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.content import able_to_decide
 from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete
-from aisr.programs.retrieval.lesson import BRIEF, LONG, lesson
+from aisr.programs.retrieval.excerpts import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.retrieval.quotes import closest, paragraphs_shown, quoted
 from aisr.programs.retrieval.rerank import Reranker, check_depth
@@ -26,7 +26,6 @@ from aisr.programs.retrieval.retrievers import bm25
 from aisr.programs.signatures.track2 import signature_of
 from aisr.programs.text.sanitize import item, plain
 from aisr.programs.text.table import item_with_rows
-from aisr.programs.text.tokens import tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,25 +149,6 @@ class Track2Judge(LabelJudge, Ranking):
     def lessons(self, example: dspy.Example) -> list[dspy.Example]:
         """The same with gold evidence and the hardest distractors alone: short, and never without what decided."""
         return [example.copy(**example.lesson)]
-
-    def rows_before(self, example: dspy.Example) -> list[tuple[dspy.Predict, dspy.Example]]:
-        """The calls that are made for an example before it is judged, with answers of the usual length."""
-        if not self.given.rerank:
-            return []
-        row = dspy.Example(
-            passages=self.reranker.passages(example.claim, example.paper, example.ranking),
-            claim=example.claim,
-            ranked_ids=example.ranking[: self.given.rerank],
-        )
-        return [(self.reranker.order, row)]
-
-    def longer_by(self, example: dspy.Example) -> int:
-        """Tokens by which the judging prompt of an example may be longer than its demo row: reranked, other paragraphs
-        may fill the budget better, by one paragraph at most."""
-        if not self.given.rerank:
-            return 0
-        most = max(self.context_tokens, paper_passages.LEAST)
-        return min(max(map(tokens, example.paper.values())), most)
 
     def steps(
         self,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.content import bare, heading, without_content
-from aisr.programs.retrieval.cut import within
+from aisr.programs.retrieval.excerpts import within
 from aisr.programs.retrieval.retrievers import Matcher, bm25, order
 from aisr.programs.retrieval.summaries import summaries
 from aisr.programs.text.table import flat

@@ -9,7 +9,7 @@ from aisr.programs.asking.ask import asking, unknown_names
 from aisr.programs.asking.steps import Steps, run
 from aisr.programs.errors import UserError
 from aisr.programs.questions import Each
-from aisr.programs.retrieval.cut import within
+from aisr.programs.retrieval.excerpts import within
 from aisr.programs.retrieval.passages import USUAL as MOST
 from aisr.programs.text.sanitize import plain
 

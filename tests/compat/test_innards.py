@@ -1,27 +1,21 @@
 """Insides of other packages: each is there, does what is needed of it, and is named in one place alone."""
 
 import ast
-import contextlib
 import inspect
-import io
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import dspy
-import mlflow
 import pytest
-from dspy._vendor.lm15.transports import _http11
 from packaging.requirements import Requirement
 from packaging.version import Version
 
 from aisr.compat import private, versions
-from aisr.programs.judges.track1 import Track1Judge
 from support.paths import ROOT
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")

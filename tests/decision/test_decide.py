@@ -18,9 +18,8 @@ from aisr.metrics.judgements import Gold
 from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.datasets.examples import row_of
 from aisr.optimize.decision import rule as rule_fit
-from aisr.optimize.decision.collect import opinions
 from aisr.optimize.decision.fit import BOTH, WEIGHTS, fit
-from aisr.optimize.decision.folds import Judged, Material, gather
+from aisr.optimize.decision.folds import Judged, Material, gather, opinions
 from aisr.optimize.decision.priors import count, fit_cues, fit_wording
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.decision.cues import CUES

@@ -15,8 +15,8 @@ from aisr.artifact.program_file import parse, program_text
 from aisr.artifact.prompt_page import as_markdown
 from aisr.base.files import BadArtifact
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
-from aisr.optimize.evidence.unseen import Unseen
 from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.experiment.prepared import Unseen
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.evidence_ranker import (

@@ -174,7 +174,7 @@ def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:
 
 
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
-    assert student_of(plan(tmp_path), lm, lm.embeddings).judging.signature.instructions == BRIEF
+    assert student_of(plan(tmp_path), lm).judging.signature.instructions == BRIEF
 
 
 def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:

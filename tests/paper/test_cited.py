@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper import cited
-from aisr.paper.cited import Cited
-from aisr.paper.cited_jats import DEEPEST, article
+from aisr.paper.cited import DEEPEST, Cited, article
 from aisr.paper.draft import Work
 from aisr.programs.errors import UserError
 from support import growth

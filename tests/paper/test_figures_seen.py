@@ -7,8 +7,7 @@ from PIL import Image
 
 from aisr.paper import pdf
 from aisr.paper.draft import Draft
-from aisr.paper.drawing import LIMITS, Limits, draw
-from aisr.paper.figures import with_figures
+from aisr.paper.drawing import LIMITS, Limits, draw, with_figures
 from aisr.paper.latex import read
 from aisr.tasks.paper_checks import checks
 from support.pdfs import MIB, column, first_free, forms_in_forms, picture, text, write

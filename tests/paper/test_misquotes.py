@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.paper.quotes import misquotes, quotes
+from aisr.paper.cited_claims import misquotes, quotes
 from aisr.programs.text.loose_match import stretch
 from support.drafts import draft
 

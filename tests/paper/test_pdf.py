@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft, Work
-from aisr.paper.pdf import read
-from aisr.paper.pdf_works import works
+from aisr.paper.pdf import read, works
 from support.pdfs import WIDTH, column, picture, rule, text, write
 
 LEFT = [

@@ -2,11 +2,10 @@
 
 import pytest
 
-from aisr.paper.author_year import People, Works
-from aisr.paper.citations import marks, without
+from aisr.paper.citations import People, Works, marks, without
 from aisr.paper.cited_claims import claims
 from aisr.paper.draft import Float, Place
-from aisr.paper.references import floats_named, names
+from aisr.paper.passages import floats_named, names
 
 
 @pytest.mark.parametrize(

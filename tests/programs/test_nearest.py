@@ -44,7 +44,7 @@ def knn(task: Task, **options: Any) -> tuple[Candidate, OpenLM, list[Any]]:
     lm = scripted.scripted(scripted.right)
     work = Compilation(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
     candidates = compile_candidates("knn", work, [Candidate("uncompiled", student)])
-    assert [name for name, _ in candidates] == ["uncompiled", "knn 1"]
+    assert [name for name, _ in candidates] == ["uncompiled", "knn 1", "knn 2"]
     return candidates[1], lm, given[8:]
 
 
@@ -123,7 +123,7 @@ def test_knn_marks_its_demos_and_what_is_saved_keeps_the_marks() -> None:
     lm = scripted.scripted(scripted.right)
     sources = [k // 4 for k in range(8)]
     work = Compilation(TRACK1, student, train, [], lambda: None, Settings(demos=2), lm, lm, print, sources)  # type: ignore[arg-type, return-value]
-    ((_, program),) = compile_candidates("knn", work, [])
+    ((_, program), _) = compile_candidates("knn", work, [])
     loaded = parse(program_text(TRACK1, program), "a test").program
     assert [demo[SOURCE] for demo in loaded.predictors()[0].demos] == [k // 4 for k in range(8)]
     judge_all(TRACK1, loaded, train[:1], lm)

@@ -7,7 +7,7 @@ import pytest
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.lesson import excerpt
+from aisr.programs.retrieval.excerpts import excerpt
 from aisr.programs.retrieval.passages import WHOLE
 from aisr.programs.retrieval.quotes import paragraphs_shown
 from aisr.programs.text.table import item_with_rows, rows_of

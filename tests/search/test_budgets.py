@@ -2,8 +2,7 @@
 
 import pytest
 
-from aisr.optimize.search.budgets import settings
-from aisr.optimize.search.compilation import Settings
+from aisr.optimize.search.compilation import Settings, settings
 
 
 def test_what_is_said_besides_overrides_the_budget() -> None:

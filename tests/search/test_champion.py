@@ -1,5 +1,7 @@
 """The champion is chosen by the official score on dev, whatever an optimizer's own mean says."""
 
+import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 import dspy
@@ -12,7 +14,7 @@ from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
 from aisr.optimize.search.compilation import Candidate
-from aisr.optimize.search.objective import objective
+from aisr.optimize.search.objective import gradient_records, objective
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -147,3 +149,42 @@ def test_feedback_says_what_was_wrong(task: Task, record: Any, answer: dict[str,
     found = metric.with_feedback(program.prepare(record), dspy.Prediction(**answer))
     assert said in found.feedback
     assert found.score == metric(program.prepare(record), dspy.Prediction(**answer))
+
+
+@pytest.mark.parametrize(("later", "champion"), [("14 but 3", "first"), ("20 but 0", "later")])
+def test_a_later_program_replaces_the_champion_so_far_only_with_a_sure_gain(later: str, champion: str) -> None:
+    """Two records more and one less of twenty are less than a standard error; five more are more."""
+
+    def below(request: Any) -> str:
+        most = re.search(r"below (\d+) but (\d+)", wording(request))
+        number = re.search(r"Row (\d+)", question(request))
+        assert most
+        assert number
+        able = int(number[1]) < int(most[1]) and number[1] != most[2]
+        return right(request) if able else flat(request)
+
+    def dev(programs: Sequence[Candidate]) -> list[dspy.Example]:
+        records = [claim("Contradiction" if k % 2 else "Supported", number=k) for k in range(20)]
+        return [programs[0].program.prepare(record) for record in records]
+
+    candidates = [
+        Candidate(name, instructed(TRACK1, f"Right below {most}, else flat."))
+        for name, most in (("uncompiled", "0 but 0"), ("first", "10 but 0"), ("later", later))
+    ]
+    lm = scripted(below)
+    so_far = choose(TRACK1, candidates[:2], dev(candidates), lm).champion
+    assert so_far.name == "first"
+    choice = choose(TRACK1, candidates, dev(candidates), lm, so_far=so_far)
+    assert choice.champion.name == champion
+    assert (choice.doubtful and choice.doubtful.name) == (None if champion == "later" else "later")
+    assert choose(TRACK1, candidates, dev(candidates), lm).champion.name == "later"  # as one race it is the best
+
+
+def test_the_gradient_is_told_from_a_hundred_records_and_all_rare_labels() -> None:
+    program = TRACK1.build({})
+    rare = {7: "Unsupported Entity", 150: "Unsupported Entity", 299: "Contradiction"}
+    train = [program.prepare(claim(rare.get(k, "Supported"), "Supported", number=k)) for k in range(300)]
+    chosen = gradient_records(TRACK1, train, seed=0)
+    assert 100 <= len(chosen) <= 103
+    assert {labels[0][0] for labels in (example.gold for example in chosen)} == {"Supported", *rare.values()}
+    assert gradient_records(TRACK1, train[:50], seed=0) == train[:50]

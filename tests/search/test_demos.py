@@ -14,7 +14,7 @@ from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.lesson import DISTRACTORS, USUAL, excerpt, lesson
+from aisr.programs.retrieval.excerpts import DISTRACTORS, USUAL, excerpt, lesson
 from aisr.programs.retrieval.passages import WHOLE
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

@@ -15,7 +15,7 @@ from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.metrics.scores import Scores
 from aisr.optimize.datasets.examples import labelled
-from aisr.optimize.decision.collect import opinions
+from aisr.optimize.decision.folds import opinions
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
@@ -162,3 +162,11 @@ def test_the_command_refuses_a_price_that_nothing_can_hold_before_it_asks(
     shown = (tmp_path / "track1" / "knn" / "PROMPT.md").read_text()
     chosen = "knn 1" in done.out.partition("champion:")[2].splitlines()[0]
     assert chosen == ("of which the 4 nearest to a record are shown, by words" in shown)
+
+
+@pytest.mark.usefixtures("few")
+def test_they_are_the_default_search_where_train_has_a_few_hundred_records(tmp_path: Path) -> None:
+    train = planned(tmp_path / "data").data["train"]
+    assert nearest.usual_search(TRACK1, train, None, 4) == ["knn"]
+    assert nearest.usual_search(TRACK1, train, 7, 4) == ["random-search"]
+    assert nearest.usual_search(TRACK1, train, None, 0) == ["random-search"]

@@ -8,7 +8,7 @@ import pytest
 from aisr.inference.judge import judge_all
 from aisr.optimize.datasets.apart import in_prompt
 from aisr.optimize.datasets.examples import row_of
-from aisr.optimize.decision.collect import opinions
+from aisr.optimize.decision.folds import opinions
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Work
-from aisr.paper.references import by_name, floats_named
+from aisr.paper.passages import by_name, floats_named
 
 SITES = """
 Detector | Bog | Bog | Heath | Heath

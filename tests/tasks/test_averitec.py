@@ -79,7 +79,7 @@ def test_the_walk(
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", server.url)
     served = open_store(artifacts).pyfunc.load_model("models:/aisr-averitec@champion").predict(rows_of(inputs))
-    assert served == rows_of(out)
+    assert served == [{key: value for key, value in row.items() if key != "probabilities"} for row in rows_of(out)]
     scored = aisr("score", data / "test.jsonl", out, *at, "--output", tmp_path / "score.json")
     assert scored.code == 0, scored.err
     assert json.loads((tmp_path / "score.json").read_text())["score"] == pytest.approx(scores["test"]["score"])
@@ -158,15 +158,6 @@ def test_the_sample_can_be_answered_from_its_documents() -> None:
         pages = {page.url for page in record.documents or ()}
         assert record.gold is not None
         assert {answer.source_url for asked in record.gold.questions for answer in asked.answers} <= pages
-
-
-def test_planted_edits_are_refused(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
-    refused = aisr(
-        "compile", "--task", "averitec", "--optimizer", "labeled", "--augment", 3, "--lm", "openai/local",
-        "--api-base", server.url, "--artifacts", artifacts, "--data", SAMPLE,
-    )  # fmt: skip
-    assert refused.code == 2
-    assert "no rules to plant errors by" in refused.err
 
 
 def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from aisr.checker.reading import read_paper
-from aisr.paper.captions import CAPTIONS, with_captions
-from aisr.paper.draft import Draft, Float
+from aisr.paper.draft import CAPTIONS, Draft, Float, with_captions
 from aisr.programs.records.track1 import Track1Record
 from aisr.review.recomputed import without_lm
 from aisr.tasks.check import Check

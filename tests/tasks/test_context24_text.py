@@ -61,7 +61,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
     saved = json.loads((folder / "program.json").read_text())
     assert len(saved["state"]["ground"]["demos"]) == 2
-    assert saved["learnt"]["LM"]["weights"]
+    assert saved["learnt"]["weights"]
 
     evaluated = aisr("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
     assert evaluated.code == 0, evaluated.err
@@ -84,7 +84,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     assert set(json.loads(packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
 
     inspected = aisr("inspect", *at, "--program", folder, "--artifacts", artifacts)
-    assert "What LM learnt from train" in inspected.out
+    assert "learnt from the gold passages of train" in inspected.out
     exported = aisr("export", *at, "--data", data / "train.jsonl", "--out", tmp_path / "chats.jsonl")
     assert exported.code == 0, exported.err
     chat = json.loads((tmp_path / "chats.jsonl").read_text("utf-8").splitlines()[0])["messages"]

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.captions import with_captions
-from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
+from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence, with_captions
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.text.tokens import tokens

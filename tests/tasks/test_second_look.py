@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
-from aisr.paper.references import floats_named
+from aisr.paper.passages import floats_named
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.tokens import tokens
 from aisr.tasks.check import LEFT_OUT

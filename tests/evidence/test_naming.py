@@ -1,0 +1,29 @@
+"""Which paragraphs are named as evidence."""
+
+import pytest
+
+from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy, complete, described, read_off
+
+
+def test_labels_most_of_whose_records_have_no_gold_evidence_name_none() -> None:
+    gold = (
+        [("Topical Match", False)] * 3 + [("Topical Match", True)] + [("Supported", True)] * 3 + [("Supported", False)]
+    )
+    policy = read_off(gold)
+    assert policy.none == ("Irrelevant", "Topical Match")  # of the first, train tells nothing
+    assert complete("Topical Match", ["P1"], ["P2"], policy) == []
+    assert len(complete("Supported", ["P1"], ["P2", "P3"], policy)) == 3
+    assert read_off([("Irrelevant", True), ("Supported", True)]).none == ()
+
+
+@pytest.mark.parametrize(
+    ("named", "wanted"),
+    [(["P9", "P8", "P7"], ["P9", "P8", "P1"]), (["P1"], ["P1", "P2", "P3"]), ([], ["P1", "P2", "P3"])],
+)
+def test_two_ids_are_the_lms_and_the_third_is_the_rankers_best_of_the_rest(named: list[str], wanted: list[str]) -> None:
+    assert complete("Supported", named, ["P1", "P2", "P3"]) == wanted
+
+
+def test_a_policy_is_told_in_words() -> None:
+    assert described(DEFAULT).startswith("none with Irrelevant; with other labels the LM's first 2 ids")
+    assert described(EvidencePolicy(none=())).startswith("the LM's first 2 ids")
