@@ -23,8 +23,7 @@ from typing import Any
 import mlflow
 from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
 
-from aisr.api.errors import BadProgram, BadRecord, LMUnavailable
-from aisr.api.lm import LM, open_lm
+from aisr.api.lm import LM, BadProgram, BadRecord, LMUnavailable, open_lm
 from aisr.api.program import ARTIFACTS, check, example, judged, refusals
 from aisr.api.signature import prediction_form, record_form
 from aisr.artifact.program_file import parse

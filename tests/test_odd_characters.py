@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.checker.folders import Refused
+from aisr.checker.reading import Refused
 from aisr.checker.session import citation as cited
 from aisr.checker.session import claim as claimed
 from aisr.paper import cited as cited_works

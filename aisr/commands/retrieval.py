@@ -1,16 +1,13 @@
 """The command that scores retrieval."""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from aisr.commands.given import there
-from aisr.commands.lm_options import Reach
-from aisr.commands.options import ARTIFACTS, ApiBase, LMSpec, Root, Schema, chosen_task
-from aisr.commands.session import embedding_address, load, opened_lm, prepare
+from aisr.commands.options import ARTIFACTS, Root, chosen_task, there
+from aisr.commands.session import embedding_address, load, prepare
 from aisr.commands.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
 
 FITTED = "fitted"
@@ -24,7 +21,7 @@ def retrieval(
         str, typer.Option(help="Which to score, joined by commas; those that embed may take a model, hybrid:MODEL.")
     ] = "bm25,dense,hybrid",
     program: Annotated[
-        str | None, typer.Option(help="A compiled program whose own retrieval to score as well, reranking and all.")
+        str | None, typer.Option(help="A compiled program whose own retrieval to score as well.")
     ] = None,
     fit: Annotated[
         Path | None,
@@ -33,15 +30,9 @@ def retrieval(
             callback=there,
         ),
     ] = None,
-    rerank: Annotated[
-        int | None, typer.Option(min=2, help="Score bm25 with so many reranked by the LM as well, uncompiled.")
-    ] = None,
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens of the paper to show.")] = 3000,
     min_paragraphs: Annotated[int, typer.Option(min=1, help="Leave out shorter papers.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first claims with evidence.")] = None,
-    lm: LMSpec = "embedded",
-    api_base: ApiBase = None,
-    schema: Schema = True,
     embedding_api_base: EmbeddingApiBase = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
@@ -55,18 +46,13 @@ def retrieval(
 
     chosen = chosen_task(task)
     records = claims(chosen, file, min_paragraphs, limit)
-    embeddings = Embeddings(address=embedding_address(embedding_api_base, api_base))
+    embeddings = Embeddings(address=embedding_address(embedding_api_base, None))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
     }
-    if program or rerank:
-        compiled = attach_embeddings(load(chosen, program, artifacts).program, embeddings) if program else None
-        opened = opened_lm(lm, Reach(api_base=api_base, schema=schema, threads=1), embeddings.ledger)
-        if rerank:
-            rankers[f"bm25, {rerank} reranked"] = _of_program(chosen.build({"rerank": rerank}), opened)
-        if program:
-            rankers[program] = _of_program(compiled, opened)
+    if program:
+        rankers[program] = _of_program(attach_embeddings(load(chosen, program, artifacts).program, embeddings))
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
@@ -88,7 +74,7 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if program or rerank or embeddings.ledger.spend.asked:
+    if embeddings.ledger.spend.asked:
         display.say_spend(embeddings.ledger.spend, len(records))
 
 
@@ -130,12 +116,5 @@ def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
     )
 
 
-def _of_program(program: Any, lm: Any = None) -> Any:
-    """The ranking of a program; under its LM, where it asks one."""
-
-    def ranker(given: Any) -> list[str]:
-        with lm.context() if lm else nullcontext():
-            ranking: list[str] = program.ranked(given.claim, given.paragraphs)
-        return ranking
-
-    return ranker
+def _of_program(program: Any) -> Any:
+    return lambda given: program.ranked(given.claim, given.paragraphs)

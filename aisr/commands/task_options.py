@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.commands.given import known_task, there
+from aisr.commands.options import known_task, there
 from aisr.tasks.names import TASK_NAMES
 
 TaskName = Annotated[
@@ -92,12 +92,6 @@ class ProgramOptions:
     ] = None
     context_tokens: ContextTokens = None
     retriever: Retriever = None
-    rerank: Annotated[
-        int | None, typer.Option(min=2, help="track2: let the LM put so many of the best paragraphs in order first.")
-    ] = None
-    quotes: Annotated[
-        bool, typer.Option("--quotes", help="track2: quote the sentence that decided beside each evidence id.")
-    ] = False
     questions: Annotated[
         int | None,
         typer.Option(min=0, max=5, help="averitec: most questions to ask before evidence is looked for. Default: 5."),
@@ -135,8 +129,6 @@ OF_TASKS: Mapping[str, Sequence[str]] = {
     "image_root": ("track1", "draft"),
     "shape_like": ("track1", "draft"),
     "context_tokens": ("track2",),
-    "rerank": ("track2",),
-    "quotes": ("track2",),
     "retriever": ("track2", "averitec", "context24-figures"),
     "questions": ("averitec",),
     "order": ("context24-figures",),

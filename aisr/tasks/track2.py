@@ -19,12 +19,11 @@ from aisr.tasks.task import TRACK_FILES, Correctable, Exhibit, FlatZip, Judgemen
 
 
 def _answer(prediction: dspy.Prediction) -> Citation:
-    return Citation(str(prediction.label), list(prediction.evidence_para_ids), prediction.get("quotes") or {})
+    return Citation(str(prediction.label), list(prediction.evidence_para_ids))
 
 
 def _line(answer: Citation) -> dict[str, Any]:
-    quotes = {"evidence_quotes": dict(answer.quotes)} if answer.quotes else {}
-    return {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids), **quotes}
+    return {"label": answer.label, "evidence_para_ids": list(answer.evidence_para_ids)}
 
 
 def _problem(record: Track2Record, answer: Citation) -> str | None:

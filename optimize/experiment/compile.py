@@ -15,8 +15,7 @@ from aisr.artifact import prompt_page
 from aisr.artifact.manifest import Manifest
 from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
-from aisr.base.files import as_json, read_json, write_whole
-from aisr.base.identity import difference
+from aisr.base.files import as_json, difference, read_json, write_whole
 from aisr.inference.evaluate import Result, check_any, measure
 from aisr.inference.images import digest_shown
 from aisr.inference.judge import judge_all

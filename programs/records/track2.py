@@ -4,8 +4,6 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
@@ -18,12 +16,10 @@ LONGEST_ID = 1000  # characters of a paragraph's id, which stands in the prompt
 
 
 class Citation(NamedTuple):
-    """A Track 2 judgement, gold or predicted: the label and the evidence paragraph ids, best first; if a program was
-    asked for them, the sentences that decided, by paragraph id."""
+    """A Track 2 judgement, gold or predicted: the label and the evidence paragraph ids, best first."""
 
     label: str
     evidence_para_ids: list[str]
-    quotes: Mapping[str, str] = MappingProxyType({})
 
 
 class Track2Record(Record):

@@ -217,7 +217,6 @@ FEATURES = (
     "funding, interests, ethics, availability and the like",
 )
 
-COMPARING = FEATURES[: FEATURES.index("BM25 of the paragraph before")]  # a text with the claim, wherever it stands
 
 PAPERS = 256  # whose tables are kept: many claims cite the same paper
 
@@ -416,12 +415,6 @@ class EvidenceRanker(BaseModel):
             return np.asarray(measure(claim, texts, embed, tenths) @ sums)
 
         return match
-
-    def of_sentences(self) -> Matcher:
-        """What scores the sentences of a paragraph: by the features alone that compare a text with the claim."""
-        return self.model_copy(
-            update={"weights": {name: weight for name, weight in self.weights.items() if name in COMPARING}}
-        ).matcher()
 
     def by_weight(self) -> list[tuple[str, float]]:
         """The features and their weights, the heaviest first."""

@@ -1,12 +1,14 @@
 """Track 2: the label of a claim about a cited paper, and the paragraphs that decided."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import dspy
 
 from aisr.programs.asking import stated
-from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, EVIDENCE_K, CitationLiteral, definitions
+from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLiteral, definitions
 from aisr.programs.questions import Brief, Each
+
+NAMED = 5  # ids that are asked for; three of what is named and ranked are submitted
 
 # The same as the words of `JudgeCitation`: change both.
 BRIEF = """\
@@ -42,28 +44,13 @@ class JudgeCitation(dspy.Signature):
 
     passages: str = dspy.InputField(desc="paragraphs of the cited paper in document order, each after its [id]")
     claim: str = dspy.InputField(desc="the claim that cites the paper")
+    shown_ids: str = dspy.InputField(desc="the ids of these paragraphs once more: evidence_ids are some of them")
     label: Annotated[CitationLiteral, Brief(BRIEF)] = dspy.OutputField(desc=definitions(CITATION_DEFINITIONS))
     evidence_ids: Annotated[list[str], Each("Is [{}] decisive?")] = dspy.OutputField(
-        desc="ids of up to 3 paragraphs shown above that decided, best first, such as P12; empty if none"
+        desc=f"ids of up to {NAMED} paragraphs shown above that decided, best first, such as P12; empty if none"
     )
 
 
-SHOWN_IDS = dspy.InputField(desc="the ids of these paragraphs once more: evidence_ids are some of them")
-FOR_EACH = "for each of these ids, in order, the one sentence of that paragraph that decided, copied word for word"
-
-
-def signature_of(quotes: bool, states: bool, ids: int, listed: bool) -> type[dspy.Signature]:
-    """What the judging predictor is asked: the ids that it may name once more behind the claim, how likely the label is
-    behind it, the quotes at the end. ids: how many it may name."""
-    asked: Any = JudgeCitation
-    if ids != EVIDENCE_K:
-        told = f"ids of up to {ids} paragraphs shown above that decided, best first, such as P12; empty if none"
-        asked = asked.with_updated_fields("evidence_ids", desc=told)
-    if listed:
-        asked = asked.insert(2, "shown_ids", SHOWN_IDS, str)
-    if states:
-        asked = stated.stating(asked, CITATION_LABELS, place=1)
-    if quotes:
-        told = FOR_EACH if ids <= EVIDENCE_K else FOR_EACH.replace("these", f"the first {EVIDENCE_K} of these")
-        asked = asked.append("evidence_quotes", dspy.OutputField(desc=told), list[str])
-    return asked  # type: ignore[no-any-return]
+def signature_of(states: bool) -> type[dspy.Signature]:
+    """What the judging predictor is asked: how likely the label is stands behind it."""
+    return stated.stating(JudgeCitation, CITATION_LABELS, place=1) if states else JudgeCitation

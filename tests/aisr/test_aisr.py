@@ -381,7 +381,7 @@ def test_the_wheel_has_it_and_it_is_typed_for_who_uses_it(tmp_path: Path) -> Non
     words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
     said = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False).stdout
     lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.api.results.Judged"'] * 2
+    assert lines[:2] == ['note: Revealed type is "aisr.api.program.Judged"'] * 2
     assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
         "arg-type", "index", "arg-type"
     ], said  # fmt: skip

@@ -14,6 +14,7 @@ from aisr.artifact.program_file import Loaded, parse, program_text
 from aisr.artifact.uncompiled import uncompiled
 from aisr.programs.decision.layer import Decision, Rule
 from aisr.programs.questions import describe_options
+from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -130,9 +131,9 @@ def test_where_only_fitted_numbers_differ_it_is_said() -> None:
 
 def test_a_predictor_that_only_one_has_is_named() -> None:
     text = program_diff.as_markdown(
-        loaded(TRACK2, TRACK2.build({})), loaded(TRACK2, TRACK2.build({"rerank": 5})), ("a", "b")
+        loaded(AVERITEC, AVERITEC.build({"questions": 0})), loaded(AVERITEC, AVERITEC.build({})), ("a", "b")
     )
-    assert "## Predictor `reranker.order`\n\nOnly the second has it." in text
+    assert "## Predictor `ask`\n\nOnly the second has it." in text
 
 
 def test_programs_of_two_tasks_are_not_compared() -> None:

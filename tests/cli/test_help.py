@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from aisr.commands.__main__ import app
-from aisr.commands.panels import COMMANDS, OPTIONS
+from aisr.commands.help import COMMANDS, OPTIONS
 from aisr.commands.task_options import OF_TASKS, ProgramOptions
 from aisr.tasks.all import TASKS
 from support.commands import Aisr
@@ -63,11 +63,11 @@ def test_an_option_of_some_tasks_is_of_those_whose_programs_have_it() -> None:
 
 def test_a_tasks_help_shows_no_options_of_other_tasks(aisr: Aisr) -> None:
     whole, own = (aisr("compile", *words, "--help").out for words in ([], ["--task", "track1"]))
-    for option in ("--checks", "--optimizer", "--rerank"):
+    for option in ("--unit", "--optimizer", "--context-tokens"):
         assert option in whole
-    assert "--checks" in own
+    assert "--unit" in own
     assert "--optimizer" in own
-    assert "--rerank" not in own
+    assert "--context-tokens" not in own
     assert "Of track1:" in own
     assert re.search(r"^Of (?!track1)", own, re.MULTILINE) is None
 

@@ -18,8 +18,18 @@ from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.compilation import Settings
 from aisr.report import page as error_page
 from aisr.report import write as write_report
-from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
-from aisr.report.thumbnails import LONGEST, Thumbnails
+from aisr.report.records import (
+    LONGEST,
+    About,
+    Call,
+    JudgedRecord,
+    NoRecords,
+    Records,
+    Statement,
+    Thumbnails,
+    gather,
+    read,
+)
 from aisr.tasks.task import Exhibit, Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from aisr.commands.review import say_review
-from aisr.review import gate
+from aisr.review import dismissals
 from aisr.review import page as paper_page
-from aisr.review.sarif import as_sarif
 from aisr.review.verdicts import Kind, Labels, Review, Verdict, in_order
+from aisr.review.write import as_sarif
 from aisr.tasks.paper_checks import WHOLE
 from support import papers
 from support.pages import Show, listening
@@ -62,8 +62,8 @@ def test_sarif_has_their_levels_and_a_rule_that_stays(tmp_path: Path) -> None:
     ],
 )
 def test_a_gate_takes_the_labels_of_both_looks(wanted: str, found: list[str], tmp_path: Path) -> None:
-    labels = gate.chosen([wanted], WHOLE.labelled.labels)
-    assert [one.label for one in gate.failing(reviewed(tmp_path), labels, 0.0)] == found
+    labels = dismissals.failing_labels([wanted], WHOLE.labelled.labels)
+    assert [one.label for one in dismissals.failing_verdicts(reviewed(tmp_path), labels, 0.0)] == found
 
 
 def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_for(

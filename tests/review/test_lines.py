@@ -12,11 +12,10 @@ from aisr.base.files import BadArtifact
 from aisr.commands.review import say_review
 from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
-from aisr.review import gate
-from aisr.review.lines import as_jsonl, line
-from aisr.review.sarif import SCHEMA, as_sarif
+from aisr.review import dismissals
 from aisr.review.verdicts import Review, Verdict
 from aisr.review.worth import AID, BUILT_IN, UNMEASURED, Record, about, of_all, worth
+from aisr.review.write import SCHEMA, as_jsonl, as_sarif, line
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"
@@ -240,17 +239,17 @@ def test_a_result_is_known_again_when_it_moves(tmp_path: Path) -> None:
 def test_fail_on_takes_labels_by_name_and_counts_the_sure_and_the_unknown(tmp_path: Path) -> None:
     review = papers.reviewed(tmp_path)
     known = ["Supported", "Contradiction", "Unsupported Causal Mechanistic", "Overstate"]
-    both = gate.chosen(["contradiction", "UNSUPPORTED CAUSAL MECHANISTIC"], known)
-    assert [one.label for one in gate.failing(review, both, 0.83)] == [
+    both = dismissals.failing_labels(["contradiction", "UNSUPPORTED CAUSAL MECHANISTIC"], known)
+    assert [one.label for one in dismissals.failing_verdicts(review, both, 0.83)] == [
         "Contradiction",
         "Unsupported Causal Mechanistic",
     ]
-    assert [one.label for one in gate.failing(review, both, 0.84)] == ["Unsupported Causal Mechanistic"]
-    assert gate.failing(review, gate.chosen(["Overstate"], known), 0.7) == []
-    assert len(gate.failing(review, gate.chosen(["hidden text"], known), 1.0)) == 1
-    assert gate.failing(review, set(), 0.0) == []
+    assert [one.label for one in dismissals.failing_verdicts(review, both, 0.84)] == ["Unsupported Causal Mechanistic"]
+    assert dismissals.failing_verdicts(review, dismissals.failing_labels(["Overstate"], known), 0.7) == []
+    assert len(dismissals.failing_verdicts(review, dismissals.failing_labels(["hidden text"], known), 1.0)) == 1
+    assert dismissals.failing_verdicts(review, set(), 0.0) == []
     with pytest.raises(UserError, match="--fail-on 'lies': no such label; one of: Supported, Contradiction"):
-        gate.chosen(["lies"], known)
+        dismissals.failing_labels(["lies"], known)
 
 
 # --- what the verdicts are worth

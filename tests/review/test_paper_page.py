@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from aisr.paper.draft import Paragraph, Unread
 from aisr.report.page import Thumbnail, no_picture
-from aisr.report.thumbnails import Thumbnails
+from aisr.report.records import Thumbnails
 from aisr.review import page as paper_page
 from aisr.review.verdicts import Labels, Mark, Piece, Review
 from support import papers

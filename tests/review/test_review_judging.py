@@ -9,8 +9,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.programs.records.draft import DraftRecord
 from aisr.review import page as paper_page
-from aisr.review.evidence import as_read
-from aisr.review.judging import Judge, judged, reviewed
+from aisr.review.judging import Judge, as_read, judged, reviewed
 from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict, hidden
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks

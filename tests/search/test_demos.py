@@ -133,13 +133,6 @@ def test_whoever_draws_them_a_set_has_all_labels_and_what_decided(optimizer: str
             assert all(f"[{key}] " in demo["passages"] for key in demo["evidence_ids"])
 
 
-def test_quotes_stand_in_the_lesson() -> None:
-    student = TRACK2.build({"quotes": True, "context_tokens": 1})
-    (row,) = student.lessons(student.prepare(citation("Supported", 7)))
-    assert row.evidence_quotes == ["Pears7 keep well in sand."]
-    assert row.evidence_quotes[0] in row.passages
-
-
 @pytest.mark.parametrize("unit", ["paragraph", "sentence"])
 def test_the_neutral_label_is_among_them(unit: str) -> None:
     student = TRACK1.build({"unit": unit})
