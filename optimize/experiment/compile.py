@@ -35,6 +35,8 @@ from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program, named_by
 
+CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
+
 
 @dataclass(frozen=True)
 class Made:
@@ -240,9 +242,6 @@ def _test(
     if len(results) == 1:
         return Tested(results[0], None, None)
     return Tested(results[0], results[1], results[0].gain(results[1]))
-
-
-CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
 
 
 def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:
