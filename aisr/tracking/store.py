@@ -14,7 +14,6 @@ from filelock import FileLock
 from aisr.base import redact
 from aisr.base.environment import environment
 from aisr.base.files import BadArtifact
-from aisr.compat.mlflow_names import VERSIONS
 from aisr.programs.errors import UserError
 
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
@@ -244,6 +243,14 @@ MODEL_SCHEME = "models:/"
 FORM = re.compile(r"models:/(?P<name>[^/@]+)(?:@[^/@]+|/[0-9]+)")
 EXPECTED = "expected models:/NAME@champion or models:/NAME/VERSION"
 MOST_NAMED = 6
+# Of MLflow's database: every version that was not deleted, as name, number and an alias or none.
+VERSIONS = """
+    SELECT version.name, version.version, alias.alias
+    FROM model_versions AS version
+    LEFT JOIN registered_model_aliases AS alias ON alias.name = version.name AND alias.version = version.version
+    WHERE version.current_stage IS NOT 'Deleted_Internal'
+    ORDER BY version.name, version.version DESC
+"""
 
 
 def check_registered(root: Path, uri: str) -> None:
