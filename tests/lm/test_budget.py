@@ -15,7 +15,7 @@ from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Watcher
 from aisr.optimize.search.compilation import Settings
 from support.plans import SILENT, plan
-from support.scripted import claim, flat, has_demos, requests, right, scripted
+from support.scripted import flat, has_demos, requests, right, scripted
 
 
 def limited(**limits: Any) -> OpenLM:
@@ -114,7 +114,7 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
     made = []
     for name in ("plain", "marked"):
-        given, lm = plan(tmp_path / name), scripted(right)
+        given, lm = plan(tmp_path / name), scripted(flat)
         if name == "marked":
             text = given.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
             given.data["test"].write_text(text)
@@ -137,19 +137,3 @@ def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -
     with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
         compile_program(other, lm, lm, tmp_path / "out", SILENT)
     assert json.loads((again.folder / "manifest.json").read_text())["digest"] == again.manifest.digest
-
-
-def test_planted_records_join_train_and_nothing_else(tmp_path: Path) -> None:
-    lm = scripted(right)
-    records = [claim("Supported", "Supported", "Supported", number=k) for k in range(1, 9)]
-    given = plan(tmp_path / "data", planted=6)
-    given.data["train"].write_text("".join(record.model_dump_json() + "\n" for record in records))
-    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    assert {name: about.records for name, about in made.manifest.data.items()} == {
-        "train": 14,
-        "dev": 8,
-        "test": 8,
-    }
-    assert made.manifest.settings["planted"] == 6
-    demos = [demo for contender in made.choice.contenders for demo in contender.program.judging.demos]
-    assert any("Unsupported Causal Mechanistic" in demo["sentence_labels"] for demo in demos)
