@@ -75,7 +75,7 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
     made = []
     for name in ("plain", "marked"):
-        given, lm = plan(tmp_path / name), scripted(right)
+        given, lm = plan(tmp_path / name), scripted(flat)
         if name == "marked":
             text = given.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
             given.data["test"].write_text(text)
