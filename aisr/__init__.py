@@ -14,20 +14,18 @@ of the environment, no setting of DSPy or MLflow, no logger. Answers are kept in
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api.errors import BadProgram, BadRecord, Error, LMUnavailable
-    from aisr.api.lm import LM, open_lm
-    from aisr.api.program import Program, load
-    from aisr.api.results import Judged, Verdict
+    from aisr.api.lm import LM, BadProgram, BadRecord, Error, LMUnavailable, open_lm
+    from aisr.api.program import Judged, Program, Verdict, load
 
 _PLACES = {
     "LM": "lm",
-    "BadProgram": "errors",
-    "BadRecord": "errors",
-    "Error": "errors",
-    "Judged": "results",
-    "LMUnavailable": "errors",
+    "BadProgram": "lm",
+    "BadRecord": "lm",
+    "Error": "lm",
+    "Judged": "program",
+    "LMUnavailable": "lm",
     "Program": "program",
-    "Verdict": "results",
+    "Verdict": "program",
     "load": "program",
     "open_lm": "lm",
 }

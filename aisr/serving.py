@@ -21,14 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import mlflow
+from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
 
-from aisr.api.errors import BadProgram, BadRecord, LMUnavailable
-from aisr.api.lm import LM, open_lm
+from aisr.api.lm import LM, BadProgram, BadRecord, LMUnavailable, open_lm
 from aisr.api.program import ARTIFACTS, check, example, judged, refusals
 from aisr.api.signature import prediction_form, record_form
 from aisr.artifact.program_file import parse
 from aisr.base.files import cache_folder
-from aisr.compat.mlflow import TEMPORARILY_UNAVAILABLE
 from aisr.inference.images import attach_gallery, open_gallery
 from aisr.inference.judge import judge_all
 from aisr.lm.response_cache import configure_cache

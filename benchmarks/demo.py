@@ -28,8 +28,7 @@ from aisr.commands.display import console, note, table
 from aisr.commands.options import ARTIFACTS
 from aisr.tasks.all import TASKS
 from aisr.tracking import registry
-from aisr.tracking.model_uri import MODEL_SCHEME
-from aisr.tracking.store import open_store
+from aisr.tracking.store import MODEL_SCHEME, open_store
 
 NAME = "demo"
 SAMPLE = Path("data/sample")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -54,14 +55,26 @@ def loopback() -> Iterator["Loopback"]:
         yield server
 
 
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that one worker makes, and all workers read."""
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with FileLock(base / f"{name}.lock"):
+        if not (base / f"{name}.made").exists():
+            shutil.rmtree(base / name, ignore_errors=True)
+            (base / name).mkdir()
+            make(base / name)
+            (base / f"{name}.made").touch()
+    return base / name
+
+
 @pytest.fixture(scope="session")
 def fresh_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
     """Makes an artifacts folder with an MLflow store that nothing was logged to. Creating a database takes seconds,
     so it is done once and copied."""
     from aisr.tracking.store import open_store
 
-    template = tmp_path_factory.mktemp("store")
-    open_store(template)
+    template = once(tmp_path_factory, "store", open_store)
 
     def make(root: Path) -> Path:
         shutil.copytree(template / ".mlflow", root / ".mlflow")
@@ -89,16 +102,19 @@ def compiled(
     tmp_path_factory: pytest.TempPathFactory, fresh_store: Callable[[Path], Path], aisr: "Aisr"
 ) -> Iterator["Compiled"]:
     """Both tracks compiled, logged and registered; for reading only. A test that writes takes `compiled.copied(…)`."""
-    from support.compiled import KEY, compile_both
+    from support.compiled import KEY, Compiled, compile_both, written
     from support.loopback import serve
 
-    root = fresh_store(tmp_path_factory.mktemp("compiled") / "artifacts")
     with serve() as server:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("OPENAI_API_KEY", KEY)
-            patch.chdir(root.parent)
-            made = compile_both(root, server, aisr)
-        yield made
+
+        def make(place: Path) -> None:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("OPENAI_API_KEY", KEY)
+                patch.chdir(place)
+                compile_both(fresh_store(place / "artifacts"), server, aisr)
+
+        root = once(tmp_path_factory, "compiled", make) / "artifacts"
+        yield Compiled(root, server, written(root))
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.report.records import JudgedRecord, Statement
 from support.compiled import Compiled
 from support.paths import ROOT
 from tools import pictures
@@ -28,32 +27,6 @@ def test_pictures_are_small() -> None:
         with Image.open(file) as found:
             assert found.format == "PNG"
             assert 700 <= found.width <= 2000, file.name
-
-
-def test_a_picture_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    Image.effect_noise((900, 900), 100).save(tmp_path / "noise.png")
-    with pytest.raises(ValueError, match="at most 150000"):
-        pictures.small((tmp_path / "noise.png").read_bytes())
-
-
-def test_the_error_browser_is_shown_at_an_error() -> None:
-    def judged(number: int, said: str | None) -> JudgedRecord:
-        statement = Statement(text="A sentence.", gold=["Supported"], said=said)
-        failure = None if said else "no answer"
-        return JudgedRecord(
-            id=f"r{number}", right=said == "Supported", failure=failure, statements=[statement], exhibits=[], calls=[]
-        )
-
-    records = [judged(0, "Supported"), judged(1, None), judged(2, "Contradiction")]
-    assert pictures.telling(records).id == "r2"
-    with pytest.raises(ValueError, match="no record was judged wrong"):
-        pictures.telling(records[:2])
-
-
-def test_without_a_demo_the_script_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["pictures", "--artifacts", str(tmp_path), "--out", str(tmp_path)])
-    with pytest.raises(SystemExit, match=r"no records.json in there(.|\n)*make demo"):
-        pictures.main()
 
 
 @pytest.mark.slow

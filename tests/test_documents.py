@@ -69,14 +69,6 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
 
 
-@by_page
-def test_prose_is_wrapped(page: Path) -> None:
-    block = False
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
-        block ^= line.startswith("```")
-        assert len(line) <= 120 or block or line.startswith(("|", "![")), f"{page.name}:{number}: {len(line)} columns"
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     for token in tokens(page):

@@ -3,9 +3,8 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
-
-import pytest
 
 from aisr.tasks.all import TASKS
 
@@ -55,8 +54,11 @@ GROUND = (
 HOUSE = ("programs", "metrics", "optimize", "aisr")  # the first three are `aisr.programs` …, by links in `aisr/`
 # Of this one MLflow keeps copies, which run outside of the house and know its front door alone.
 STORED = Path("aisr/tracking/stored_model.py")
-FILES = sorted(path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
-FILES.remove(STORED)
+TREES = {
+    path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+    for folder in HOUSE
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
 
 
 def module_of(file: Path) -> str:
@@ -81,48 +83,35 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_imports_run_downhill(file: Path) -> None:
-    here = room_of(module_of(file))
-    if here is None:
-        assert file.name == "__init__.py", f"{file} stands in no room; give it one in FLOORS"
-        return
-    for line, module in imported(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-        there = room_of(module)
-        if there is None or there == here:
+def test_imports_run_downhill() -> None:
+    for file, tree in TREES.items():
+        here = room_of(module_of(file))
+        if here is None or file == STORED:
+            assert here or file.name == "__init__.py", f"{file} stands in no room; give it one in FLOORS"
             continue
-        assert FLOOR[there] < FLOOR[here], f"{file}:{line}: {here} imports {module}, which does not stand below it"
-        assert here not in GROUND or there in GROUND, f"{file}:{line}: {here} knows nothing of {there}"
-
-
-PYTHON = [path for top in (*HOUSE, "tests", "tools", "benchmarks") for path in (ROOT / top).rglob("*.py")]
+        for line, module in imported(tree):
+            there = room_of(module)
+            if there is None or there == here:
+                continue
+            assert FLOOR[there] < FLOOR[here], f"{file}:{line}: {here} imports {module}, which does not stand below it"
+            assert here not in GROUND or there in GROUND, f"{file}:{line}: {here} knows nothing of {there}"
+    found = {module for _, module in imported(TREES[STORED])}
+    assert found == {"aisr.serving", "mlflow.models.ModelConfig", "mlflow.models.set_model"}
 
 
 def test_no_bare_name_is_imported() -> None:
     """A user's project has a `metrics.py` of its own: the library takes one name, and no other."""
     taken = re.compile(r"(?:programs|metrics|optimize)(?:\.|$)")
-    for file in PYTHON:
-        for line, module in imported(ast.parse(file.read_text(encoding="utf-8"))):
-            assert not taken.match(module), f"{file.relative_to(ROOT)}:{line}: {module}; say aisr.{module}"
+    for file, tree in TREES.items():
+        for line, module in imported(tree):
+            assert not taken.match(module), f"{file}:{line}: {module}; say aisr.{module}"
 
 
-def test_no_two_files_of_tests_have_one_name() -> None:
-    """pytest cannot collect two of them in one run."""
-    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
-    assert not {name for name in names if names.count(name) > 1}
-
-
-def test_what_mlflow_stores_knows_the_front_door_alone() -> None:
-    found = {module for _, module in imported(ast.parse((ROOT / STORED).read_text(encoding="utf-8")))}
-    assert found == {"aisr.serving", "mlflow.models.ModelConfig", "mlflow.models.set_model"}
-
-
-def test_no_two_files_of_a_room_import_each_other() -> None:
+def test_no_two_files_import_each_other() -> None:
     graph = {}
-    for file in FILES:
-        module = module_of(file)
-        found = {name for _, name in imported(ast.parse((ROOT / file).read_text(encoding="utf-8")))}
-        graph[module] = found | {name.rpartition(".")[0] for name in found}
+    for file, tree in TREES.items():
+        found = {name for _, name in imported(tree)}
+        graph[module_of(file)] = found | {name.rpartition(".")[0] for name in found}
     finished: set[str] = set()
 
     def walk(module: str, way: list[str]) -> None:
@@ -137,18 +126,7 @@ def test_no_two_files_of_a_room_import_each_other() -> None:
         walk(module, [])
 
 
-TASK_ROOM = Path("aisr/tasks")
 ROOMS_OF_A_TASK = ("programs/records", "programs/signatures", "programs/judges", "metrics", "aisr/tasks")
-
-
-@pytest.mark.parametrize("room", ROOMS_OF_A_TASK)
-@pytest.mark.parametrize("name", TASKS)
-def test_a_task_has_one_name_in_every_room(name: str, room: str) -> None:
-    place = ROOT / room / name.replace("-", "_")
-    assert place.with_suffix(".py").exists() or (place / "__init__.py").exists()
-
-
-OWN_OPTIONS = Path("aisr/commands/task_options.py")
 OF_ONE_TASK = re.compile(
     r"\b(?:track_?[12]|averitec|context24[_-]?\w*"
     r"|(?:Track[12]|Averitec|Context24(?:Figures|Text)|Draft)(?:Record|Prediction|Judge))\b",
@@ -176,9 +154,11 @@ def words(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file.parts[0] in ("optimize", "aisr")], ids=str)
-def test_a_task_is_named_where_tasks_are_and_nowhere_else(file: Path) -> None:
-    if TASK_ROOM in file.parents or file == OWN_OPTIONS:
-        return
-    for line, word in words(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-        assert not OF_ONE_TASK.search(word), f"{file}:{line}: {word!r} is of one task; write it against `Task`"
+def test_a_task_has_one_name_in_every_room_and_is_named_nowhere_else() -> None:
+    for name, room in product(TASKS, ROOMS_OF_A_TASK):
+        place = ROOT / room / name.replace("-", "_")
+        assert place.with_suffix(".py").exists() or (place / "__init__.py").exists(), place
+    for file, tree in TREES.items():
+        of_tasks = Path("aisr/tasks") in file.parents or file == Path("aisr/commands/task_options.py")
+        for line, word in words(tree) if file.parts[0] in ("optimize", "aisr") and not of_tasks else ():
+            assert not OF_ONE_TASK.search(word), f"{file}:{line}: {word!r} is of one task; write it against `Task`"

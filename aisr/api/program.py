@@ -6,12 +6,11 @@ import warnings
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from aisr.api.errors import BadProgram, BadRecord, LMUnavailable, in_python
-from aisr.api.lm import LM
-from aisr.api.results import Judged, Verdict
+from aisr.api.lm import LM, BadProgram, BadRecord, LMUnavailable, in_python
 
 if TYPE_CHECKING:
     from dspy import Example
@@ -19,6 +18,43 @@ if TYPE_CHECKING:
 
     from aisr.artifact.program_file import Loaded
     from aisr.inference.judge import Outcome
+
+
+# --- What became of a record.
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is thought of one statement: a sentence of Track 1, the claim of Track 2.
+
+    probabilities: of each label of the task, summing to 1; source: where they come from: the decision layer, or without
+    one, best first, what a decision model gives for each option, the log-probabilities of the LM, what it states beside
+    its labels, or the vote of an answer alone, of which the probabilities know next to nothing.
+    """
+
+    label: str
+    probabilities: Mapping[str, float]
+    source: Literal["options", "logprobs", "stated", "vote", "layer"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One record, judged or failed: of `answer` and `failure` exactly one is None. A failure is never a label.
+
+    answer: the fields of its line in a predictions file (`labels`; or `label` and `evidence_para_ids`); failure: the
+    reason in one line; verdicts: one a statement, none where the record failed or the task has no labels.
+    """
+
+    id: str
+    answer: Mapping[str, Any] | None
+    failure: str | None
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The record as a line of a predictions file."""
+        return {"id": self.id, "failed": self.failure} if self.answer is None else {"id": self.id, **self.answer}
+
 
 Record: TypeAlias = "Mapping[str, Any] | BaseModel"  # as a line of a JSONL file has it, or read from there
 ARTIFACTS = "artifacts"  # the folder, where AISR_ARTIFACTS does not say another

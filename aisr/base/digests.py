@@ -1,6 +1,8 @@
 """How files and texts are known: the first 16 hex digits of their SHA-256."""
 
 import hashlib
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 LENGTH = 16
@@ -26,3 +28,8 @@ def of_file(path: Path) -> str:
 
 def of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+
+
+def of_texts(texts: Sequence[str]) -> str:
+    """Of texts in their order. Halves of characters, which a PDF may hold, count like any other."""
+    return of_text(json.dumps(list(texts)))

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
@@ -10,6 +10,17 @@ from typing import Any
 
 from aisr.programs.errors import UserError
 from aisr.programs.reading.strict_json import RepeatedKey, loads
+
+# --- What makes a run this run: written down when it begins, and held against it when it goes on.
+
+
+def difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """The first thing in which two runs differ, with both values, as `lm: this then, that now`; None where they are the
+    same run. What only one of them has is a difference."""
+    for key in dict.fromkeys([*now, *earlier]):
+        if earlier.get(key) != now.get(key):
+            return f"{key}: {earlier.get(key)} then, {now.get(key)} now"
+    return None
 
 
 class BadArtifact(UserError):

@@ -15,13 +15,11 @@ from aisr.commands import mcp as mcp_commands
 from aisr.commands import paper as paper_commands
 from aisr.commands import predict as predict_commands
 from aisr.commands import program as program_commands
-from aisr.commands import prompt as prompt_commands
 from aisr.commands import registry as registry_commands
 from aisr.commands import report as report_commands
 from aisr.commands import retrieval as retrieval_commands
 from aisr.commands import ui as ui_commands
-from aisr.commands.grouped import spread
-from aisr.commands.help import Command, Compiling, Group, takes_files
+from aisr.commands.help import Command, Compiling, Group, spread, takes_files
 from aisr.commands.options import REFUSED
 from aisr.programs.errors import UserError
 
@@ -45,8 +43,8 @@ for _command in (
     data_commands.vote,
     data_commands.submit,
     data_commands.score,
-    prompt_commands.inspect,
-    prompt_commands.diff,
+    report_commands.inspect,
+    report_commands.diff,
     report_commands.report,
     report_commands.techreport,
     report_commands.check_text,

@@ -1,36 +1,23 @@
 """The command that compiles programs."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     TRACES,
     Estimate,
     LMSpec,
+    Reach,
     Root,
+    Spending,
     Traces,
     chosen_task,
-)
-from aisr.commands.registering import register
-from aisr.commands.search_options import (
-    ArtifactName,
-    Budget,
-    Candidates,
-    Demos,
-    DemoTokens,
-    Optimizer,
-    PriceOfAThousand,
-    TeacherApiBase,
-    TeacherLM,
-    TeacherPrice,
-    chain_of,
-    check_written,
 )
 from aisr.commands.session import command_line, opened_beside, opened_lm, prepare
 from aisr.commands.task_options import (
@@ -40,6 +27,108 @@ from aisr.commands.task_options import (
     TaskName,
 )
 from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.inference.replay import Replayed
+    from aisr.lm.client import OpenLM
+    from aisr.optimize.experiment.compile import Made
+    from aisr.optimize.experiment.plan import Plan
+
+
+# --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
+
+
+def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[Replayed]", traced: int) -> bool:
+    """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.commands.display import complain, note
+    from aisr.tracking import log as tracking_log
+    from aisr.tracking import runs, traces
+    from aisr.tracking.registry import ALIAS
+    from aisr.tracking.store import NoStore, reason
+
+    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    try:
+        tracked = tracking_log.track(artifacts, compiled)
+        named = runs.said(artifacts, tracked.run_id)
+        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
+            note(shown)
+    except (MlflowException, NoStore, OSError) as error:
+        complain(
+            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
+            "with the answers from the cache"
+        )
+        return False
+    if tracked.kept_from is None:
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+        return True
+    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
+    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    return True
+
+
+# --- The options of `aisr compile` that steer the search: optimizer, its teacher, how thorough it is.
+
+Optimizer = Annotated[
+    str | None,
+    typer.Option(
+        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: knn "
+        "where train has 200 records, else random-search."
+    ),
+]
+ArtifactName = Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")]
+TeacherLM = Annotated[
+    str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
+]
+TeacherApiBase = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of an OpenAI-compatible server for --teacher-lm; `provider`: whom the model string names, "
+        "which has to be said where --api-base is given."
+    ),
+]
+TeacherPrice = Annotated[str | None, typer.Option(help="--price of --teacher-lm.")]
+Budget = Annotated[
+    str,
+    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`."),
+]
+Demos = Annotated[int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")]
+DemoTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="Most tokens, about, of all demos. By budget: 3000, 3000 or 6000."),
+]
+Candidates = Annotated[
+    int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
+]
+PriceOfAThousand = Annotated[
+    float | None,
+    typer.Option(min=0, help="Race no program that costs more to judge a thousand records with, about."),
+]
+
+
+def chain_of(optimizer: str) -> list[str]:
+    """The optimizers that --optimizer names, in turn. Raises UserError for one that there is not."""
+    from aisr.optimize.search.optimizers import OPTIMIZERS
+
+    chain = [step.strip() for step in optimizer.split(",")]
+    for step in chain:
+        if step not in OPTIMIZERS:
+            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    return chain
+
+
+def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
+    """Raises UserError where an optimizer has instructions written and the teacher writes none."""
+    from aisr.optimize.search.optimizers import WRITTEN_BY_LM
+
+    writing = [step for step in chain if step in WRITTEN_BY_LM]
+    if teacher.decides and writing:
+        raise UserError(
+            f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
+            "PROVIDER/MODEL"
+        )
+
 
 SAMPLE = Path("data/sample")
 
@@ -90,7 +179,7 @@ def compile_(
     _check_folder(task, data)
     prepare(artifacts)
     from aisr.artifact.program_file import check_name
-    from aisr.commands import compile_told, display
+    from aisr.commands import display, results
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.dry_run import DryRun
     from aisr.inference.images import find_gallery, form_of_evidence
@@ -172,10 +261,10 @@ def compile_(
         watcher = Watcher(
             shown.stage,
             shown.judged,
-            lambda contender: shown.say(compile_told.contender_line(contender)),
+            lambda contender: shown.say(results.contender_line(contender)),
         )
         made = compile_program(plan, opened, teacher, artifacts, watcher)
-        compile_told.say_champion(made)
+        results.say_champion(made)
         shown.stage("report and figures, from the response cache")
         told = write_report.of_compile(plan, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")

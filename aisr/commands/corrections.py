@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.commands.given import known_task, there
-from aisr.commands.options import chosen_task
+from aisr.commands.options import chosen_task, known_task, there
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:

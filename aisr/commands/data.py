@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.commands.given import there
-from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, REFUSED, chosen_task
+from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, REFUSED, chosen_task, there
 from aisr.commands.task_options import ImageRoot, ShapeLike, TaskName
 from aisr.programs.errors import UserError
 

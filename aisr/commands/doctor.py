@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aisr.base.files import cache_folder
-from aisr.commands.lm_options import Reach
-from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Root
+from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Reach, Root
 from aisr.commands.session import opened_lm, prepare
 from aisr.programs.errors import UserError
 

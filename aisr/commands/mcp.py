@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from aisr.commands.lm_options import Reach
 from aisr.commands.options import (
     ARTIFACTS,
     LMSpec,
     MaxMinutes,
     MaxUsd,
     PriceOption,
+    Reach,
     Root,
 )
 from aisr.commands.session import opened_lm, prepare
@@ -41,7 +41,7 @@ def mcp(
 ) -> None:
     """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
     and no agent can raise them."""
-    from aisr.checker.folders import opened
+    from aisr.checker.reading import opened
 
     folders = opened(folder or [])
     prepare(artifacts, program, cite_program, draft_program)

@@ -1,14 +1,39 @@
 """The options that several commands share."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.commands.given import known_task, there
+from aisr.programs.errors import UserError
+from aisr.tasks import names
 
 if TYPE_CHECKING:
+    from aisr.lm.budget import Ledger
     from aisr.tasks.task import Task
+
+
+# --- What is refused of a command's words as they are read: nobody waits for DSPy to be told of a typing error.
+
+
+def known_task(name: str | None) -> str | None:
+    """What --task says. Raises UserError for the name of no task."""
+    if name is not None and name not in names.TASK_NAMES:
+        raise UserError(f"--task {name!r}; one of: {', '.join(names.TASK_NAMES)}")
+    return name
+
+
+def there(param: typer.CallbackParam, given: Any) -> Any:
+    """The path or paths that an option or argument says. Raises UserError where one is no file."""
+    option = f"{param.opts[-1]} " if param.param_type_name == "option" else ""
+    for path in given if isinstance(given, list | tuple) else [given]:
+        if path is not None and (path.is_dir() or not path.exists()):
+            found = "a folder" if path.is_dir() else "no such file"
+            expected = str(getattr(param, "help", None) or "a file").rstrip(".")
+            raise UserError(f"{option}{path}: {found}; expected: {expected.partition(': ')[2] or expected}")
+    return given
+
 
 LMSpec = Annotated[
     str,
@@ -81,3 +106,37 @@ def chosen_task(name: str) -> "Task":
     from aisr.tasks.all import TASKS
 
     return TASKS[name]
+
+
+# --- The options of LMs that commands share, as values: how one is reached, and what may be spent.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Where the LM of --lm is, and how it is asked. One beside it is asked in the same way."""
+
+    api_base: ApiBase = None
+    schema: Schema = True
+    logprobs: Logprobs = True
+    threads: Threads = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """What may be spent, and what is paid for models that LiteLLM's list lacks."""
+
+    max_usd: MaxUsd = None
+    max_calls: MaxCalls = None
+    max_minutes: MaxMinutes = None
+    price: PriceOption = None
+    embedding_price: EmbeddingPrice = None
+
+    def ledger(self) -> "Ledger":
+        """A new account with these limits."""
+        from aisr.lm.budget import Ledger, Limits
+
+        return Ledger(Limits(self.max_usd, self.max_calls, self.max_minutes))
+
+    def prices(self) -> dict[str, Any]:
+        """What an LM is opened with."""
+        return {"price": self.price, "embedding_price": self.embedding_price}

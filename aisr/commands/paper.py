@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     FOUND,
     RECORDS_FAILED,
     Estimate,
+    Reach,
     Root,
+    Spending,
 )
 from aisr.commands.session import opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase, UncompiledEvidence
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.corrections.line import Correction
+    from aisr.corrections.files import Correction
     from aisr.review.verdicts import Review
     from aisr.tasks.paper_checks import Checks
 
@@ -91,19 +92,19 @@ def check_paper(
         return
     prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
-    from aisr.checker.judges import judge_by
     from aisr.checker.reading import read_paper
+    from aisr.checker.session import judge_by
     from aisr.commands import display
     from aisr.commands.review import say_review
     from aisr.inference.dry_run import DryRun
     from aisr.inference.images import open_gallery
     from aisr.lm.open import EMBEDDED
-    from aisr.review import dismissals, gate, recomputed
+    from aisr.review import dismissals, recomputed
     from aisr.review.judging import reviewed
     from aisr.review.worth import BUILT_IN
     from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
 
-    labels = gate.chosen(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
+    labels = dismissals.failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = spending.ledger()
     opened = opened_lm(
         lm,
@@ -144,7 +145,7 @@ def check_paper(
     with display.live(ledger) as shown:
         review = reviewed(draft, found, judges, asked, shown.judged, gallery.problems, again)
     review = dismissals.marked(recomputed.added(review, cited), gone)
-    failing = gate.failing(review, labels, above or 0.0)
+    failing = dismissals.failing_verdicts(review, labels, above or 0.0)
     say_review(review, failing, notes)
     display.say_spend(ledger.spend)
     _write(out, review)
@@ -164,14 +165,14 @@ def _without_lm(
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.checker.reading import read_paper
     from aisr.commands.review import say_review
-    from aisr.review import dismissals, gate, recomputed
+    from aisr.review import dismissals, recomputed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
-    labels = gate.chosen(fail_on, [])
+    labels = dismissals.failing_labels(fail_on, [])
     found = recomputed.without_lm(*read_paper(paper, root, papers, None))
     review = dismissals.marked(found, _dismissed(paper))
-    failing = gate.failing(review, labels, 0.0)
+    failing = dismissals.failing_verdicts(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
     if failing:

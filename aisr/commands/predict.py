@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.commands.lm_options import Reach, Spending
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
@@ -17,7 +16,9 @@ from aisr.commands.options import (
     Jsonl,
     LMSpec,
     ProgramName,
+    Reach,
     Root,
+    Spending,
     chosen_task,
 )
 from aisr.commands.session import embedding_address, load, opened_lm, prepare, warn_of_another_lm

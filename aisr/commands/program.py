@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.commands.lm_options import Reach
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
@@ -17,6 +16,7 @@ from aisr.commands.options import (
     Limit,
     LMSpec,
     ProgramName,
+    Reach,
     Root,
     Schema,
     Traces,

@@ -4,13 +4,13 @@ from typing import Annotated
 
 import typer
 
-from aisr.commands.lm_options import Reach
 from aisr.commands.options import (
     ARTIFACTS,
     RECORDS_FAILED,
     Jsonl,
     Limit,
     LMSpec,
+    Reach,
     Root,
     chosen_task,
 )
@@ -79,7 +79,7 @@ def promote(
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Make a registered version the champion. Refuses one that is no better on the same test split."""
-    from aisr.tracking.model_uri import MODEL_SCHEME
+    from aisr.tracking.store import MODEL_SCHEME
 
     name, slash, number = version.removeprefix(MODEL_SCHEME).partition("/")
     if not version.startswith(MODEL_SCHEME) or not slash or not number.isdigit():

@@ -8,11 +8,56 @@ from typing import Annotated
 
 import typer
 
-from aisr.commands.lm_options import Reach
-from aisr.commands.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Logprobs, Root, Schema, chosen_task
-from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    ApiBase,
+    LMSpec,
+    Logprobs,
+    ProgramName,
+    Reach,
+    Root,
+    Schema,
+    chosen_task,
+)
+from aisr.commands.session import compiled_of, load, load_any, load_two, opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
 from aisr.programs.errors import UserError
+
+# --- The commands that show compiled programs: one, and what sets two apart.
+
+
+def inspect(task: TaskName, program: ProgramName, artifacts: Root = ARTIFACTS) -> None:
+    """Print a compiled program as a person reads it, as Markdown: instruction, demos, decision layer, lengths."""
+    prepare(artifacts, program)
+    from aisr.artifact.prompt_page import as_markdown
+    from aisr.base.redact import printable
+
+    chosen = chosen_task(task)
+    loaded = load(chosen, program, artifacts)
+    typer.echo(printable(as_markdown(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
+
+
+def diff(
+    task: TaskName,
+    first: Annotated[
+        str,
+        typer.Argument(
+            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other as it was before."
+        ),
+    ],
+    second: Annotated[str, typer.Argument(help="The program to compare it with.")],
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Print what sets two compiled programs apart, as Markdown."""
+    names = (first, second)
+    prepare(artifacts, *compiled_of(names))
+    from aisr.artifact.diff import as_markdown
+    from aisr.base.redact import printable
+
+    chosen = chosen_task(task)
+    a, b = load_two(chosen, names, artifacts)
+    typer.echo(printable(as_markdown(a, b, names)), nl=False)
 
 
 def report(
@@ -49,7 +94,7 @@ def report(
         folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
         found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
     if image_root is not None:
-        from aisr.report.thumbnails import Thumbnails
+        from aisr.report.records import Thumbnails
 
         if not image_root.is_dir():
             raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
@@ -72,7 +117,7 @@ def techreport(
     from aisr.commands.display import note
     from aisr.report import techreport as content
     from aisr.tracking import registry
-    from aisr.tracking.model_uri import MODEL_SCHEME
+    from aisr.tracking.store import MODEL_SCHEME
 
     loaded = load(chosen_task(task), program, artifacts)
     registered = program.startswith(MODEL_SCHEME)
@@ -109,7 +154,7 @@ def check_text(
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
     prepare(artifacts, program)
     from aisr.commands import display
-    from aisr.commands.verdicts import say_verdicts
+    from aisr.commands.results import say_verdicts
     from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.judge import judge
     from aisr.optimize.decision.explain import reasons

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.commands.given import there
-from aisr.commands.options import ARTIFACTS, Root, chosen_task
+from aisr.commands.options import ARTIFACTS, Root, chosen_task, there
 from aisr.commands.session import embedding_address, load, prepare
 from aisr.commands.task_options import SEARCHING, EmbeddingApiBase, SearchingTask
 

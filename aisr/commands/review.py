@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from aisr.base.text import counted
 from aisr.commands.display import note, table
-from aisr.review.lines import line
 from aisr.review.page import left_out
 from aisr.review.verdicts import EXACT, NOT_JUDGED, Review, Verdict
+from aisr.review.write import line
 
 MOST = 10  # things of a kind that are named
 

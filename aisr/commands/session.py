@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisr.base.environment import trim_keys
 from aisr.base.files import cache_folder
-from aisr.commands.lm_options import Reach
+from aisr.commands.options import Reach
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
 
 def _check_there(program: str, artifacts: Path) -> None:
     from aisr.artifact.there import check_there
-    from aisr.tracking.model_uri import MODEL_SCHEME, check_registered
+    from aisr.tracking.store import MODEL_SCHEME, check_registered
 
     if program.startswith(MODEL_SCHEME):
         check_registered(artifacts, program)

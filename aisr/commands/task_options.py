@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aisr.commands.given import known_task, there
+from aisr.commands.options import known_task, there
 from aisr.tasks.names import TASK_NAMES
 
 TaskName = Annotated[

@@ -1,5 +1,5 @@
-"""What other packages do not promise to keep, and nothing else: a file for each, which alone may import or name it, and
-a test (`tests/compat/`) that fails when it goes or changes. Importing any of it checks the versions that are installed.
+"""What other packages do not promise to keep, and nothing else: all such names are in `private.py`, each with its
+reason and a test (`tests/compat/`) that fails when it goes. Importing any of it checks the versions that are installed.
 """
 
 from aisr.compat.versions import check

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.base.files import write_whole
-from aisr.corrections.files import MOST, Found, correction, read
-from aisr.corrections.line import Correction, ahead
+from aisr.corrections.files import MOST, Correction, Found, ahead, correction, read
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import BadLine
 

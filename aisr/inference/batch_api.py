@@ -18,12 +18,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from dspy.lm15 import InvalidRequestError, Request, Response, RouterConfig
+from dspy.lm15 import InvalidRequestError, LMRouter, Request, Response, RouterConfig
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base import digests, redact
 from aisr.base.files import replacing
-from aisr.compat.dspy import LM15Engine
 from aisr.inference.judge import judge
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.decide import DECIDE
@@ -254,10 +253,11 @@ class OfflineEngine:
         self.supports_response_schema = lm.supports_response_schema
         self.supported_params = lm.supported_params
         declared = lm.engine.providers if isinstance(lm.engine, Endpoint) else ()
-        provider = LM15Engine(RouterConfig(providers=declared)).resolve(lm.model).provider
+        known = LMRouter(RouterConfig(providers=declared)).resolve_openai_chat(lm.model)
+        self._model = f"{known.provider}:{known.model}"
         self._wire = _Wire(exchange)
-        config = RouterConfig(providers=declared, api_keys={provider: "none"}, transport=self._wire)
-        self._engine = LM15Engine(config)
+        config = RouterConfig(providers=declared, api_keys={known.provider: "none"}, transport=self._wire)
+        self._router = LMRouter(config)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "OfflineEngine":
         return self
@@ -266,11 +266,11 @@ class OfflineEngine:
         extensions = dict(request.config.extensions or {})
         asked = extensions.pop("metadata", {})  # ours, and not for a server
         self._wire.of_thread.stand_in = asked.get("stand_in", "")
-        sent = replace(request, config=replace(request.config, extensions=extensions or None))
-        return without_secrets(self._engine.complete(sent), request.model, redact.environment())
+        sent = replace(request, model=self._model, config=replace(request.config, extensions=extensions or None))
+        return without_secrets(self._router.complete(sent), request.model, redact.environment())
 
     def close(self) -> None:
-        self._engine.close()
+        self._router.close()
 
 
 class _Wire:

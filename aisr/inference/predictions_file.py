@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, Self
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from aisr.base.files import read_json, replacing, write_whole, writing
-from aisr.base.identity import difference
+from aisr.base.files import difference, read_json, replacing, write_whole, writing
 from aisr.programs.errors import UserError
 from aisr.tasks.task import Task
 

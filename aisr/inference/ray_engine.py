@@ -9,14 +9,16 @@ Keys are never sent: each machine needs them in its own environment.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program_file import parse, program_text
-from aisr.compat.ray import init_here, installed_only
+from aisr.compat.private import init_here
 from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.images import attach_gallery, open_gallery
 from aisr.inference.judge import Outcome, finished, judge
@@ -167,10 +169,12 @@ def on_ray(
 
 
 def _join(ray: Any, workers: int, address: str | None) -> None:
-    if address is None:
-        init_here(ray, workers)
-        return
-    ray.init(address=address, log_to_driver=False, job_config=installed_only(ray))
+    # Workers look for modules first where the job began, and the current folder may hold files of anyone.
+    with TemporaryDirectory() as empty, chdir(empty):
+        if address is None:
+            init_here(ray, workers)
+            return
+        ray.init(address=address, log_to_driver=False)
     room = int(ray.cluster_resources().get("CPU", 0))
     if room < workers:
         ray.shutdown()

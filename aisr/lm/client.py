@@ -14,13 +14,13 @@ from dspy.lm15 import ProviderError, Request, Response
 from dspy.utils.exceptions import LMError, LMProviderError
 
 from aisr.base import redact
-from aisr.compat.dspy import adapter_message_call, attributes, plain
+from aisr.compat.private import adapter_message_call
 from aisr.lm.budget import Contact, Ledger, Refusal, Usage, paid_for
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length
 from aisr.lm.prices import Price, usd
 from aisr.lm.rate_limit import RETRIES, RateLimiter
-from aisr.lm.response_cache import invalidate, record_keys
+from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
 
 THREADS = 8
 

@@ -25,7 +25,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base import digests, redact
-from aisr.compat.dspy import litellm_errors
+from aisr.compat.private import litellm_errors
 from aisr.lm.adapters import lean_adapter
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
@@ -136,12 +136,10 @@ def open_decisions(
     `LMUnavailable`, saying which variable or option helps."""
     import litellm
 
-    from aisr.compat.litellm import supported_decisions_providers
-
     spec, provider = f"--{role}lm {DECIDE}{model}", model.partition("/")[0]
     if "/" not in model or model.endswith("/"):
         raise LMUnavailable(f"{spec}: expected decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna")
-    if provider not in supported_decisions_providers():
+    if not _is_known(model):
         raise LMUnavailable(
             f"{spec}: LiteLLM knows no decision models of {provider!r}; for a server of your own use "
             f"decide:hosted_vllm/MODEL with --{role}api-base"
@@ -181,6 +179,19 @@ def open_decisions(
         brief=True,
         embeddings=embeddings,
     )
+
+
+def _is_known(model: str) -> bool:
+    """Whether LiteLLM has decision models of a provider: asked nothing, it complains of whom before of what."""
+    import litellm
+
+    try:
+        litellm.systemone(model, "", {})
+    except litellm.exceptions.BadRequestError as error:
+        return "Unknown Decisions provider" not in str(error)
+    except litellm.exceptions.AuthenticationError:
+        return True
+    return True
 
 
 def check_writes(signature: Any, lm: OpenLM) -> None:

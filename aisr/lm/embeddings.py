@@ -1,6 +1,7 @@
 """The embeddings that retrievers ask models for: by DSPy's `Embedder`, kept in its response cache, entered into the
 ledger, and sent to no other server than was said."""
 
+import json
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -9,14 +10,29 @@ from typing import Any
 
 import dspy
 import numpy as np
-from dspy.utils.exceptions import LMBillingError, LMConfigurationError, LMError, LMProviderError
+from dspy.lm15 import LM15Error
+from dspy.utils import exceptions
+from dspy.utils.exceptions import (
+    LMAuthError,
+    LMBillingError,
+    LMConfigurationError,
+    LMError,
+    LMInvalidRequestError,
+    LMProviderError,
+    LMRateLimitError,
+    LMServerError,
+    LMTimeoutError,
+    LMTransportError,
+    LMUnsupportedModelError,
+)
 from numpy.typing import NDArray
 
 from aisr.base import digests, redact
 from aisr.base.environment import trim_keys
-from aisr.compat.dspy import error_boundary, get_litellm, litellm_errors
+from aisr.compat.private import TransportError, litellm_errors
+from aisr.compat.transport import BoundedTransport, posted
 from aisr.lm.budget import Ledger
-from aisr.lm.endpoint import Endpoint
+from aisr.lm.endpoint import key_of_servers
 from aisr.lm.prices import Price, listed_input_price, usd
 from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
 from aisr.lm.response_cache import configure_cache
@@ -25,6 +41,14 @@ from aisr.programs.errors import NotEmbedded, UserError
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 BATCH = 200  # texts in a request
 TIMEOUT = 600.0  # seconds
+MOST_TOLD = 300  # characters of what a server says of an error
+_REFUSED = {
+    401: LMAuthError,
+    403: LMAuthError,
+    404: LMUnsupportedModelError,
+    408: LMTimeoutError,
+    429: LMRateLimitError,
+}
 LOCKS = 64  # claims of one paper are often judged at once: the same texts are asked for by one thread
 
 
@@ -53,7 +77,8 @@ class Embedder:
         self.timeout = timeout
         trim_keys()
         configure_cache()
-        self._server = Endpoint("embeddings", address, False, timeout, threads) if address else None
+        self.address = address
+        self._server = BoundedTransport(timeout, max_connections=max(threads, 8)) if address else None
         # Two servers give other numbers for one model name.
         self.name = f"{model} at {digests.of_text(address.rstrip('/'))}" if address else model
         self._locks = [threading.Lock() for _ in range(LOCKS)]
@@ -91,7 +116,9 @@ class Embedder:
     def _litellm(self) -> Any:
         """LiteLLM, and the certainty that it knows whom to ask and with which key. Raises `LMConfigurationError`."""
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
-        litellm = get_litellm(feature="an embedding model")
+        import litellm
+
+        litellm.suppress_debug_info = True  # or it prints advice beside each error
         litellm.DEFAULT_MAX_RETRIES = 0  # ours see to it; asked for none, LiteLLM sends a failed request thrice
         try:
             litellm.get_llm_provider(self.model)
@@ -109,13 +136,11 @@ class Embedder:
         """One request. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
-        litellm = None if self._server else self._litellm
         try:
-            with error_boundary(self.model, unexpected=True):
-                answer = self._from_provider(litellm, texts) if litellm else self._from_server(texts)
-        except LMError:
+            answer = self._from_server(texts) if self._server else self._from_provider(texts)
+        except Exception as error:
             self.ledger.sent({}, 0.0)
-            raise
+            raise _as_dspys(error) from error
         said = answer.get("usage")
         tokens = said.get("prompt_tokens") if isinstance(said, dict) else None
         usage = {"prompt_tokens": tokens} if isinstance(tokens, int) else {}
@@ -124,12 +149,18 @@ class Embedder:
 
     def _from_server(self, texts: list[str]) -> dict[str, Any]:
         assert self._server
+        assert self.address
         asked = {"model": self.model.partition("/")[2], "input": texts, "encoding_format": "float"}
-        answer = self._server.post("/embeddings", asked)
+        status, wait, body = posted(self._server, f"{self.address.rstrip('/')}/embeddings", _key(), asked)
+        if status >= 400:
+            kind = _REFUSED.get(status) or (LMServerError if status >= 500 else LMInvalidRequestError)
+            raise kind(body.decode(errors="replace")[:MOST_TOLD], status=status, retry_after=wait)
+        answer = json.loads(body)
         return answer if isinstance(answer, dict) else {}
 
-    def _from_provider(self, litellm: Any, texts: list[str]) -> dict[str, Any]:
+    def _from_provider(self, texts: list[str]) -> dict[str, Any]:
         given = {"encoding_format": "float", "timeout": self.timeout}
+        litellm = self._litellm
         with litellm_errors(model=self.model):
             return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())
 
@@ -142,6 +173,23 @@ class Embedder:
         if rows.ndim != 2 or len(rows) != count or not rows.size or not np.isfinite(rows).all():
             raise LMProviderError(f"embeddings of shape {rows.shape} for {count} texts, or not all of them numbers")
         return [list(map(float, row)) for row in rows]
+
+
+def _key() -> str:
+    """The key that a server of the user's own is sent; most ask for none."""
+    return os.environ.get(key_of_servers() or "") or "none"
+
+
+def _as_dspys(error: Exception) -> LMError:
+    """The error of DSPy that says whether a request may be sent again: lm15's `RateLimitError` is its
+    `LMRateLimitError`."""
+    if isinstance(error, LMError):
+        return error
+    if isinstance(error, TransportError):
+        return LMTransportError(str(error))
+    kind = getattr(exceptions, f"LM{type(error).__name__}", LMProviderError) if isinstance(error, LM15Error) else None
+    found: LMError = (kind or LMProviderError)(str(error), retry_after=getattr(error, "retry_after", None))
+    return found
 
 
 class _Request:

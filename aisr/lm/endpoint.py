@@ -7,6 +7,7 @@ price. Which server it is does not change here, and a call costs this process a 
 import asyncio
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
@@ -14,7 +15,9 @@ from weakref import WeakKeyDictionary
 
 from dspy.lm15 import (
     AccessPolicy,
+    AsyncLMRouter,
     DataPart,
+    LMRouter,
     Message,
     OpenAIChatCompat,
     ProviderDefinition,
@@ -28,10 +31,10 @@ from dspy.lm15 import (
 )
 
 from aisr.base import redact
-from aisr.compat.dspy import AsyncLM15Engine, LM15Engine, timeouts_for
-from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport, posted
+from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport
 
 MOST_SIGNS = 1_000_000  # of an answer; a model that reasons writes some 100,000
+SECONDS = 600.0  # for an answer, where no --timeout says otherwise
 PLAIN_PATH = "/v1"  # any other may hold a token
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
 ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
@@ -68,15 +71,18 @@ class Endpoint:
         )
         self.name = name
         self.providers = (definition,)
-        waits = RouterConfig(timeouts=timeouts_for(timeout), max_connections=max(threads, 8))
         # Left to itself, lm15 looks for proxies in the environment at each call.
-        self.wire = {**waits.transport_kwargs(), "trust_env": bool(getproxies())}
+        self.wire: dict[str, Any] = {
+            "seconds": timeout or SECONDS,
+            "max_connections": max(threads, 8),
+            "trust_env": bool(getproxies()),
+        }
         self.hidden = redact.environment()
         path = urlsplit(address).path.rstrip("/")
         if path not in ("", PLAIN_PATH):
             self.hidden += [("address", form) for form in redact.forms(path)]
         self._transport = BoundedTransport(**self.wire)
-        self._engine = LM15Engine(self.over(self._transport))
+        self._router = LMRouter(self.over(self._transport))
 
     def over(self, transport: object) -> RouterConfig:
         """What reaches this server, over these connections."""
@@ -87,16 +93,15 @@ class Endpoint:
 
     def complete(self, request: Request) -> Response:
         """One answer. Raises lm15's errors."""
-        return without_secrets(self._engine.complete(request), request.model, self.hidden)
+        return without_secrets(self._router.complete(self.routed(request)), request.model, self.hidden)
 
-    def post(self, path: str, body: dict[str, Any]) -> Any:
-        """The answer, as JSON, to a request of another kind. Raises lm15's errors."""
-        return posted(self._engine, self.name, path, body)
+    def routed(self, request: Request) -> Request:
+        """The request with its model as lm15 names one of this server."""
+        return replace(request, model=f"{self.name}:{request.model.partition('/')[2]}")
 
     def close(self) -> None:
         """Close the connections, after which nothing more can be asked."""
-        self._engine.close()
-        self._transport.close()
+        self._router.close()
 
 
 class AsyncEndpoint:
@@ -114,13 +119,14 @@ class AsyncEndpoint:
         loop = asyncio.get_running_loop()
         if loop not in self._opened:
             transport = BoundedAsyncTransport(**self._endpoint.wire)
-            self._opened[loop] = AsyncLM15Engine(self._endpoint.over(transport)), transport
-        engine, _ = self._opened[loop]
-        return without_secrets(await engine.complete(request), request.model, self._endpoint.hidden)
+            self._opened[loop] = AsyncLMRouter(self._endpoint.over(transport)), transport
+        router, _ = self._opened[loop]
+        answer = await router.complete(self._endpoint.routed(request))
+        return without_secrets(answer, request.model, self._endpoint.hidden)
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""
-        for opened in self._opened.pop(asyncio.get_running_loop(), ()):
+        for opened in self._opened.pop(asyncio.get_running_loop(), ())[1:]:
             await opened.aclose()
 
 

@@ -8,10 +8,10 @@ import logging
 from importlib.util import find_spec
 from typing import Any
 
+import dspy
+
 from aisr.base import digests
 from aisr.base.environment import environment, trim_keys
-from aisr.compat.dspy import is_reasoning_model
-from aisr.compat.transport import bound_all
 from aisr.lm import llama_cpp
 from aisr.lm.adapters import adapter_for, lean_adapter
 from aisr.lm.budget import Ledger
@@ -61,7 +61,6 @@ def open_lm(
     trim_keys()
     configure_cache()
     retry_failed()
-    bound_all()
     ledger = ledger or Ledger()
     embeddings = embeddings or Embeddings(ledger, api_base, threads=threads or THREADS, timeout=timeout)
     if spec == EMBEDDED:
@@ -169,6 +168,15 @@ def _open_endpoint(
     # A server may give the name of a model without eyes to one with them, so that the list says nothing against it.
     sees = listed_vision(spec) or None
     return OpenLM(lm, adapter_for(schema), spec, digest, threads or THREADS, sees=sees, embeddings=embeddings)
+
+
+def is_reasoning_model(spec: str) -> bool:
+    """Whether DSPy takes a model for one of OpenAI's that reason: it refuses our settings of the others for them."""
+    try:
+        dspy.LM(spec, max_tokens=MAX_TOKENS)
+    except ValueError:
+        return True
+    return False
 
 
 def _sampling(spec: str) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+from dspy.clients import DISK_CACHE_DIR, Cache
+from pydantic import BaseModel
 
 from aisr.base import redact
-from aisr.compat.dspy import CACHE_FORMAT, DISK_CACHE_DIR, Cache, attributes, plain
 from aisr.programs.reading.text_store import TextTable
 
 REMEMBERED = 1_000  # answers in memory; the others are on disk
@@ -96,8 +97,7 @@ class Answers:
             found = None if text is None else json.loads(text)
         except (ValueError, RecursionError):
             return None
-        is_litellms = isinstance(found, dict) and found.get("_dspy_format") != CACHE_FORMAT
-        return attributes(found) if is_litellms else found
+        return found if _is_dspys(found) else attributes(found)
 
     def set(self, key: str, value: Any) -> None:
         """Raises TypeError for what is no plain data."""
@@ -121,6 +121,40 @@ class Answers:
         self._table.close()
 
 
+class Attributes(dict[str, Any]):
+    """A dictionary whose keys are attributes, as DSPy reads an answer of LiteLLM."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def model_dump(self, **_: Any) -> Any:
+        return plain(self)
+
+
+def attributes(value: Any) -> Any:
+    """Plain data with `Attributes` in place of its dictionaries."""
+    if isinstance(value, dict):
+        return Attributes({key: attributes(item) for key, item in value.items()})
+    return [attributes(item) for item in value] if isinstance(value, list) else value
+
+
+def plain(value: Any) -> Any:
+    """Dictionaries in place of pydantic's models, without their serializers."""
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _is_dspys(value: Any) -> bool:
+    """Whether it is an answer of DSPy's own engines, in the form in which DSPy keeps it."""
+    return isinstance(value, dict) and "_dspy_format" in value
+
+
 def written(value: Any) -> str:
     """An answer as text, without the values of secret variables."""
     known = redact.environment()
@@ -138,7 +172,7 @@ def _within_json(text: str) -> str:
 
 
 def _needed(value: Any) -> Any:
-    if isinstance(value, dict) and value.get("_dspy_format") == CACHE_FORMAT:
+    if _is_dspys(value):
         responses = [{name: one[name] for name in one if name not in UNUSED} for one in value["responses"]]
         return {**value, "responses": responses}
     if isinstance(value, dict) and "choices" in value:

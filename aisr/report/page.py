@@ -1,19 +1,62 @@
 """Rendering the error browser: data, style and script in one HTML file that loads nothing."""
 
+import hashlib
 import json
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from aisr.base.digests import of_text
 from aisr.base.files import write_whole
 from aisr.corrections import panel
-from aisr.report.frame import HERE, framed
 
 if TYPE_CHECKING:
     from aisr.report.records import Records
+
+
+# --- What every page of ours is: one HTML file that loads nothing, with its data, style and script in it.
+
+HERE = Path(__file__).parent
+
+
+def framed(
+    template: Path, title: str, styles: Sequence[Path], scripts: Sequence[Path], data: Mapping[str, Any], **shown: Any
+) -> str:
+    """The page. Its policy admits this script, this style and inlined pictures, and no network.
+
+    template: a file that fills the block `body` of `frame.html`, with `shown`; data: what the script reads, by the id
+    of the element that holds it. What people say on the page is kept under the digest of the first.
+    """
+    from jinja2 import Environment, FileSystemLoader
+    from markupsafe import Markup
+
+    style, script = ("".join(file.read_text(encoding="utf-8") for file in files) for files in (styles, scripts))
+    texts = {name: embedded(content) for name, content in data.items()}
+    pages = Environment(loader=FileSystemLoader([template.parent, HERE]), autoescape=True)
+    return pages.get_template(template.name).render(
+        title=title,
+        page=of_text(next(iter(texts.values())).encode("utf-8", "replace").decode()),
+        style=Markup(style),
+        style_hash=_digest(style),
+        script=Markup(script),
+        script_hash=_digest(script),
+        data={name: Markup(text) for name, text in texts.items()},
+        **shown,
+    )
+
+
+def embedded(content: Any) -> str:
+    """JSON as it may stand in a script element: without `<`, so that no text can close it or open a comment."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _digest(text: str) -> str:
+    """A script or style as the policy of a page admits it."""
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
 
 FILE = "report.html"
 STYLES = (HERE / "page.css", panel.STYLE)

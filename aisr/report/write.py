@@ -20,8 +20,7 @@ from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.vision.images import Gallery
 from aisr.report import figures, page, records
 from aisr.report.figures import Tried
-from aisr.report.records import About
-from aisr.report.thumbnails import Thumbnails
+from aisr.report.records import About, Thumbnails
 from aisr.tasks.task import Task
 
 if TYPE_CHECKING:

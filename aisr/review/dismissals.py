@@ -1,15 +1,17 @@
 """Which flags of a review are those that readers dismissed before."""
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aisr.base.digests import of_file
-from aisr.corrections.line import Correction
+from aisr.base.digests import of_file, of_texts
+from aisr.corrections.files import Correction
 from aisr.paper.drawing import Limits
-from aisr.review.verdicts import Dismissed, Piece, Review, Verdict
-from aisr.tasks.task import digest
+from aisr.programs.errors import UserError
+from aisr.programs.labels import IN_DRAFTS
+from aisr.review.recomputed import LABELS
+from aisr.review.verdicts import EXACT, HIDDEN, Dismissed, Piece, Review, Verdict
 
 MOST_BYTES = Limits().bytes  # of a picture; none that is larger is shown to a model
 
@@ -58,7 +60,7 @@ def _marked(
         if verdict.subject
         else [verdict.statement, *(_held(one, held) for one in verdict.evidence)]
     )
-    flag = digest([verdict.kind, verdict.work or "", *what, *shown])
+    flag = of_texts([verdict.kind, verdict.work or "", *what, *shown])
     found = known.get(flag)
     gone = Dismissed(found.dismissed or "", found.who, found.when.isoformat()) if found else None
     return verdict._replace(flag=flag, dismissed=gone)
@@ -66,5 +68,35 @@ def _marked(
 
 def _held(piece: Piece, held: dict[Piece, str]) -> str:
     if piece not in held:
-        held[piece] = digest([piece.key, *piece.lines])
+        held[piece] = of_texts([piece.key, *piece.lines])
     return held[piece]
+
+
+# --- `--fail-on`: which verdicts make the command fail.
+
+
+def failing_labels(wanted: Sequence[str], known: Sequence[str]) -> set[str]:
+    """The labels of --fail-on, whatever their case; `arithmetic` and `quote` are all labels of that
+    kind, and a label of the first look stands for that of the second as well. Raises UserError for what is none."""
+    found = [label for kind in EXACT for label in LABELS[kind].meanings]
+    labels = {label.lower(): {label} for label in [*known, *found, HIDDEN]}
+    labels |= {kind: set(LABELS[kind].meanings) for kind in EXACT}
+    for first, second in IN_DRAFTS.items():
+        if second in known:  # the second look's word for what the first one doubts
+            labels.setdefault(first.lower(), set()).add(str(second))
+    unknown = [label for label in wanted if label.lower() not in labels]
+    if unknown:
+        raise UserError(
+            f"--fail-on {unknown[0]!r}: no such label; one of: {', '.join([*known, HIDDEN, *EXACT, *found])}"
+        )
+    return {label for one in wanted for label in labels[one.lower()]}
+
+
+def failing_verdicts(review: Review, labels: set[str], above: float) -> list[Verdict]:
+    """The verdicts with one of the labels whose confidence is at least `above`, in 0-1. One without a known confidence
+    counts: a gate that cannot tell does not open. One that a reader dismissed does not."""
+    return [
+        one
+        for one in review.verdicts
+        if one.label in labels and not one.dismissed and (one.confidence is None or one.confidence >= above)
+    ]

@@ -6,9 +6,8 @@ from typing import Any
 
 from aisr.base.files import write_whole
 from aisr.corrections import panel
-from aisr.report.frame import HERE as FRAME
-from aisr.report.frame import framed
-from aisr.report.page import Thumbnail, inlined, no_picture
+from aisr.report.page import HERE as FRAME
+from aisr.report.page import Thumbnail, framed, inlined, no_picture
 from aisr.review.verdicts import HIDDEN_MEANS, Piece, Review, Subject, Verdict
 
 FILE = "paper.html"

@@ -3,11 +3,23 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Draft, Place, Sentence
 from aisr.programs.labels import DraftLabel
 from aisr.programs.records.base import Record
+
+# --- Where a verdict stands, as files for other programs name it.
+
+
+def path(folder: Path, place: Place) -> str:
+    """The file of a place as editors and CI find it: from the current folder where it is below that, else from the
+    paper's folder. With slashes, and without the path of this machine."""
+    file = (folder / place.file).resolve()
+    here = Path.cwd()
+    return (file.relative_to(here) if file.is_relative_to(here) else Path(place.file)).as_posix()
+
 
 Kind = Literal["claim", "citation", "hidden", "arithmetic", "quote"]
 EXACT: tuple[Kind, ...] = ("arithmetic", "quote")  # found without a model: no confidence, and no doubt of that kind

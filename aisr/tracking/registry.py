@@ -25,8 +25,7 @@ from aisr.base.text import percent
 from aisr.programs.errors import UserError
 from aisr.tasks.task import Task
 from aisr.tracking import runs
-from aisr.tracking.model_uri import EXPECTED, MODEL_SCHEME
-from aisr.tracking.store import Reader, reading
+from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, reading
 
 ALIAS = "champion"
 PREVIOUS = "previous"

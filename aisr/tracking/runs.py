@@ -1,6 +1,7 @@
 """What all runs in MLflow have in common: an experiment a task, tags to filter by, scores with intervals, datasets by
 digest, and files that can be fetched again."""
 
+import getpass
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base import redact
-from aisr.compat.mlflow_names import CUSTOM_MODEL, EXPERIMENT_KIND
 from aisr.programs.errors import UserError
 from aisr.tasks.task import Task
 from aisr.tracking.store import check_exists, files, is_own, open_store, tracking_uri
@@ -38,7 +38,7 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
         return str(found.experiment_id)
     location = files(root) if is_own(root) else None
     # Without its kind, MLflow's UI asks whoever opens the experiment first.
-    known = {EXPERIMENT_KIND: CUSTOM_MODEL}
+    known = {"mlflow.experimentKind": "custom_model_development"}
     return str(mlflow.create_experiment(name, artifact_location=location, tags=known))
 
 
@@ -46,10 +46,10 @@ def experiment(mlflow: Any, root: Path, task: Task) -> str:
 def begun(mlflow: Any, root: Path, task: Task, title: str, tags: dict[str, str], seconds: float) -> Iterator[str]:
     """A run of a task's experiment for as long as the block lasts; its id. In MLflow it began so many seconds ago: what
     it tells of is done, and its duration is that of the work."""
-    from aisr.compat.mlflow import resolve_tags
-
     began = int((time.time() - seconds) * 1000)
-    made = mlflow.MlflowClient().create_run(experiment(mlflow, root, task), began, resolve_tags(tags), title)
+    made = mlflow.MlflowClient().create_run(
+        experiment(mlflow, root, task), began, {"mlflow.user": getpass.getuser(), **tags}, title
+    )
     with mlflow.start_run(run_id=made.info.run_id):
         yield str(made.info.run_id)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base import redact
-from aisr.compat.mlflow_names import SPAN_INPUTS, SPAN_OUTPUTS
+from aisr.compat.private import tracing_client
 from aisr.inference.replay import FORGOTTEN, Heard, Replayed
 from aisr.report.records import JudgedRecord, judged
 from aisr.tasks.task import Task
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Span, TraceInfo
 
 RECORD_TAG = "aisr.record"
+SPAN_INPUTS, SPAN_OUTPUTS = "mlflow.spanInputs", "mlflow.spanOutputs"  # what the UI shows first of a span
 LONGEST = 250  # characters in MLflow's lists; it refuses tags beyond 4,096 and previews beyond 1,000
 # Of what the UI shows first of a span (`SPAN_INPUTS`, `SPAN_OUTPUTS`) it draws lone strings and chats as Markdown, in
 # which a prompt loses its lines and a claim may be anything. What stands a level deeper, it shows as it is.
@@ -51,9 +52,7 @@ def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], coun
     chosen = sample(task, replayed, count, seed)
     if not chosen:
         return 0
-    from aisr.compat.mlflow import TracingClient
-
-    client = TracingClient()
+    client = tracing_client()
     try:
         experiment = mlflow.get_run(run_id).info.experiment_id
         began = time.time_ns()
@@ -94,8 +93,6 @@ def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int)
     """A record as a trace of a run: what stands in MLflow's lists, and a span for the record with one for each call."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
-    from aisr.compat.mlflow import TraceMetadataKey, TraceTagKey
-
     shown = judged(task, one, [])
     trace_id = f"tr-{secrets.token_hex(16)}"
     record_id = _cut(_clean(one.record.id))
@@ -108,8 +105,8 @@ def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int)
         request_preview=f"{record_id} · {_cut(_clean(task.text(one.record)))}",
         response_preview=_cut(_prediction(shown)),
         execution_duration=0,
-        trace_metadata={TraceMetadataKey.SOURCE_RUN: run_id},
-        tags={TraceTagKey.TRACE_NAME: record_id, RECORD_TAG: record_id},
+        trace_metadata={"mlflow.sourceRun": run_id},
+        tags={"mlflow.traceName": record_id, RECORD_TAG: record_id},
         assessments=[
             Expectation("gold", _gold(shown), source=by_us),
             Feedback("right", shown.right, source=by_us, rationale=_why(task, one)),
@@ -159,9 +156,7 @@ def _span(
     """A finished span, made from its stored form: MLflow's other ways to one begin a trace in the whole process."""
     from mlflow.entities import Span
 
-    from aisr.compat.mlflow import SpanAttributeKey
-
-    known = {SpanAttributeKey.REQUEST_ID: trace_id, SpanAttributeKey.SPAN_TYPE: kind, **attributes}
+    known = {"mlflow.traceRequestId": trace_id, "mlflow.spanType": kind, **attributes}
     return Span.from_dict(
         {
             "trace_id": trace_id,

@@ -15,8 +15,7 @@ from aisr.artifact import prompt_page
 from aisr.artifact.manifest import Manifest
 from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
-from aisr.base.files import as_json, read_json, write_whole
-from aisr.base.identity import difference
+from aisr.base.files import as_json, difference, read_json, write_whole
 from aisr.inference.evaluate import Result, check_any, measure
 from aisr.inference.images import digest_shown
 from aisr.inference.judge import judge_all
@@ -35,6 +34,8 @@ from aisr.optimize.search.objective import Objective, gradient_records, objectiv
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program, named_by
+
+CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
 
 
 @dataclass(frozen=True)
@@ -241,9 +242,6 @@ def _test(
     if len(results) == 1:
         return Tested(results[0], None, None)
     return Tested(results[0], results[1], results[0].gain(results[1]))
-
-
-CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
 
 
 def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:

@@ -7,8 +7,7 @@ import dspy
 from dspy.evaluate import Evaluate
 from dspy.evaluate.evaluate import EvaluationResult
 
-from aisr.compat.gepa import CandidateProposal, GEPAState
-from aisr.compat.mipro import EvaluatedMIPRO
+from aisr.compat.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
 from aisr.tasks.task import Answer, Task
 
@@ -56,7 +55,8 @@ class CorpusAcceptance:
         self.task = task
         self.train = train
 
-    def should_accept(self, proposal: CandidateProposal[Any], state: GEPAState[Any, Any]) -> bool:
+    def should_accept(self, proposal: Any, state: Any) -> bool:
+        """As GEPA calls it, with its `CandidateProposal` and `GEPAState`."""
         before, after, rows = proposal.eval_before, proposal.eval_after, proposal.subsample_indices
         if not rows or before is None or after is None or not before.outputs or not after.outputs:
             return False

@@ -18,12 +18,10 @@ import pytest
 
 import aisr
 from aisr.artifact.program_file import program_text
-from aisr.inference.judge import AHEAD, in_order
-from aisr.programs.reading.lines import read
-from aisr.programs.records.track1 import Track1Record
+from aisr.inference.judge import AHEAD
 from aisr.tasks.all import TASKS
 from aisr.tasks.track1 import TRACK1
-from support.corpora import citation, claim, write
+from support.corpora import claim, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import ROOT, SAMPLE
 from support.scripted import as_it_is
@@ -88,7 +86,8 @@ def test_all_four_ways_say_what_the_command_says(
     words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
     finished = command(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
     assert finished.code == 1, finished.err  # a record failed
-    expected = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
     assert "failed" in expected[2]
 
     program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
@@ -107,15 +106,6 @@ def test_all_four_ways_say_what_the_command_says(
     assert re.fullmatch("[0-9a-f]{16}", program.digest)
 
 
-def test_a_failed_record_has_a_reason_and_no_label(saved: Callable[..., Path], loopback: Loopback) -> None:
-    refusing(loopback)
-    record = claim(None, text="a paragraph that refuses", id="x")
-    record["sentence_label"][0]["sentence"] = "It refuses."
-    failed = aisr.load(saved("track1")).judge(record, aisr.open_lm("openai/local", api_base=loopback.url))
-    assert (failed.id, failed.answer, failed.verdicts) == ("x", None, ())
-    assert "I refuse." in str(failed.failure)
-
-
 @pytest.mark.parametrize("task", ["track1", "track2"])
 def test_a_verdict_has_a_probability_for_each_label(task: str, saved: Callable[..., Path], loopback: Loopback) -> None:
     program, lm = aisr.load(saved(task)), aisr.open_lm("openai/local", api_base=loopback.url)
@@ -130,22 +120,9 @@ def test_a_verdict_has_a_probability_for_each_label(task: str, saved: Callable[.
         assert one.source == "vote"
 
 
-def test_records_are_dicts_or_what_was_read_from_a_file(
-    saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
-) -> None:
-    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
-    rows = [claim(None, text="One."), claim(None, None, text="Two.")]
-    objects = list(read(write(tmp_path / "rows.jsonl", rows), Track1Record, "track1"))
-    found = list(program.judge_all(rows, lm))
-    assert [one.id for one in found] == ["track1-000001", "track1-000002"]  # as the official preparation numbers them
-    assert list(program.judge_all(objects, lm)) == found
-
-
 BAD = [
     pytest.param({"claim_text": "x"}, "evidence_bundle: Field required", id="missing field"),
-    pytest.param(claim(None, id=""), "id: String should have at least 1", id="empty id"),
     pytest.param(["x"], "a list; expected a dict such as a line of a JSONL file, of track1", id="a list"),
-    pytest.param(None, "a NoneType; expected a dict", id="nothing"),
 ]
 
 
@@ -164,16 +141,6 @@ def test_a_bad_record_is_named_with_its_field(
         next(found)
     with pytest.raises(aisr.BadRecord, match=r"^records\[1\]"):
         asyncio.run(collected(program.ajudge_all([claim(None), record], lm)))
-
-
-def test_a_record_of_the_other_track_is_a_bad_record(
-    saved: Callable[..., Path], loopback: Loopback, tmp_path: Path
-) -> None:
-    program, lm = aisr.load(saved("track2")), aisr.open_lm("openai/local", api_base=loopback.url)
-    (record,) = read(write(tmp_path / "rows.jsonl", [claim(None)]), Track1Record, "track1")
-    with pytest.raises(aisr.BadRecord, match=r"a Track1Record; expected a dict .* of track2"):
-        program.judge(record, lm)
-    assert program.judge(citation(None), lm).answer is not None
 
 
 def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback: Loopback, tmp_path: Path) -> None:
@@ -256,27 +223,6 @@ def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_ma
     with pytest.raises(aisr.BadProgram, match=r"manifest.json says 0123456789abcdef"):
         aisr.load(folder)
     assert list(elsewhere.iterdir()) == []
-
-
-def test_results_keep_the_order_of_the_items_and_few_are_read_ahead() -> None:
-    second_done, read_so_far = threading.Event(), []
-
-    def items() -> Iterator[int]:
-        for number in range(1000):
-            read_so_far.append(number)
-            yield number
-
-    def work(number: int) -> int:
-        if number == 0:
-            assert second_done.wait(30)
-        if number == 1:
-            second_done.set()
-        return number
-
-    found = in_order(items(), work, 2)
-    assert next(found) == 0
-    assert len(read_so_far) <= AHEAD * 2
-    assert list(found) == list(range(1, 1000))
 
 
 def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..., Path], loopback: Loopback) -> None:
@@ -381,7 +327,7 @@ def test_the_wheel_has_it_and_it_is_typed_for_who_uses_it(tmp_path: Path) -> Non
     words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
     said = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False).stdout
     lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.api.results.Judged"'] * 2
+    assert lines[:2] == ['note: Revealed type is "aisr.api.program.Judged"'] * 2
     assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
         "arg-type", "index", "arg-type"
     ], said  # fmt: skip

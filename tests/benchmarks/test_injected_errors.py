@@ -39,9 +39,7 @@ def test_without_a_model_the_arithmetic_has_a_recall(
     assert found["all"][0] == "16"
     assert int(found["difference"][3]) == int(found["difference"][0]) > 0  # an amount that no two cells give
     assert found["scope"][2] == "0"
-    # That Lark outperforms Wren was wrong before: the one flag among the untouched.
-    untouched = int(said.partition("of ")[2].partition(" untouched")[0])
-    assert f"of 100: {100 * 4 / untouched:.1f} errors, 0.0 warnings, 0.0 notes" in said
+    assert "of 16 untouched sentences that were looked at, of 100: 0.0 errors, 0.0 warnings, 0.0 notes" in said
     assert "missed: scope (Table 1) main.tex:" in said
     assert "seed 4: 4 faults planted" in said
 
@@ -73,9 +71,9 @@ def test_with_a_model_the_verdicts_of_both_looks_are_counted_and_what_they_cost(
     assert draft.main([*words, "--artifacts", str(tmp_path / "artifacts")]) == 0
     said = capsys.readouterr().out
     assert rows(said)["all"] == ["2", "2", "2", "2", "-"]
-    # That Lark outperforms Wren is found by arithmetic, and the other doubt is a note, which no list begins with.
-    assert "of 6 untouched sentences that were looked at, of 100: 16.7 errors, 0.0 warnings, 16.7 notes" in said
-    assert "of the first 10 of each list: 2 of 3 are planted" in said
+    # The other doubt is a note, which no list begins with.
+    assert "of 6 untouched sentences that were looked at, of 100: 0.0 errors, 0.0 warnings, 16.7 notes" in said
+    assert "of the first 10 of each list: 2 of 2 are planted" in said
     assert "220 tokens for the first look alone, 440 for both: 2.00 times" in said
 
 
@@ -90,19 +88,3 @@ def test_records_of_a_second_look_are_written_and_nothing_is_checked(
     assert labels["Contradicted"] + labels["Beyond the evidence"] == 6
     assert len({record.id for record in found}) == len(found)
     assert f"{len(found)} records" in capsys.readouterr().out
-
-
-def test_something_must_be_wanted(paper: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert draft.main([str(paper), "--artifacts", str(tmp_path)]) == 2
-    assert "give --lm, or --records" in capsys.readouterr().err
-
-
-def test_a_paper_without_tables_has_no_place_for_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "paper.md").write_text("# Wrens\n\nWe listened on 72 nights.\n")
-    assert draft.main([str(tmp_path / "paper.md"), "--lm", "none", "--artifacts", str(tmp_path / "artifacts")]) == 0
-    assert "nothing can be planted" in capsys.readouterr().out
-
-
-def test_a_paper_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert draft.main([str(tmp_path / "no.tex"), "--lm", "none", "--artifacts", str(tmp_path / "artifacts")]) == 2
-    assert "no such file" in capsys.readouterr().err

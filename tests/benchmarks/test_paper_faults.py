@@ -1,17 +1,15 @@
 """Faults planted in a paper: the table denies them, and nothing else changes; what it does not decide is left alone."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from aisr.paper.draft import Draft
 from aisr.paper.latex import read
-from aisr.programs.errors import UserError
 from benchmarks.injected_errors.errors import Fault, Kind, faults
 from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
-from support import growth, source
+from support import source
 from support.drafts import SITES, draft, table
 
 
@@ -103,27 +101,6 @@ def test_what_no_table_bears_out_is_left_alone(text: str) -> None:
     assert faults(draft(text, tables=TABLES), 1) == []
 
 
-def test_sentences_that_cite_speak_of_the_tables_of_others() -> None:
-    text = "At Heath, Wren reaches an F1 of 72.4 [@ash]."
-    assert faults(draft(text, tables=TABLES), 1)
-    assert faults(draft(text, tables=TABLES, cites=("ash",)), 1) == []
-
-
-def test_a_planted_number_stands_nowhere_in_the_tables() -> None:
-    text = "At Heath, Wren reaches an F1 of 72.4."
-    numbers = {
-        one.words for seed in range(30) for one in faults(draft(text, tables=TABLES), seed) if one.kind == "number"
-    }
-    assert len(numbers) > 2
-    assert all(number not in SITES and 40 < float(number) <= 100 for number in numbers)
-
-
-def test_the_same_seed_plants_the_same(paper: Path) -> None:
-    was = read(paper)
-    assert faults(was, 3) == faults(was, 3)
-    assert any(faults(was, 3) != faults(was, seed) for seed in range(4, 8))
-
-
 def test_line_ends_and_bytes_that_are_no_utf8_stay(tmp_path: Path) -> None:
     folder = tmp_path / "paper"
     folder.mkdir()
@@ -143,38 +120,3 @@ def test_what_leads_out_of_the_folder_is_not_copied(paper: Path, tmp_path: Path)
     (paper.parent / ".git" / "config").write_text("x")
     made = copy(paper, tmp_path / "copy", list(plantable(read(paper), 1))[:1])
     assert [file.name for file in made.paper.parent.iterdir()] == ["main.tex"]
-
-
-def test_a_folder_too_large_is_refused(paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.injected_errors.paper.MOST_BYTES", 100)
-    with pytest.raises(UserError, match="more than"):
-        copy(paper, tmp_path / "copy", list(plantable(read(paper), 1))[:1])
-
-
-def test_a_pdf_has_no_lines_to_change(paper: Path) -> None:
-    was = read(paper)
-    pages = [
-        one._replace(
-            sentences=tuple(each._replace(place=each.place._replace(line=None, page=1)) for each in one.sentences)
-        )
-        for one in was.paragraphs
-    ]
-    with pytest.raises(UserError, match="LaTeX or Markdown"):
-        plantable(replace(was, paragraphs=tuple(pages)), 1)
-
-
-def test_a_paragraph_that_repeats_itself_is_left_out_before_it_takes_long(tmp_path: Path) -> None:
-    table = source.SOURCE[source.SOURCE.index("\\begin{table}") : source.SOURCE.index("\\end{table}")] + "\\end{table}"
-
-    def plant(count: int) -> dict[Fault, object]:
-        said = " ".join(
-            f"At Heath, Wren reaches an F1 of 72.4 in run {k} (Table~\\ref{{tab:a}})." for k in range(count)
-        )
-        file = tmp_path / "main.tex"
-        file.write_text(
-            f"\\documentclass{{article}}\\begin{{document}}\\section{{Results}}{table}\n\n{said}\n\\end{{document}}"
-        )
-        return dict(plantable(read(file), 1))
-
-    assert plant(4)
-    assert growth.grows(plant, 12) < growth.TOO_MUCH

@@ -37,14 +37,3 @@ def test_ten_or_more_have_an_interval_and_the_same_sentence_is_one_unit_of_it() 
     rate = untouched([ONE] * 10).flags
     assert rate is not None
     assert abs(rate.value - 2 / 3) < 1e-9
-
-
-def test_none_found_is_no_certainty_and_papers_are_told_apart() -> None:
-    none = [Found(f"paper {k}", {(0, 0): "number"}, frozenset(), {}, []) for k in range(10)]
-    assert str(recalls(none)["number"].share) == "0.0 [0.0, 27.8]"
-
-
-def test_nothing_planted_is_nothing_found() -> None:
-    assert recalls([Found("larks", {}, frozenset(), {}, [])]) == {}
-    assert untouched([]).judged == 0
-    assert first_planted([]) == (0, 0)

@@ -18,7 +18,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
-from aisr.checker.folders import opened as folders
+from aisr.checker.reading import opened as folders
 from aisr.checker.server import server
 from aisr.checker.session import Session, Settings
 from aisr.lm.budget import Limits

@@ -47,10 +47,3 @@ def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(
         # One label of each longer paragraph is a vote, unless a fitted layer made a probability of it.
         kept = manifest["decision"]["kept"] is not None
         assert (None not in line["probabilities"]) == (kept or len(line["labels"]) == 1)
-
-
-def test_a_vote_is_asked_for_as_it_always_was(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
-    lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
-    at = ["--task", "track1", "--data", SAMPLE / "track1", "--optimizer", "labeled", "--name", "voted", "--no-track"]
-    assert aisr("compile", *at, *FEW, *lm, "--no-states", "--no-decide").code == 0
-    assert not any("how likely" in json.dumps(asked.body) for asked in loopback.asked)

@@ -7,7 +7,7 @@ import dspy
 import pytest
 from rich.console import Console
 
-from aisr.commands import display, verdicts
+from aisr.commands import display, results
 from aisr.inference.judge import Outcome
 from aisr.lm.budget import Ledger
 from aisr.optimize.decision.explain import Reason
@@ -48,9 +48,9 @@ def test_what_is_said_is_not_turned_into_pictures(capsys: pytest.CaptureFixture[
 def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(count: int) -> str:
         out = io.StringIO()
-        monkeypatch.setattr(verdicts, "console", Console(file=out, width=120))
+        monkeypatch.setattr(results, "console", Console(file=out, width=120))
         example, said = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
-        verdicts.say_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
+        results.say_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
         return out.getvalue()
 
     assert piece.strip() * 1 in shown(3)

@@ -34,8 +34,3 @@ def test_what_will_not_work_is_said_and_nothing_is_made(
     assert "cannot be used: --lm openai/gpt-4o-mini needs OPENAI_API_KEY" in said.out
     assert "the first compile makes it" in said.out
     assert not (tmp_path / "none").exists()
-
-
-def test_the_version_is_that_of_the_package(aisr: Aisr) -> None:
-    said = aisr("--version")
-    assert (said.code, said.out) == (0, f"aisr {version('aisr')}\n")

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,7 @@ import pytest
 import typer
 
 from aisr.commands.__main__ import app
-from aisr.commands.panels import COMMANDS, OPTIONS
-from aisr.commands.task_options import OF_TASKS, ProgramOptions
-from aisr.tasks.all import TASKS
+from aisr.commands.help import COMMANDS
 from support.commands import Aisr
 from support.paths import SAMPLE
 
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     from support.compiled import Compiled
 
 ALL: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-PARAMETERS = {parameter.name for command in ALL.values() for parameter in command.params}
-PROGRAM_OPTIONS = {(option, name.replace("_", "-")) for name, task in TASKS.items() for option in task.option_types}
 
 
 def test_every_command_stands_in_a_group_with_a_summary_that_fits_a_line(
@@ -47,18 +42,6 @@ def test_help_is_in_plain_words_and_says_nothing_twice(aisr: Aisr, monkeypatch: 
     assert "  --folder PATH  " in shown
     assert "[default: 500; at least 1]" in " ".join(shown.split())
     assert " corrections [OPTIONS] FILE...\n" in aisr("corrections", "--help").out
-
-
-def test_panels_name_options_that_there_are() -> None:
-    assert {name for names in OPTIONS.values() for name in names} <= PARAMETERS
-    assert set(OF_TASKS) <= PARAMETERS
-
-
-def test_an_option_of_some_tasks_is_of_those_whose_programs_have_it() -> None:
-    assert {option.name for option in fields(ProgramOptions)} <= set(OF_TASKS)
-    for option, tasks in OF_TASKS.items():
-        having = {task for name, task in PROGRAM_OPTIONS if name == option}
-        assert not having or having == set(tasks), option
 
 
 def test_a_tasks_help_shows_no_options_of_other_tasks(aisr: Aisr) -> None:
@@ -97,10 +80,7 @@ def test_options_stand_in_a_file_and_the_command_line_wins(checked: Callable[...
         ('taks = "track1"', "taks: aisr score has no such option; did you mean task?"),
         ('zzz = "track1"', "zzz: aisr score has no such option; `aisr score --help` lists them"),
         ("task = true", "task = True: expected a value"),
-        ("task = {a = 1}", "task: expected a text or a number"),
-        ("task = [1]", "task: expected a text or a number"),
         ("task", "expected a TOML file"),
-        ("a = " + "[" * 5000, "expected a TOML file"),
     ],
 )
 def test_a_file_of_options_that_is_wrong_is_refused(
@@ -136,9 +116,7 @@ def test_a_compile_like_another_repeats_its_settings(
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (None, "does not say which `aisr compile` made it"),
         ("rm -rf /", "does not say which `aisr compile` made it"),
-        ("aisr compile 'unfinished", "does not say which `aisr compile` made it"),
         ("aisr compile --task track1 --no-such 3", "it was compiled with --no-such"),
         ("aisr compile --api-base http://there/ --teacher-api-base=http://there --task track9", "--task 'track9'"),
     ],

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from aisr.tasks.all import TASKS
-from aisr.tasks.names import TASK_NAMES
 from aisr.tracking.registry import model_name
 from support.commands import Aisr
 from support.compiled import Compiled
@@ -64,10 +63,6 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
     assert f"such as {compiled.folder('track1')}" in run.stderr
     assert "A sentence.: no such file; expected one with the paragraph or claim. A text of the moment" in run.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_the_names_of_tasks_are_those_that_there_are() -> None:
-    assert tuple(TASKS) == TASK_NAMES
 
 
 def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr: Aisr) -> None:

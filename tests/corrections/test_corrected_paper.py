@@ -10,15 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from aisr.review import page as paper_page
-from aisr.review.verdicts import Labels, Review
-from aisr.tasks.track1 import TRACK1
+from aisr.review.verdicts import Review
 from support import papers
 from support.commands import Aisr
 from support.corpora import Row, read_rows
 from support.pages import listening
 
 Open = Callable[..., Page]
-BLOCKED = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })"
 
 
 @pytest.fixture
@@ -121,20 +119,6 @@ def test_the_browser_keeps_it_for_this_page_alone(opened: Open, tmp_path: Path) 
     expect(page.get_by_placeholder("your name")).to_have_value("Ada [2J " + "a" * 92)
 
 
-def test_where_the_browser_keeps_nothing_that_is_said(opened: Open, browser: Browser, tmp_path: Path) -> None:
-    file = paper_page.write(tmp_path, papers.correctable(tmp_path))
-    context = browser.new_context()
-    context.add_init_script(BLOCKED)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    expect(page.locator("#corrections")).to_contain_text("keeps nothing for this page")
-    at(page, "At Heath, Lark reaches")
-    page.keyboard.press("a")
-    page.get_by_placeholder("your name").fill("Ada")
-    assert len(downloaded(page, tmp_path / "x.jsonl")) == 1
-    context.close()
-
-
 def test_evidence_is_what_somebody_ticked_and_at_most_three_paragraphs(opened: Open, tmp_path: Path) -> None:
     made = papers.correctable(tmp_path)
     cited = {f"P{number}": f"Paragraph {number}." for number in range(1, 6)}
@@ -189,12 +173,3 @@ def test_hostile_words_stay_words(opened: Open, tmp_path: Path) -> None:
     assert (row["dismissed"], row["who"]) == (hostile, hostile)
     assert page.evaluate("window.hacked") is None
     assert "record" not in json.dumps(row["verdict"])
-
-
-def test_the_labels_are_those_of_the_task_that_judged(opened: Open, tmp_path: Path) -> None:
-    made = papers.correctable(tmp_path)
-    other = {**made.labels, "claim": Labels("Supported", {"Else": "of a second look at the same sentences"})}
-    page = opened(replace(made, labels=other))
-    at(page, "At Heath, Lark reaches")
-    chips = page.locator(".correct .chips button").all_inner_texts()
-    assert [one.removeprefix("Agree: ") for one in chips] == list(TRACK1.labelled.labels)

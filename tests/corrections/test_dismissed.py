@@ -102,17 +102,6 @@ def test_a_dismissed_flag_is_suppressed_everywhere_until_the_paper_changes(
         assert (FLAG in checked(aisr).out) is back
 
 
-def test_the_same_again_changes_nothing_and_a_line_taken_out_brings_it_back(aisr: Aisr, paper: Path) -> None:
-    checked(aisr)
-    dismiss(aisr, paper)
-    file = paper / ".aisr" / "dismissed.jsonl"
-    before = file.read_bytes()
-    assert "0 flags dismissed" in dismiss(aisr, paper).out
-    assert file.read_bytes() == before
-    file.write_text("")
-    assert FLAG in checked(aisr).out
-
-
 def test_no_file_of_a_stranger_stops_a_check(aisr: Aisr, paper: Path) -> None:
     checked(aisr)
     dismiss(aisr, paper)
@@ -160,15 +149,6 @@ def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -
         found.append(of_picture(tmp_path, file))
     assert found[0] == found[1]
     assert all(one != other for one, other in zip(found[0], found[2], strict=True) if one)
-
-
-def test_what_no_model_would_be_shown_is_not_read(tmp_path: Path) -> None:
-    file = tmp_path / "plot.png"
-    missing = of_picture(tmp_path, file)
-    file.touch()
-    assert of_picture(tmp_path, file) != missing
-    os.truncate(file, 50 * 2**20 + 1)
-    assert of_picture(tmp_path, file) == missing
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "folder", "/dev/null"])

@@ -51,19 +51,13 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", DISGUISES)
-def test_what_is_not_seen_makes_no_other_text(name: str) -> None:
-    assert alike(DISGUISES[name](TEXT)) == alike(TEXT)
+def test_what_is_not_seen_makes_no_other_text() -> None:
+    assert [name for name, disguise in DISGUISES.items() if alike(disguise(TEXT)) != alike(TEXT)] == []
 
 
 def test_capitals_make_no_other_text_in_any_script() -> None:
     for text in ("Всё держит сеть", "Λέξεις της σελίδας", "ᾧ ἀρχῇ τῷ λόγῳ", "ᲂᲃᲅ", "Հայերեն լեզու", "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ"):
         assert alike(text.upper()) == alike(text.lower()) == alike(text)
-
-
-def test_other_words_stay_different() -> None:
-    assert alike("71.3") != alike("713")
-    assert alike("сети") != alike("сеть")
 
 
 def deep(found: Any, how: Callable[[str], str]) -> Any:
@@ -90,11 +84,8 @@ CITED = cited(LONG)
 LABELS = ("label", "evidence_para_ids", "sentence_label")
 
 
-@pytest.mark.parametrize("name", [one for one in DISGUISES if not one.startswith("decomposed")])
 @pytest.mark.parametrize(("task", "held"), [(TRACK1, PLAIN), (TRACK2, CITED)])
-def test_a_disguised_record_of_dev_does_not_count_as_train(
-    tmp_path: Path, task: Task, held: dict[str, Any], name: str
-) -> None:
+def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path, task: Task, held: dict[str, Any]) -> None:
     unlike = {"evidence_bundle": []} if task is TRACK1 else cited("Elsewhere.")
     other = {**held, **unlike, "claim_text": "Kestrel needs less memory.", "id": "t1"}
     splits = {
@@ -102,10 +93,10 @@ def test_a_disguised_record_of_dev_does_not_count_as_train(
         "dev": write(tmp_path / "dev.jsonl", [held]),
     }
     kept = {key: held[key] for key in LABELS if key in held}
-    strange = {**deep(held, DISGUISES[name]), **kept, "id": "stranger-1"}
-    file = write(tmp_path / RECORDS, [strange])
+    disguises = {name: how for name, how in DISGUISES.items() if not name.startswith("decomposed")}
+    file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in disguises.items()])
     found = corrected(task, file, splits)
-    assert (len(found.records), set(found.left_out)) == (0, {"stranger-1"})
+    assert (len(found.records), set(found.left_out)) == (0, set(disguises))
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from aisr.artifact import folder as artifact_folder
 from aisr.optimize.datasets.corrected import corrected
 from aisr.optimize.experiment.compile import compile_program
-from aisr.programs.errors import UserError
 from aisr.programs.records.track1 import Track1Record
 from aisr.report import techreport
 from aisr.tasks.track1 import TRACK1
@@ -72,10 +69,3 @@ def test_the_command_finds_them_beside_the_splits(aisr: Aisr, tmp_path: Path) ->
     done = aisr(*words, "--lm", "openai/gpt-4o-mini", "--artifacts", tmp_path / "artifacts")
     assert done.code == 0, done.err
     assert "1 corrected records count as train" in " ".join(done.out.split())
-
-
-def test_records_without_labels_are_no_corrections(tmp_path: Path) -> None:
-    splits = plan(tmp_path).data
-    bare = relabelled(claim("Supported", number=900), "Supported", sentence_label=[{"sentence": "Row 1."}])
-    with pytest.raises(UserError, match="has no labels"):
-        corrected(TRACK1, written(tmp_path, bare), splits)

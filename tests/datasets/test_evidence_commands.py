@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save
-from aisr.artifact.program_file import program_text
-from aisr.tasks.track1 import TRACK1
 from support.drawn import picture
 from support.loopback import Asked, Loopback, judged
 from support.paths import SAMPLE
@@ -121,20 +118,6 @@ def test_what_is_gone_on_with_is_what_saw_the_same_pictures(
     assert all("was begun with another pictures: " in one.err for one in other)
 
 
-def test_a_program_that_shows_no_pictures_goes_on_whatever_they_are(
-    pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, tmp_path: Path
-) -> None:
-    save(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
-    words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", pictured / "test.jsonl"]
-    words += ["--out", tmp_path / "out.jsonl", "--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts]
-    first = aisr(*words)
-    shutil.rmtree(pictured / "images")
-    (tmp_path / "other" / "images").mkdir(parents=True)
-    again = aisr(*words, "--image-root", tmp_path / "other")
-    assert (first.code, again.code) == (0, 0), again.err
-    assert "6 of them from an earlier run" in again.out
-
-
 def test_auto_reads_where_it_is_not_known_that_the_model_sees(
     pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,20 +140,6 @@ def test_pictures_are_refused_for_a_model_without_eyes(pictured: Path, artifacts
     assert "--lm embedded takes no pictures, and this program shows them; compile with --evidence ocr" in finished.err
 
 
-def test_an_estimate_counts_the_pictures(pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr) -> None:
-    words = ["--task", "track1", "--data", pictured, "--optimizer", "labeled", "--artifacts", artifacts, "--estimate"]
-    words += ["--lm", "openai/x", "--api-base", loopback.url, "--name", "guess"]
-    tokens, calls = {}, {}
-    for form in ("caption", "image"):
-        finished = aisr("compile", *words, "--evidence", form)
-        assert finished.code == 0, finished.err
-        said = re.search(r"about ([\d,]+) LM calls, ([\d,]+) prompt", finished.out)
-        assert said is not None
-        calls[form], tokens[form] = (int(number.replace(",", "")) for number in said.groups())
-    assert loopback.asked == []
-    assert tokens["caption"] + 900 * calls["image"] <= tokens["image"]
-
-
 def test_retrieval_is_scored_on_labelled_claims(aisr: Aisr) -> None:
     finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", "--limit", 40)
     assert finished.code == 0, finished.err
@@ -178,19 +147,6 @@ def test_retrieval_is_scored_on_labelled_claims(aisr: Aisr) -> None:
         cells[1].strip(): float(cells[3]) for line in finished.out.splitlines() if len(cells := line.split("│")) == 12
     }
     assert list(hit3) == ["bm25", "dense", "hybrid"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--retrievers", "bm26"], "retriever 'bm26'; one of: bm25"),
-        (["--min-paragraphs", 5000], "no record has gold evidence"),
-    ],
-)
-def test_retrieval_refuses_what_it_cannot_score(aisr: Aisr, words: list[Any], said: str) -> None:
-    finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
-    assert finished.code == 2
-    assert said in finished.err
 
 
 def test_two_fifths_of_a_long_paper_hold_its_evidence(aisr: Aisr) -> None:

@@ -9,7 +9,6 @@ import pytest
 from aisr.inference.judge import judge_all
 from aisr.optimize.datasets.chat_export import chats
 from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
 from support import scripted
 from support.corpora import read_rows
 from support.paths import SAMPLE
@@ -33,11 +32,6 @@ def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Tas
     ]
     asked = scripted.requests(lm)
     assert [chat["messages"][-2]["content"] for chat in made] == [scripted.question(request) for request in asked]
-
-
-def test_a_call_a_sentence_makes_a_conversation_a_sentence() -> None:
-    program = TRACK1.build({"unit": "sentence"})
-    assert len(list(chats(program, scripted.examples(TRACK1, program), JSON))) == 36
 
 
 def test_the_command_writes_one_conversation_a_line_and_overwrites_nothing(aisr: Any, tmp_path: Path) -> None:

@@ -17,16 +17,15 @@ from hypothesis import strategies as st
 from aisr.optimize.datasets import split as splits
 from aisr.optimize.datasets.leakage import Common, all_keys, groups, leak
 from aisr.optimize.datasets.near_duplicates import near_duplicates
-from aisr.optimize.datasets.resample import Shape, bin_of, resample, shape_of
+from aisr.optimize.datasets.resample import Shape, bin_of, resample
 from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
-from aisr.programs.reading.lines import read
 from aisr.programs.records.base import Record
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
+from support.corpora import CONTRA, S, citation, claim, write
 from support.paths import SAMPLE
 
 ANY = Parts(1, 1, 1)
@@ -75,10 +74,6 @@ def test_nothing_is_shared_across_sides_and_every_record_is_on_one(
     assert all(one.isdisjoint(other) for one, other in combinations(seen, 2))
 
 
-def test_a_chain_of_shared_things_is_one_group() -> None:
-    assert groups([{"a"}, {"b", "c"}, {"a", "b"}, {"d"}]) == [0, 0, 0, 1]
-
-
 def related(one: Record, other: Record) -> bool:
     task: Task = TRACK1 if isinstance(one, Track1Record) else TRACK2
     return not task.shares(one).isdisjoint(task.shares(other))
@@ -109,12 +104,6 @@ def test_records_are_related_by_picture_paper_or_claim(one: Record, other: Recor
     assert related(one, other) == same
 
 
-def test_records_that_share_a_picture_stay_together() -> None:
-    records = claims(90, shares=3)
-    for side in sides(split_records(records)):
-        assert set(Counter(k // 3 for k in side).values()) == {3}
-
-
 def test_sides_have_the_sizes_and_label_proportions_that_were_asked_for() -> None:
     records = claims(500)
     made = split_records(records, Parts(3, 1, 1))
@@ -123,34 +112,9 @@ def test_sides_have_the_sizes_and_label_proportions_that_were_asked_for() -> Non
         assert sum(records[k].gold == [[CONTRA]] for k in side) / len(side) == pytest.approx(0.25, abs=0.05)
 
 
-def test_the_seed_decides() -> None:
-    records = claims(60)
-    assert split_records(records, seed=1) == split_records(records, seed=1)
-    assert split_records(records, seed=1) != split_records(records, seed=2)
-
-
 def test_too_few_groups_are_an_error_that_says_how_many_are_needed() -> None:
     with pytest.raises(ValueError, match=r"12 records of track1 form 4 groups .* 5 are needed for parts 3:1:1"):
         split_records(claims(12, shares=3), Parts(3, 1, 1))
-
-
-@pytest.mark.parametrize("rare", [1, 3, 4])
-def test_a_rare_label_splits_without_a_warning(rare: int) -> None:
-    strata = [CONTRA] * rare + [S] * 20
-    made = split(TRACK1, strata, [{str(k)} for k in range(len(strata))], Parts(3, 1, 1), seed=0)
-    assert sum(map(len, sides(made))) == len(strata)
-
-
-def test_the_stratum_is_the_first_label_other_than_supported() -> None:
-    record = Track1Record.model_validate(claim([S], [SCOPE, ENTITY], [CONTRA], id="a"))
-    assert stratum(TRACK1, record) == SCOPE
-    assert stratum(TRACK1, Track1Record.model_validate(claim([S], [S], id="a"))) == S
-    assert stratum(TRACK2, Track2Record.model_validate(citation("Overstate", id="a"))) == "Overstate"
-
-
-@pytest.mark.parametrize(("text", "parts"), [("3:1:1", Parts(3, 1, 1)), ("8:1:1", Parts(8, 1, 1))])
-def test_parts_are_read(text: str, parts: Parts) -> None:
-    assert Parts.parse(text) == parts
 
 
 @pytest.mark.parametrize("text", ["", "3:1", "3:1:1:1", "3:0:1", "0.6:0.2:0.2", "a:b:c", "21:1:1", "-3:1:1"])
@@ -180,15 +144,6 @@ def test_a_file_is_split_line_by_line_byte_for_byte(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"train.jsonl", "dev.jsonl", "test.jsonl"}
 
 
-def test_each_line_lands_where_its_record_belongs(tmp_path: Path) -> None:
-    rng = Random(1)
-    rows = [claim([S], text=f"Claim {k}.", pictures=[f"images/{rng.randrange(30)}.jpg"]) for k in range(60)]
-    split_file(TRACK1, write(tmp_path / "all.jsonl", rows), tmp_path / "out", ANY, seed=0)
-    found = [list(read(tmp_path / "out" / f"{name}.jsonl", Track1Record, "x")) for name in ("train", "dev", "test")]
-    keys = [set().union(*map(TRACK1.shares, records)) for records in found]
-    assert all(one.isdisjoint(other) for one, other in combinations(keys, 2))
-
-
 @pytest.mark.parametrize("name", ["train", "dev", "test"])
 def test_a_split_that_is_there_is_not_overwritten(name: str, tmp_path: Path) -> None:
     file = write(tmp_path / "all.jsonl", odd_lines(10))
@@ -215,12 +170,6 @@ def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="t0 has no labels; only labelled records can be split"):
         split_file(TRACK2, file, tmp_path / "out", ANY, seed=0)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_line_of_unicode_spaces_is_as_blank_to_the_splitter_as_to_the_reader(tmp_path: Path) -> None:
-    file = write(tmp_path / "all.jsonl", ["\u3000", *odd_lines(12)])
-    counts = split_file(TRACK1, file, tmp_path / "out", ANY, seed=0)
-    assert sum(counts.values()) == 12
 
 
 def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -> None:
@@ -256,12 +205,6 @@ def test_near_duplicate_claims_stay_on_one_side(tmp_path: Path) -> None:
     made = split(TRACK1, found.strata, found.keys, Parts(), 0)
     sides = {row: name for name in splits.SIDES for row in getattr(made, name)}
     assert all(sides[k] == sides[k + 20] for k in range(20))
-
-
-def test_the_leak_of_a_plain_split_is_counted_by_kind() -> None:
-    keys = [{"picture:a", "claim:1"}, {"picture:a", "claim:2"}, {"picture:b", "claim:1"}, {"claim:3"}]
-    assert leak(keys, [0]) == ({"picture": 1, "claim": 1}, 2, 3)
-    assert leak(keys, [0, 1, 2]).any_kind == 0
 
 
 def test_folds_cover_every_record_once_as_dev_and_share_nothing() -> None:
@@ -300,10 +243,3 @@ def test_a_resampled_split_has_the_stated_shape(seed: int, share: float) -> None
     lengths = Counter(bin_of(sentences[row]) for row in rows)
     assert {length: count / len(rows) for length, count in lengths.items()} == pytest.approx(wanted.lengths, abs=0.05)
     assert sum(errors[row] for row in rows) / len(rows) == pytest.approx(share, abs=0.05)
-
-
-def test_a_shape_needs_records_of_each_kind() -> None:
-    with pytest.raises(ValueError, match="without an error"):
-        resample([3, 3], [True, True], shape_of([3], 0.5), 0)
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        shape_of([3], 82)

@@ -93,27 +93,6 @@ def test_a_model_that_says_supported_to_everything_learns_the_convention_from_th
     assert np.mean([a == b for a, b in zip(said, wanted, strict=True)]) > 0.9
 
 
-def test_a_model_that_is_right_is_left_alone() -> None:
-    fitted = fit(TRACK1.labelled, judged_claims(40, texts=False), seed=0)
-    assert fitted.report["kept"] is None
-    judgements = [judgement(ENTITY), judgement(S)]
-    assert decide(fitted.decision, ["A.", "B."], "", judgements) == judgements
-
-
-def test_a_label_that_the_model_says_too_rarely_is_said_more_readily() -> None:
-    rows = []
-    for row, outcome in judged_claims(60, texts=False):
-        chances = [
-            judged._replace(label=S, chances=[0.55, 0.05, 0.05, 0.3, 0.05]) if judged.label == SCOPE else judged
-            for judged in outcome.judgements
-        ]
-        rows.append(Judged(row, Outcome([judged.label for judged in chances], None, chances)))
-    fitted = fit(TRACK1.labelled, rows, seed=0)
-    assert fitted.report["cross_validated"][WEIGHTS] == pytest.approx(0.9)  # no Contradiction in gold
-    assert fitted.report["cross_validated"]["LM alone"] < 0.75
-    assert says(fitted.decision, ["A token."], [Judgement(S, [0.55, 0.05, 0.05, 0.3, 0.05], "logprobs")]) == [SCOPE]
-
-
 @pytest.mark.parametrize("task", TRACKS)
 def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> None:
     """A word that tells the label in one fold alone must not help in that fold."""
@@ -151,17 +130,12 @@ def judged_citations(count: int) -> list[Judged]:
     return rows
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        pytest.param(judged_claims(1), id="one record"),
-        pytest.param(judged_claims(4), id="fewer records than folds"),
-    ],
-)
-def test_too_few_records_leave_the_model_as_it_is_and_say_so(rows: list[Judged]) -> None:
-    fitted = fit(TRACK1.labelled, rows, seed=0)
+def test_too_few_records_leave_the_model_as_it_is_and_say_so() -> None:
+    fitted = fit(TRACK1.labelled, judged_claims(4), seed=0)
     assert fitted.decision is None
     assert "5 are needed" in fitted.report["why"]
+    with pytest.raises(ValueError, match="no judged records"):
+        fit(TRACK1.labelled, [], seed=0)
 
 
 def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -> None:
@@ -179,18 +153,20 @@ def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -
     assert mute.chances(["q"])[0, :2] == pytest.approx([0.5, 0.5], abs=1e-3)
 
 
-def test_the_model_as_it_is_says_what_it_said() -> None:
+def test_a_model_that_is_right_is_left_alone_and_says_what_it_said() -> None:
     """Where log-probabilities are shared among labels, the likeliest label need not be the one that was written."""
     rows = []
     for row, outcome in judged_claims(30, texts=False):
         judgements = [Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcome.judgements]
         rows.append(Judged(row, Outcome(None, None, judgements)))
-    report = fit(TRACK1.labelled, rows, seed=0).report
-    assert report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
-    assert report["kept"] is None
+    fitted = fit(TRACK1.labelled, rows, seed=0)
+    assert fitted.report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
+    assert fitted.report["kept"] is None
+    judgements = [judgement(ENTITY), judgement(S)]
+    assert decide(fitted.decision, ["A.", "B."], "", judgements) == judgements
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
     """The labels have nothing to do with the texts, nor with what the model thinks."""
     draw = Random(seed)
@@ -203,18 +179,17 @@ def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
     assert fitted.gain.value < 0.1
 
 
-def test_what_is_kept_does_not_hang_on_the_seed_and_a_prior_that_knows_nothing_falls_out() -> None:
-    """The model says Scope too rarely; the wording has nothing to do with the labels."""
-    rows = []
+def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_the_seed() -> None:
+    """The model says Scope too rarely; the wording has nothing to do with the labels, so its prior falls out."""
+    rows, unsure = [], [0.55, 0.05, 0.05, 0.3, 0.05]
     for row, outcome in judged_claims(40, texts=False):
-        thoughts = [
-            judged._replace(label=S, chances=[0.5, 0.05, 0.05, 0.35, 0.05]) if judged.label == SCOPE else judged
-            for judged in outcome.judgements
-        ]
-        rows.append(Judged(row, Outcome(None, None, thoughts)))
-    reports = [fit(TRACK1.labelled, rows, seed).report for seed in range(3)]
-    assert [report["kept"] for report in reports] == [WEIGHTS] * 3
-    assert len({round(report["gain"][0], 2) for report in reports}) == 1
+        thoughts = [one._replace(label=S, chances=unsure) if one.label == SCOPE else one for one in outcome.judgements]
+        rows.append(Judged(row, Outcome([one.label for one in thoughts], None, thoughts)))
+    first, second = (fit(TRACK1.labelled, rows, seed) for seed in range(2))
+    assert first.report["kept"] == second.report["kept"] == WEIGHTS
+    assert first.report["gain"][0] == pytest.approx(second.report["gain"][0], abs=0.01)
+    assert first.report["cross_validated"]["LM alone"] < 0.75 < first.report["cross_validated"][WEIGHTS]
+    assert says(first.decision, ["A token."], [Judgement(S, unsure, "logprobs")]) == [SCOPE]
 
 
 def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> None:
@@ -247,11 +222,6 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
     assert [row.example.id for row, _ in asked] == [other.id]
 
 
-def test_no_records_are_refused() -> None:
-    with pytest.raises(ValueError, match="no judged records"):
-        fit(TRACK1.labelled, [], seed=0)
-
-
 @pytest.mark.parametrize("task", TRACKS)
 def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> None:
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
@@ -272,7 +242,6 @@ def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> 
     ("change", "complaint"),
     [
         ({"labels": ["A", "B"]}, "other labels"),
-        ({"says": {"weights": {"oracle": 1.0}, "offsets": [0.0] * 5}}, "does not have"),
         ({"says": {"weights": {"wording": 1.0}, "offsets": [0.0] * 5}}, "does not have"),
         ({"says": {"weights": {}, "offsets": [0.0] * 4}}, "other labels"),
         ({"surprise": 1}, "surprise"),
@@ -288,19 +257,9 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
         parse(json.dumps(content), "program.json")
 
 
-def test_a_layer_that_was_fitted_on_another_lm_is_warned_of(capsys: pytest.CaptureFixture[str]) -> None:
-    lm, other = scripted.scripted([]), scripted.scripted([])
-    program = TRACK1.build({})
-    program.decision = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), 0, lm.identity).decision
-    warn_of_another_lm(program, lm)
-    assert capsys.readouterr().out == ""
-    warn_of_another_lm(program, other)
-    said = capsys.readouterr().out
-    assert lm.identity in said
-    assert other.identity in said
-
-
-def test_a_layer_is_not_warned_of_where_its_lm_only_moved(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm_only_moved(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     here, there = (open_lm("openai/local", api_base=f"http://127.0.0.1:{port}/v1") for port in (8000, 8001))
     program, rule = TRACK1.build({}), Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
     fitted: dict[str, Any] = {"labels": list(CLAIM_LABELS), "says": rule, "means": rule}

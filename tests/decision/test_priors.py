@@ -37,13 +37,11 @@ def test_texts_that_are_left_out_leave_no_trace() -> None:
     assert fit_wording(count(said), kept, first, 4) == fit_wording(count(said[:50]), np.ones(50, bool), first[:50], 4)
 
 
-@pytest.mark.parametrize("present", [[0, 2], [3], [0, 1, 3]])
-def test_labels_that_train_lacks_are_as_good_as_impossible(present: list[int]) -> None:
+def test_labels_that_train_lacks_are_as_good_as_impossible() -> None:
     said, _ = texts(60, seed=2)
-    prior = fit_wording(count(said), np.ones(60, bool), np.array([present[k % len(present)] for k in range(60)]), 4)
+    prior = fit_wording(count(said), np.ones(60, bool), np.array([(0, 2)[k % 2] for k in range(60)]), 4)
     chances = prior.chances([*said, "never seen"])
-    absent = [k for k in range(4) if k not in present]
-    assert (chances[:, absent] < 1e-2).all()
+    assert (chances[:, [1, 3]] < 1e-2).all()
     assert chances.sum(axis=1) == pytest.approx(np.ones(61))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy, complete, described, read_off
+from aisr.programs.retrieval.evidence_list import complete, read_off
 
 
 def test_labels_most_of_whose_records_have_no_gold_evidence_name_none() -> None:
@@ -22,8 +22,3 @@ def test_labels_most_of_whose_records_have_no_gold_evidence_name_none() -> None:
 )
 def test_two_ids_are_the_lms_and_the_third_is_the_rankers_best_of_the_rest(named: list[str], wanted: list[str]) -> None:
     assert complete("Supported", named, ["P1", "P2", "P3"]) == wanted
-
-
-def test_a_policy_is_told_in_words() -> None:
-    assert described(DEFAULT).startswith("none with Irrelevant; with other labels the LM's first 2 ids")
-    assert described(EvidencePolicy(none=())).startswith("the LM's first 2 ids")

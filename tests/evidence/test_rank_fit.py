@@ -67,15 +67,11 @@ def records(count: int) -> list[Track2Record]:
 def test_it_learns_that_captions_are_no_evidence() -> None:
     fitted = fit_ranker(looked(TRACK2, records(14)), bm25, built_in, seed=0)
     assert fitted.kept
-    assert fitted.report["before"]["Hit@1"] == 0
-    assert fitted.report["after"]["Hit@1"] == 1
+    assert (fitted.report["before"]["Hit@1"], fitted.report["after"]["Hit@1"]) == (0, 1)
     assert fitted.ranker.weights["caption of a figure or table"] < 0
     assert set(fitted.unseen) == {tuple(record.paragraphs.values()) for record in records(14)}
     assert all(ranker != fitted.ranker for ranker in fitted.unseen.values())
     assert fit_ranker(looked(TRACK2, records(14)), bm25, built_in, seed=0) == fitted
-
-
-def test_too_few_papers_are_said() -> None:
     with pytest.raises(TooFew, match="9 groups that share no paper or claim; a ranker needs 10"):
         fit_ranker(looked(TRACK2, records(9)), bm25, built_in, seed=0)
 
@@ -111,14 +107,12 @@ def test_words_that_other_papers_have_too_count_less() -> None:
     assert papers_having([("A cell.", "Cells and a cell."), ("A cell.",), ("None.",)])["cell"] == 2
 
 
-@pytest.mark.parametrize(
-    "texts", [[""], ["one"], ["of the", "and", ""], ["1.2 3", "Figure 1 x"], ["é" * 5000, "b. C d."]]
-)
 @pytest.mark.parametrize("claim", ["", "of", "A claim of 1.2 on SARS-CoV-2 may hold."])
-def test_any_text_can_be_counted(claim: str, texts: list[str]) -> None:
-    found = measure(claim, texts)
-    assert found.shape == (len(texts), len(FEATURES))
-    assert np.isfinite(found).all()
+def test_any_text_can_be_counted(claim: str) -> None:
+    for texts in ([""], ["of the", "and", ""], ["1.2 3", "Figure 1 x"], ["é" * 5000, "b. C d."]):
+        found = measure(claim, texts)
+        assert found.shape == (len(texts), len(FEATURES))
+        assert np.isfinite(found).all()
 
 
 def test_a_program_keeps_its_ranker() -> None:
@@ -153,22 +147,12 @@ def test_a_ranker_that_is_none_is_refused(task: Any, ranker: Any, said: str) -> 
 
 
 def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
-    for name, begin, count in (("train", 0, 14), ("dev", 20, 4), ("test", 30, 4)):
-        write(tmp_path / f"{name}.jsonl", [paper(begin + k) for k in range(count)])
+    begin = {"train": range(14), "dev": range(20, 24), "test": range(30, 34)}
+    data = {name: write(tmp_path / f"{name}.jsonl", map(paper, numbers)) for name, numbers in begin.items()}
     lm = scripted(lambda request: written(question(request), {"label": "Supported", "evidence_ids": []}))
     stages: list[str] = []
-    made = compile_program(
-        replace(
-            plan(tmp_path / "x"),
-            task=TRACK2,
-            decide=False,
-            data={k: tmp_path / f"{k}.jsonl" for k in ("train", "dev", "test")},
-        ),
-        lm,
-        lm,
-        tmp_path / "artifacts",
-        replace(SILENT, stage=stages.append),
-    )
+    chosen = replace(plan(tmp_path / "x"), task=TRACK2, decide=False, data=data)
+    made = compile_program(chosen, lm, lm, tmp_path / "artifacts", replace(SILENT, stage=stages.append))
     assert made.manifest.ranker is not None
     assert made.manifest.ranker.kept
     assert any(stage.startswith("evidence ranker: kept, mean reciprocal rank") for stage in stages)

@@ -1,6 +1,5 @@
 """A record that failed for its answers is asked about again by the next run, and by no second look of the same one."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,10 +8,9 @@ from typing import Any
 import dspy
 import pytest
 
-import aisr as library
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
-from aisr.inference.judge import Outcome, ajudge, judge
+from aisr.inference.judge import judge
 from aisr.lm.open import open_lm
 from aisr.programs.reading.lines import read
 from aisr.tasks.track2 import TRACK2
@@ -35,8 +33,6 @@ def answering(**message: Any) -> Callable[[Asked], tuple[int, str]]:
 
 UNUSABLE = {
     "nothing": answering(content=None),
-    "an empty text": answering(content=""),
-    "an answer that is cut": answering(content='{"label": "Supp'),
     "a wrong label": answering(content='{"label": "Wrong", "evidence_ids": []}'),
 }
 
@@ -99,34 +95,3 @@ def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> Non
     dspy.cache.reset_memory_cache()
     assert judge(TRACK2, made, example, lm) == first
     assert len(loopback.asked) == 2
-
-
-@pytest.mark.usefixtures("cache_anew")
-def test_a_coroutine_is_listened_to_as_well(loopback: Loopback) -> None:
-    loopback.reply = UNUSABLE["a wrong label"]
-    made = TRACK2.build({})
-    example = made.prepare(next(iter(read(DEV, TRACK2.record, TRACK2.name))))
-
-    async def tried() -> Outcome:
-        lm = open_lm("openai/local", api_base=loopback.url)
-        try:
-            return await ajudge(TRACK2, made, example, lm)
-        finally:
-            await lm.lm.aclose()
-
-    for _ in range(2):
-        assert asyncio.run(tried()).failure is not None
-    assert len(loopback.asked) == 4
-
-
-@pytest.mark.usefixtures("cache_anew")
-def test_the_library_asks_again(program: Path, loopback: Loopback) -> None:
-    (record,) = [json.loads(line) for line in DEV.read_text().splitlines()[:1]]
-    loopback.reply = UNUSABLE["nothing"]
-    loaded = library.load(program)
-    lm = library.open_lm("openai/local", api_base=loopback.url)
-    failure = loaded.judge(record, lm).failure
-    assert failure is not None
-    assert "it is empty, and should hold the fields" in failure
-    loopback.reply = judged
-    assert loaded.judge(record, lm).failure is None

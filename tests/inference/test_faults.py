@@ -19,7 +19,6 @@ import pytest
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
 from aisr.base.files import CannotWrite
-from aisr.inference.predictions_file import CannotResume
 from aisr.lm.budget import Limits
 from aisr.lm.client import OpenLM
 from aisr.tasks.task import Task
@@ -27,7 +26,6 @@ from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support.corpora import read_rows, write
 from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
-from support.loopback import judged
 from support.paths import ROOT, SAMPLE, TESTS
 from support.runs import opened, predict_in_child, run
 from support.scripted import TRACKS, citation, claim, right, scripted
@@ -117,14 +115,6 @@ def test_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: P
     check_accounted_for(task, 60, loopback, tmp_path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("task", TRACKS)
-def test_of_many_records_each_fault_costs_none(task: Task, loopback: "Loopback", tmp_path: Path) -> None:
-    faulty = check_accounted_for(task, 400, loopback, tmp_path)
-    assert set(faulty.injected) == {*PASSING, *UNUSABLE, *FINAL}
-    assert faulty.injected.total() > 120
-
-
 def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp_path: Path) -> None:
     data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
     found = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
@@ -135,7 +125,6 @@ def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp
 
 
 def test_what_is_in_flight_is_written_before_an_error_ends_the_run(tmp_path: Path) -> None:
-    import threading
 
     import dspy
     from dspy import lm15
@@ -174,20 +163,6 @@ def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path) -> None:
     assert (found.kept, found.judged) == (kept, 40 - kept)
     run(TRACK1, data, tmp_path / "whole.jsonl", uncached(right))
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
-
-
-def test_a_disk_too_full_for_the_new_order_keeps_the_old(tmp_path: Path) -> None:
-    data, out = many(tmp_path, TRACK1, 40), tmp_path / "out.jsonl"
-    run(TRACK1, data, out, uncached(right))
-    whole = out.read_bytes()
-    shuffled = b"".join(reversed(whole.splitlines(keepends=True)))
-    out.write_bytes(shuffled)
-    with small_files(1000), pytest.raises(CannotWrite):
-        run(TRACK1, data, out, uncached([]))
-    assert out.read_bytes() == shuffled
-    assert {path.name for path in tmp_path.iterdir()} == {"records.jsonl", "out.jsonl", ".aisr"}
-    run(TRACK1, data, out, uncached([]))
-    assert out.read_bytes() == whole
 
 
 @pytest.fixture
@@ -253,19 +228,19 @@ def size(file: Path) -> int:
 
 
 @pytest.mark.slow
-def test_twenty_kills_leave_the_file_of_an_undisturbed_run(
+def test_kills_leave_the_file_of_an_undisturbed_run(
     loopback: "Loopback", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kill -9 at random moments, each time going on from what was left; no kill loses a line that was written."""
-    data, out, whole = many(tmp_path, TRACK1, 1000), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    data, out, whole = many(tmp_path, TRACK1, 400), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
     run(TRACK1, data, whole, opened(loopback.url + "/undisturbed", threads=4))
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{TESTS}")
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["support.runs"])  # so that a child is there at once
     rng, cut = random.Random(6), 0
     before: set[bytes] = set()
-    for number in range(20):
-        enough = size(out) + rng.randint(0, 5000)  # bytes: up to 70 lines
+    for number in range(6):
+        enough = size(out) + rng.randint(0, 4000)  # bytes: up to 55 lines
         cache = tmp_path / f"cache {number}"
         child = processes.Process(target=predict_in_child, args=(loopback.url, data, out, cache), daemon=True)
         child.start()
@@ -278,37 +253,10 @@ def test_twenty_kills_leave_the_file_of_an_undisturbed_run(
         now = set(out.read_bytes().splitlines(keepends=True))
         assert before <= now
         before = {text for text in now if text.endswith(b"\n")}
-    assert cut >= 15
+    assert cut >= 4
     found = run(TRACK1, data, out, opened(loopback.url, threads=4))
     assert found.kept == len(before) > 0
     assert out.read_bytes() == whole.read_bytes()
-
-
-@pytest.mark.slow
-def test_of_two_processes_on_one_file_the_second_is_refused(
-    loopback: "Loopback", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
-    at_work, go_on = threading.Event(), threading.Event()
-
-    def held(asked: "Asked") -> "Reply":
-        at_work.set()
-        assert go_on.wait(60)
-        return judged(asked)
-
-    loopback.reply = held
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{TESTS}")
-    words = (loopback.url, data, out, tmp_path / "cache", 60.0)
-    first = multiprocessing.get_context("spawn").Process(target=predict_in_child, args=words, daemon=True)
-    first.start()
-    assert at_work.wait(60)
-    with pytest.raises(CannotResume, match="another process is writing it"):
-        run(TRACK1, data, out, opened(loopback.url))
-    assert first.is_alive()
-    go_on.set()
-    first.join(60)
-    assert (first.exitcode, len(loopback.asked)) == (0, 12)
-    assert [line["id"] for line in read_rows(out)] == [line["id"] for line in read_rows(data)]
 
 
 @pytest.mark.slow

@@ -10,11 +10,9 @@ import pytest
 
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
-from aisr.base.files import CannotWrite, writing
 from aisr.lm.response_cache import configure_cache
-from aisr.report import figures
 from aisr.tasks.track1 import TRACK1
-from aisr.tracking.store import NoStore, open_store, reason
+from aisr.tracking.store import NoStore, open_store
 from support.faults import small_files
 from support.loopback import Loopback
 from support.paths import SAMPLE
@@ -85,19 +83,6 @@ def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(
     assert list(out.glob("*"))
 
 
-def test_figures_are_there_whole_or_not_at_all(tmp_path: Path) -> None:
-    drawn = {"first": figures.confusion(["a", "b"], ["a", "a"], ["a", "b"], "a test")}
-    with small_files(1000), pytest.raises(CannotWrite, match=r"first\.png: cannot be written \(File too large\)"):
-        figures.write(tmp_path / "figures", drawn)
-    assert not list((tmp_path / "figures").iterdir())
-    assert [file.name for file in figures.write(tmp_path / "figures", drawn)] == ["first.png"]
-
-
-def test_a_file_that_cannot_be_read_is_not_said_to_be_one_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"gone\.jsonl"), writing(tmp_path / "out.jsonl"):
-        (tmp_path / "gone.jsonl").read_bytes()
-
-
 def test_a_store_that_there_is_no_room_for_is_named_and_made_once_there_is(tmp_path: Path) -> None:
     with small_files(500_000), pytest.raises(NoStore, match=r"mlflow.db: .*disk I/O error; .* Make room, choose anoth"):
         open_store(tmp_path)
@@ -120,12 +105,3 @@ def test_a_run_that_there_is_no_room_for_is_said_in_a_line(
     again = aisr(*words)
     assert (again.code, again.err) == (0, "")
     assert "logged run " in again.out
-
-
-def test_of_an_error_of_the_database_the_cause_is_said() -> None:
-    """SQLAlchemy begins with what it was about to do, and ends with the statement."""
-    said = (
-        "(raised as a result of Query-invoked autoflush; consider using a session.no_autoflush block)\n"
-        "(sqlite3.OperationalError) database or disk is full\n[SQL: INSERT INTO tags …]\n(Background on this error)"
-    )
-    assert reason(RuntimeError(said)) == "(sqlite3.OperationalError) database or disk is full"

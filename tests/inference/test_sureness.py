@@ -6,20 +6,16 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.confidence import held, of_record
 from aisr.inference.evaluate import result
-from aisr.inference.judge import Outcome, judge_all
+from aisr.inference.judge import judge_all
 from aisr.inference.predict import here, predict
 from aisr.inference.submission import check
 from aisr.metrics.judgements import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.asking.stated import FIELD
-from aisr.programs.labels import CLAIM_LABELS
 from aisr.tasks.track1 import TRACK1
 from support.corpora import read_rows, write
-from support.scripted import claim, examples, field, question, right, scripted, written
-from support.toy_task import TOY
+from support.scripted import claim, field, question, right, scripted, written
 
 RECORDS = [claim("Supported", "Contradiction", number=k) for k in (1, 2, 3)]
 
@@ -49,14 +45,6 @@ def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out
     assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
 
 
-def test_votes_failures_and_tasks_without_labels_have_none() -> None:
-    vote = from_vote("Supported", CLAIM_LABELS)
-    assert of_record(TRACK1, Outcome(["Supported"], None, [vote])) is None
-    assert of_record(TRACK1, Outcome(None, "it failed")) is None
-    assert of_record(TOY, Outcome(0.5)) is None
-    assert held(TOY, []) == {}
-
-
 def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     program = TRACK1.build({"states": True})
     shown = [program.prepare(record) for record in RECORDS]
@@ -66,14 +54,6 @@ def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     assert told["judgements"] == 5
     assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
     assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
-
-
-def test_a_program_that_only_votes_has_nothing_to_be_held_to() -> None:
-    program = TRACK1.build({})
-    shown = examples(TRACK1, program)
-    found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right)))
-    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()  # type: ignore[arg-type]
-    assert "confidence" not in told
 
 
 def test_the_surest_share_is_taken_and_equals_count_at_their_mean() -> None:

@@ -87,11 +87,3 @@ def test_a_kept_connection_has_all_its_time_again(loopback: Loopback, monkeypatc
     for _ in range(3):
         assert lm(messages=[{"role": "user", "content": "Well?"}])
         now += 2 * LONG
-
-
-def test_providers_that_dspy_knows_are_bounded_as_well(loopback: Loopback) -> None:
-    opened(loopback.url)
-    loopback.reply = faults.without_end
-    lm = dspy.LM("groq/any", api_base=loopback.url, api_key="any", num_retries=0)
-    with pytest.raises(dspy.LMError, match=TOO_LARGE):
-        lm("So?")

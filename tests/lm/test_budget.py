@@ -8,7 +8,7 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact import folder as artifact_folder
-from aisr.commands.compile_told import say_champion
+from aisr.commands.results import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from aisr.metrics.confidence import Interval, difference_interval, in_words, mean_interval, score_interval
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
-from aisr.metrics.track2 import tally_track2
 from aisr.programs.labels import CLAIM_LABELS
-from support.corpora import draw_citations, draw_claims, judge_claims
+from support.corpora import draw_claims, judge_claims
 
 
 def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) -> Tally:
@@ -20,7 +19,7 @@ def corpus(records: int, right: float = 0.7, seed: int = 0, sentences: int = 5) 
     return tally_track1(gold, judge_claims(Random(seed), gold, dict.fromkeys(CLAIM_LABELS, right), said=0.5))
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=20, derandomize=True)
 @given(records=st.integers(1, 60), right=st.floats(0, 1), seed=st.integers(0, 1000))
 def test_the_interval_contains_the_score(records: int, right: float, seed: int) -> None:
     tally = corpus(records, right, seed)
@@ -28,32 +27,6 @@ def test_the_interval_contains_the_score(records: int, right: float, seed: int) 
     assert value == pytest.approx(tally.report().score, abs=1e-12)
     assert 0 <= low <= value + 1e-12
     assert value - 1e-12 <= high <= 1 + 1e-12
-
-
-def test_the_interval_of_a_track_2_corpus_contains_its_score() -> None:
-    tally = tally_track2(draw_citations(Random(1), 80), draw_citations(Random(2), 80))
-    found = score_interval(tally)
-    assert found.value == pytest.approx(tally.report().score, abs=1e-12)
-    assert found.low < found.value < found.high
-
-
-def test_the_interval_is_narrower_with_more_records() -> None:
-    widths = [found.high - found.low for found in (score_interval(corpus(n)) for n in (50, 200, 800, 3200))]
-    assert widths == sorted(widths, reverse=True)
-    assert widths[0] / widths[-1] == pytest.approx(8, rel=0.4)  # by the square root of the number of records
-
-
-def test_about_95_of_100_intervals_contain_the_score_of_the_population() -> None:
-    population = corpus(20_000, sentences=2).report().score
-    gold = draw_claims(Random(20_000), 20_000, 2)
-    said = judge_claims(Random(0), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
-    parts = [tally_track1(gold[k : k + 200], said[k : k + 200]) for k in range(0, 20_000, 200)]
-    covered = sum(found.low <= population <= found.high for found in (score_interval(part, 300) for part in parts))
-    assert 88 <= covered <= 100
-
-
-def test_a_corpus_differs_from_itself_by_exactly_nothing() -> None:
-    assert difference_interval(corpus(100), corpus(100)) == Interval(0.0, 0.0, 0.0)
 
 
 def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
@@ -66,20 +39,6 @@ def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     assert found.low > 0  # the gain is real, though the two intervals overlap
     assert score_interval(after).low < score_interval(before).high
     assert difference_interval(before, after).value == -found.value
-
-
-def test_the_same_seed_gives_the_same_interval_and_another_one_another() -> None:
-    assert score_interval(corpus(50)) == score_interval(corpus(50))
-    assert score_interval(corpus(50), seed=1) != score_interval(corpus(50), seed=2)
-
-
-def test_an_interval_is_shown_in_points() -> None:
-    assert str(Interval(0.4321, 0.4, 0.46)) == "43.2 [40.0, 46.0]"
-
-
-def test_a_difference_of_different_records_is_refused() -> None:
-    with pytest.raises(ValueError, match="10 records against 11"):
-        difference_interval(corpus(10), corpus(11))
 
 
 def test_whole_groups_are_resampled() -> None:
@@ -121,7 +80,7 @@ def test_their_order_does_not_show() -> None:
 
 def test_most_intervals_over_groups_contain_the_score_of_the_population() -> None:
     """Of papers, some are read well and some badly: over records the intervals would be too narrow."""
-    papers, each = 2000, 8
+    papers, each = 1000, 8
     draw = Random(11)
     gold = draw_claims(draw, papers * each, 1)
     luck = [draw.choice((0.2, 1.0)) for _ in range(papers)]
@@ -132,13 +91,16 @@ def test_most_intervals_over_groups_contain_the_score_of_the_population() -> Non
     population = tally_track1(gold, said).report().score
     group, size = [k // each for k in range(40 * each)], 40 * each
     parts = [tally_track1(gold[k : k + size], said[k : k + size]) for k in range(0, len(gold), size)]
-    known = [score_interval(part, 300, group=group) for part in parts]
-    unknown = [score_interval(part, 300) for part in parts]
-    assert sum(one.low <= population <= one.high for one in known) >= 43
-    assert sum(one.low <= population <= one.high for one in unknown) < 40
+    for known, least, most in ((group, 21, 25), (None, 0, 20)):
+        found = [score_interval(part, 300, group=known) for part in parts]
+        assert least <= sum(one.low <= population <= one.high for one in found) <= most
 
 
-def test_an_empty_corpus_has_no_interval() -> None:
+def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_all() -> None:
+    assert difference_interval(corpus(50), corpus(50)) == Interval(0.0, 0.0, 0.0)
+    assert score_interval(corpus(50)) == score_interval(corpus(50)) != score_interval(corpus(50), seed=2)
+    with pytest.raises(ValueError, match="10 records against 11"):
+        difference_interval(corpus(10), corpus(11))
     with pytest.raises(ValueError, match="no records"):
         score_interval(tally_track1([], []))
 
@@ -154,3 +116,4 @@ def test_an_empty_corpus_has_no_interval() -> None:
 )
 def test_a_difference_in_words(gain: Interval, records: int, said: str) -> None:
     assert in_words(gain, records, "it") == said
+    assert str(Interval(0.4321, 0.4, 0.46)) == "43.2 [40.0, 46.0]"

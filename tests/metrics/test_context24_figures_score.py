@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from aisr.metrics.confidence import difference_interval, score_interval
 from aisr.metrics.context24_figures import files as figure_files
 from aisr.metrics.context24_figures.score import Ranked, gain, ndcg, official_gain
-from aisr.programs.errors import UserError
 from aisr.programs.records.context24_figures import Sought
 from support.paths import ROOT
 
@@ -21,22 +20,18 @@ GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"
 VECTORS = [json.loads(line) for line in gzip.decompress(GOLDEN.read_bytes()).decode().splitlines()]
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=row["id"]) for row in VECTORS])
-def test_it_equals_the_organisers_scorer(row: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "gold.json").write_text(json.dumps(row["gold"]))
-    (tmp_path / "said.csv").write_bytes(row["csv"].encode())
-    gold = figure_files.claims(tmp_path / "gold.json")
-    told = figure_files.predictions(tmp_path / "said.csv", official_quirks=True)
-    for official in (row["official_2024"], row["official_2025"]):
-        for name, score in official.items():
-            found = figure_files.per_claim(gold, told, int(name.removeprefix("ndcg@")), official_quirks=True)
-            assert found == pytest.approx(row["per_claim"][name], abs=1e-9)
-            assert figure_files.mean(found) == pytest.approx(score, abs=1e-9)
-
-
-def test_the_vectors_are_all_there() -> None:
+def test_it_equals_the_organisers_scorer(tmp_path: Path) -> None:
     assert len(VECTORS) == 50
     assert max(row["official_2024"]["ndcg@5"] for row in VECTORS) > 2  # repeats count again
+    for row in VECTORS:
+        (tmp_path / "gold.json").write_text(json.dumps(row["gold"]))
+        (tmp_path / "said.csv").write_bytes(row["csv"].encode())
+        gold = figure_files.claims(tmp_path / "gold.json")
+        told = figure_files.predictions(tmp_path / "said.csv", official_quirks=True)
+        for name, score in [*row["official_2024"].items(), *row["official_2025"].items()]:
+            found = figure_files.per_claim(gold, told, int(name.removeprefix("ndcg@")), official_quirks=True)
+            assert found == pytest.approx(row["per_claim"][name], abs=1e-9), row["id"]
+            assert figure_files.mean(found) == pytest.approx(score, abs=1e-9), row["id"]
 
 
 @pytest.mark.parametrize(
@@ -45,22 +40,14 @@ def test_the_vectors_are_all_there() -> None:
         ("FIG 1", "FIG 1", 1, 1),
         ("FIG 1", "FIG 1A", 0.5, 0.5),
         ("FIG 1B", "FIG 1", 0.5, 0.5),
-        ("TAB 2A", "TAB 2", 0.5, 0.5),
         ("FIG 1A", "FIG 1B", 0, 0),
         ("FIG 1", "FIG 10", 0, 0.5),
-        ("FIG 10A", "FIG 1", 0, 0.5),
         ("FIG 1S1", "FIG 1", 0, 0.5),
         ("FIG 1S1A", "FIG 1S1", 0.5, 0.5),
         ("FIG 2B-1", "FIG 2", 0.5, 0.5),
-        ("FIG 1-1", "FIG 1", 0, 0.5),
         ("FIG 1", "SUPP FIG 1", 0, 0.5),
-        ("FIG S1", "SUPP FIG S1", 0, 0.5),
-        ("FIG S1", "FIG S1A", 0.5, 0.5),
-        ("FIG 1", "TAB 1", 0, 0),
         ("fig 1", "FIG 1", 1, 0),
         (" FIG 1", "FIG 1", 1, 0.5),
-        ("", "FIG 1", 0, 0.5),
-        ("SCHEME 1", "SCHEME 1", 1, 1),
         ("SCHEME 1", "SCHEME 1A", 0, 0.5),
     ],
 )
@@ -98,8 +85,7 @@ def test_it_is_between_0_and_1_and_repeats_gain_nothing(ranked: list[str], gold:
 
 
 def scores(*rankings: tuple[str, ...] | None) -> Ranked:
-    gold = [Sought(("FIG 1A",), tuple(PAPER)), Sought(("FIG 2", "TAB 1"), tuple(PAPER))]
-    return Ranked.of(gold, rankings)
+    return Ranked.of([Sought(("FIG 1A",), tuple(PAPER)), Sought(("FIG 2", "TAB 1"), tuple(PAPER))], rankings)
 
 
 def test_a_corpus() -> None:
@@ -119,13 +105,6 @@ def test_a_corpus() -> None:
         scores(None)
     with pytest.raises(ValueError, match="no records"):
         Ranked.of([], []).report()
-
-
-def test_the_first_five_count_in_both_depths() -> None:
-    many = [f"FIG {k}" for k in range(1, 12)]
-    (late,) = Ranked.of([Sought(("FIG 6",), tuple(many))], [tuple(many[:10])]).clean
-    assert late[0] == 0
-    assert late[1] == pytest.approx(1 / np.log2(7))
 
 
 def ran(monkeypatch: pytest.MonkeyPatch, gold: list[dict[str, Any]], said: str, folder: Path, *words: str) -> int:
@@ -156,24 +135,17 @@ def test_the_command_and_what_blanks_and_omissions_come_to(
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("gold", "said", "message"),
     [
-        ("h,h\nnobody,FIG 1\n", "claim 'nobody' is not in the gold"),
-        ("h,h\na,FIG 1\na,FIG 2\n", ":3: 'a' stands there already"),
-        ("h,h\na\n", ":2: 1 columns"),
+        (GOLD, "h,h\nnobody,FIG 1\n", "claim 'nobody' is not in the gold"),
+        (GOLD, "h,h\na,FIG 1\na,FIG 2\n", ":3: 'a' stands there already"),
+        (GOLD, "h,h\na\n", ":2: 1 columns"),
+        ([{"id": "a"}], "h,h\n", "expected a JSON list of claims"),
+        (GOLD[2:], "h,h\nc,FIG 1\n", "no claim that has gold elements"),
     ],
 )
-def test_bad_predictions_are_told(
-    said: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+def test_bad_files_are_told(
+    gold: Any, said: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
 ) -> None:
-    assert ran(monkeypatch, GOLD, said, tmp_path) == 2
+    assert ran(monkeypatch, gold, said, tmp_path) == 2
     assert message in capsys.readouterr().err
-
-
-def test_bad_gold_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert ran(monkeypatch, [{"id": "a"}], "h,h\n", tmp_path) == 2
-    assert "expected a JSON list of claims" in capsys.readouterr().err
-    assert ran(monkeypatch, GOLD[2:], "h,h\nc,FIG 1\n", tmp_path) == 2
-    assert "no claim that has gold elements" in capsys.readouterr().err
-    with pytest.raises(UserError, match="expected a CSV file"):
-        figure_files.predictions(tmp_path / "nosuch.csv")

@@ -1,6 +1,5 @@
 """Labels that are hardly there: a result says what hangs on them, and no choice does."""
 
-import numpy as np
 import pytest
 
 from aisr.metrics.confidence import survivors
@@ -28,11 +27,10 @@ def test_a_result_says_what_hangs_on_one_sentence() -> None:
     assert over_the_others[0] - over_the_others[1] < 2
 
 
-def test_several_labels_are_named_in_one_remark_and_enough_statements_in_none() -> None:
+def test_several_labels_are_named_in_one_remark() -> None:
     gold, said = [[[S]]] * 12 + [[[SCOPE]], [[CONTRA]]], [[S]] * 14
     (remark,) = tally_track1(gold, said).report().remarks
     assert f"{CAUSAL}: 0 gold statements of 14, {ENTITY}: 0, {SCOPE}: 1, {CONTRA}: 1; the F1 of each alone" in remark
-    assert not tally_track1([[[label]] for label in CLAIM_LABELS] * 10, [[S]] * 50).report().remarks
 
 
 def test_a_lucky_hit_does_not_decide_a_choice() -> None:
@@ -46,14 +44,10 @@ def test_without_rare_labels_the_choice_is_the_official_one() -> None:
     gold = [[[label]] for label in CLAIM_LABELS] * 12
     some = tally_track1(gold, [[S]] * 30 + [types[0] for types in gold[30:]])
     assert value(steadied(some)) == pytest.approx(value(some))
+    assert not some.report().remarks
 
 
 def test_a_race_drops_no_better_program_for_a_lucky_hit() -> None:
     lucky, better = answered(0.6, True), answered(0.9, False)
     assert 1 in survivors([lucky, better])
     assert survivors([better, lucky]) == [0]
-
-
-def test_an_empty_corpus_of_gold_is_no_division_by_nothing() -> None:
-    empty = Tally(CLAIM_LABELS, np.zeros((2, 3, 5), dtype=np.int64), np.ones(2, dtype=np.bool_), "pem")
-    assert value(steadied(empty)) == 0.5

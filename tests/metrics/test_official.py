@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import f1_score
 
 from aisr.metrics.scores import Report
 from aisr.metrics.tally import Tally
@@ -16,7 +14,7 @@ from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.records.track2 import Citation
-from support.corpora import CAUSAL, CONTRA, ENTITY, SCOPE, S, draw_citations, draw_claims, judge_claims, read_rows
+from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
 from support.paths import TESTS
 
 Corpus = dict[str, Any]
@@ -57,58 +55,21 @@ def citations_score(gold: list[Citation], said: list[Any]) -> Report:
     return tally_track2(gold, said).report()
 
 
-def test_there_are_150_golden_corpora_of_both_tracks() -> None:
-    assert len(VECTORS) == 150
-    assert {corpus["track"] for corpus in VECTORS} == {1, 2}
+def test_agrees_with_the_official_evaluator() -> None:
+    assert (len(VECTORS), {corpus["track"] for corpus in VECTORS}) == (150, {1, 2})
+    for k, corpus in enumerate(VECTORS):
+        report, expected = golden_tally(corpus).report().as_dict(), corpus["expected"]
+        names = ("macro_f1", "pem" if corpus["track"] == 1 else "joint_at_3", "score")
+        assert [report[name] for name in names] == pytest.approx([expected[name] for name in names], abs=1e-12), k
+        f1 = {label: part["f1"] for label, part in report["per_label"].items()}
+        assert f1 == pytest.approx(expected["per_label_f1"], abs=1e-12), k
 
 
-@pytest.mark.parametrize("corpus", VECTORS, ids=[f"{k}-track{c['track']}" for k, c in enumerate(VECTORS)])
-def test_agrees_with_the_official_evaluator(corpus: Corpus) -> None:
-    report, expected = golden_tally(corpus).report().as_dict(), corpus["expected"]
-    exact = "pem" if corpus["track"] == 1 else "joint_at_3"
-    for name in ("macro_f1", exact, "score"):
-        assert report[name] == pytest.approx(expected[name], abs=1e-12)
-    f1 = {label: part["f1"] for label, part in report["per_label"].items()}
-    assert f1 == pytest.approx(expected["per_label_f1"], abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_macro_f1_agrees_with_scikit_learn(seed: int) -> None:
-    rng = Random(seed)
-    gold = [[[*types, CONTRA] if rng.random() < 0.1 else types for types in row] for row in draw_claims(rng, 30)]
-    said = judge_claims(rng, gold, dict.fromkeys(CLAIM_LABELS, 0.6), said=0.5)
-    pairs = [
-        (t, label) for types, labels in zip(gold, said, strict=True) for t, label in zip(types, labels, strict=True)
-    ]
-    truth = [label if label in types else types[0] for types, label in pairs]
-    second = f1_score(truth, [label for _, label in pairs], labels=CLAIM_LABELS, average="macro", zero_division=0)
-    assert claims_score(gold, said).parts["macro_f1"] == pytest.approx(second, abs=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_track_2_macro_f1_agrees_with_scikit_learn(seed: int) -> None:
-    gold, said = draw_citations(Random(seed), 40), draw_citations(Random(seed + 100), 40)
-    second = f1_score(
-        [g.label for g in gold], [p.label for p in said], labels=CITATION_LABELS, average="macro", zero_division=0
-    )
-    assert citations_score(gold, said).parts["macro_f1"] == pytest.approx(second, abs=1e-12)
-
-
-def test_a_hit_on_any_gold_label_counts_as_that_label() -> None:
-    found = claims_score([[[SCOPE, ENTITY]]], [[ENTITY]])
-    assert found.per_label[ENTITY].f1 == 1
-    assert found.per_label[SCOPE].support == 0
-    assert exact(found) == 1
-
-
-def test_a_miss_counts_against_the_first_gold_label() -> None:
-    found = claims_score([[[SCOPE, ENTITY]]], [[CAUSAL]])
-    assert {label for label, part in found.per_label.items() if part.support} == {SCOPE}
-    assert exact(found) == 0
-
-
-def test_one_wrong_sentence_spoils_the_paragraph() -> None:
-    assert claims_score([[[S], [S]], [[S], [S]]], [[S, S], [S, CONTRA]]).parts["pem"] == 0.5
+def test_a_hit_on_any_gold_label_counts_as_that_label_and_a_miss_against_the_first() -> None:
+    hit, miss = (claims_score([[[SCOPE, ENTITY]]], [[label]]) for label in (ENTITY, CAUSAL))
+    assert [label for label, part in hit.per_label.items() if part.support] == [ENTITY]
+    assert [label for label, part in miss.per_label.items() if part.support] == [SCOPE]
+    assert (hit.per_label[ENTITY].f1, exact(hit), exact(miss)) == (1, 1, 0)
 
 
 def test_a_label_that_never_occurs_still_divides_the_macro_f1() -> None:
@@ -153,50 +114,22 @@ def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
 def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], said: list[Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         tally_track1(gold, said)
-
-
-def test_an_unknown_citation_label_is_an_error() -> None:
     with pytest.raises(ValueError, match="record 1: unknown label 'Contradiction'; one of: Supported, Overstate"):
         tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
-
-
-def test_an_empty_corpus_has_no_score() -> None:
     with pytest.raises(ValueError, match="no records"):
         tally_track1([], []).report()
 
 
-@settings(deadline=None, max_examples=60)
-@given(gold=claim_gold, data=st.data())
-def test_record_order_does_not_matter(gold: list[list[list[str]]], data: st.DataObject) -> None:
-    said = [[data.draw(st.sampled_from(CLAIM_LABELS)) for _ in types] for types in gold]
-    order = data.draw(st.permutations(range(len(gold))))
-    shuffled = claims_score([gold[k] for k in order], [said[k] for k in order])
-    assert shuffled == claims_score(gold, said)
-
-
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(pairs=citation_pairs, data=st.data())
-def test_record_order_does_not_matter_in_track_2(pairs: list[tuple[Citation, Citation]], data: st.DataObject) -> None:
+def test_record_order_does_not_matter(pairs: list[tuple[Citation, Citation]], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(pairs))
     assert citations_score(*map(list, zip(*shuffled, strict=True))) == citations_score(
         *map(list, zip(*pairs, strict=True))
     )
 
 
-@settings(deadline=None, max_examples=60)
-@given(pairs=citation_pairs, data=st.data())
-def test_duplicate_evidence_ids_neither_help_nor_harm(
-    pairs: list[tuple[Citation, Citation]], data: st.DataObject
-) -> None:
-    gold, said = map(list, zip(*pairs, strict=True))
-    again = [
-        Citation(p.label, [key for key in p.evidence_para_ids for _ in range(data.draw(st.integers(1, 3)))])
-        for p in said
-    ]
-    assert citations_score(gold, again) == citations_score(gold, said)
-
-
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=30)
 @given(gold=claim_gold)
 def test_a_perfect_prediction_scores_1_only_if_each_label_occurs(gold: list[list[list[str]]]) -> None:
     found = claims_score(gold, [[types[0] for types in sentences] for sentences in gold])
@@ -204,17 +137,6 @@ def test_a_perfect_prediction_scores_1_only_if_each_label_occurs(gold: list[list
     assert exact(found) == 1
     assert found.parts["macro_f1"] == pytest.approx(len(occurring) / 5)
     assert (found.score == 1) == (len(occurring) == 5)
-
-
-@settings(deadline=None, max_examples=60)
-@given(pairs=citation_pairs)
-def test_every_part_of_a_score_lies_between_0_and_1(pairs: list[tuple[Citation, Citation]]) -> None:
-    found = citations_score(*map(list, zip(*pairs, strict=True)))
-    parts = [part[:3] for part in found.per_label.values()]
-    assert all(
-        0 <= value <= 1 for values in [*parts, (found.score, found.parts["macro_f1"], exact(found))] for value in values
-    )
-    assert found.score == pytest.approx((found.parts["macro_f1"] + exact(found)) / 2)
 
 
 def test_the_scores_import_no_dspy() -> None:

@@ -9,8 +9,7 @@ import pytest
 from dspy.lm15 import Request
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
-from aisr.metrics.confidence import difference_interval, nested, rungs, survivors
-from aisr.metrics.scores import value
+from aisr.metrics.confidence import nested, rungs, survivors
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
@@ -31,9 +30,7 @@ def corpus(accuracy: float, seed: int, records: int = 60) -> Tally:
 
 
 def test_small_dev_sets_are_judged_whole() -> None:
-    assert rungs(40) == [40]
-    assert rungs(100) == [25, 50, 100]
-    assert rungs(400) == [100, 200, 400]
+    assert [rungs(40), rungs(100), rungs(400)] == [[40], [25, 50, 100], [100, 200, 400]]
 
 
 def test_every_beginning_of_the_order_is_stratified() -> None:
@@ -44,25 +41,14 @@ def test_every_beginning_of_the_order_is_stratified() -> None:
         assert sum(strata[row] == "Contradiction" for row in order[:size]) == pytest.approx(size / 4, abs=1)
 
 
-def test_who_is_not_shown_to_be_worse_goes_on_however_many_there_are() -> None:
-    """Of six that no 60 records can tell apart none is dropped, whatever its score."""
-    tallies = [corpus(0.1, 0), *(corpus(0.7, seed) for seed in range(1, 7))]
-    kept = survivors(tallies)
-    for k in range(1, 7):
-        assert (k in kept) == all(difference_interval(tallies[k], other).high >= 0 for other in [best(tallies)])
-    assert len(kept) >= 6
-
-
-def best(tallies: list[Tally]) -> Tally:
-    return max(tallies, key=value)
-
-
-def test_the_worse_go_and_the_uncompiled_program_stays() -> None:
+def test_the_worse_go_and_who_is_not_shown_to_be_worse_and_the_uncompiled_program_stay() -> None:
     tallies = [corpus(accuracy, seed) for seed, accuracy in enumerate((0.1, 0.9, 0.2, 0.85, 0.15, 0.1))]
     kept = survivors(tallies)
     assert kept[0] == 0
     assert 1 in kept
     assert not {2, 4, 5} & set(kept)
+    alike = [corpus(0.7, seed) for seed in range(6)]  # 60 records cannot tell them apart
+    assert len(survivors([tallies[0], *alike])) >= 6
 
 
 def test_a_dropped_candidate_is_judged_on_a_part_of_dev_only() -> None:
@@ -117,12 +103,11 @@ def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
 def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
     gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=[["Supported"]])] * 2)
     said = dspy.Prediction(sentence_labels=["Supported"])
-    torn = SubsampleEvaluation([0.0, 1.0], [dspy.Prediction(), said])
-    lost = SubsampleEvaluation([0.0, 1.0], [None, said])
     whole = SubsampleEvaluation([1.0, 1.0], [said, said])
-    for before in (torn, lost):
-        assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=before, eval_after=whole), STATE)
-        assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=before), STATE)
+    for unread in (dspy.Prediction(), None):
+        torn = SubsampleEvaluation([0.0, 1.0], [unread, said])
+        assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=torn, eval_after=whole), STATE)
+        assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=torn), STATE)
 
 
 def test_demos_hold_rare_labels_and_none_crowds_out_the_others() -> None:
@@ -141,7 +126,7 @@ def test_a_simulated_race_costs_less_than_judging_everything() -> None:
     from benchmarks.race import races
     from benchmarks.simulation import WORLDS
 
-    found = np.mean(list(races(WORLDS[0], 12, 100, seeds=4, truth=2000)), axis=0)
+    found = np.mean(list(races(WORLDS[0], 12, 100, seeds=2, truth=2000)), axis=0)
     assert found[0] < 0.7
     assert found[1] == 0  # in none of them the best was dropped
     assert found[2] < 3

@@ -10,7 +10,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from aisr.inference.retrieval_eval import DEPTHS, claims, measure
-from aisr.metrics.scores import Report
 from aisr.programs.reading.lines import read
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Citation
@@ -19,15 +18,13 @@ from aisr.programs.retrieval.passages import rank
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.corpora import SCOPE, S, read_rows
+from support.corpora import read_rows
 from support.paths import SAMPLE
 from support.tracks import BOTH
 
 SPLITS = ("train", "dev", "test")
 WITHHELD = {"types", "label", "evidence_para_ids", "evidence_texts"}
-OTHERS = ("averitec", "context24-figures", "context24-text", "draft")
-FILES = [f"{task}/{name}.jsonl" for task in [*BOTH, *OTHERS] for name in (*SPLITS, "test-inputs")]
-FILES.append("track2/hard.jsonl")
+
 both_tracks = pytest.mark.parametrize("task", BOTH.values(), ids=list(BOTH))
 
 
@@ -64,19 +61,7 @@ def test_the_readme_counts_the_labels_as_they_are(task: Task) -> None:
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{task.name}/{name}.jsonl`"))
         numbers = [int("".join(filter(str.isdigit, part))) for part in row.split("|")[3].split(",")]
         assert numbers == [counts[label] for label in task.labelled.labels]
-
-
-@both_tracks
-def test_every_label_occurs_often_enough_on_each_side(task: Task) -> None:
-    for name in SPLITS:
-        counts = Counter(label for record in records(task, name) for label in task.labelled.said(record.gold))
-        assert min(counts[label] for label in task.labelled.labels) >= 10
-
-
-def test_some_sentences_carry_two_labels_and_half_of_the_paragraphs_an_error() -> None:
-    golds = [record.gold for name in SPLITS for record in records(TRACK1, name)]
-    assert any(len(types) == 2 and SCOPE in types for gold in golds for types in gold)
-    assert 0.45 < sum(any(types != [S] for types in gold) for gold in golds) / len(golds) < 0.6
+        assert min(numbers) >= 10
 
 
 @pytest.mark.parametrize("track", BOTH)
@@ -115,7 +100,7 @@ def test_the_evidence_texts_are_the_paragraphs_that_they_name() -> None:
             assert (record.label == "Irrelevant") <= (not record.evidence_para_ids)
 
 
-def test_the_hard_part_is_read_like_official_records_and_has_long_papers() -> None:
+def test_the_hard_part_has_long_papers_in_which_bm25_misses_more_than_a_third() -> None:
     found = records(TRACK2, "hard")
     assert len(found) == len({record.claim_text for record in found}) >= 48
     for record in found:
@@ -124,13 +109,9 @@ def test_the_hard_part_is_read_like_official_records_and_has_long_papers() -> No
         assert len(record.evidence_para_ids) <= 3
     sizes = {(len(record.paragraphs), sum(map(len, record.paragraphs.values()))) for record in found}
     assert sum(paragraphs >= 80 and letters >= 60_000 for paragraphs, letters in sizes) == 2
-
-
-def test_bm25_misses_more_than_a_third_of_the_hard_part() -> None:
     searched = claims(TRACK2, SAMPLE / "track2" / "hard.jsonl", 1, None)
-    found = measure("bm25", lambda claim: rank(claim.claim, claim.paragraphs), searched, 0)
-    assert found.hits[DEPTHS.index(3)] < 0.65
-    assert found.hits[DEPTHS.index(20)] > 0.65  # hard, not broken
+    hits = measure("bm25", lambda claim: rank(claim.claim, claim.paragraphs), searched, 0).hits
+    assert hits[DEPTHS.index(3)] < 0.65 < hits[DEPTHS.index(20)]  # hard, not broken
 
 
 def texts(record: Any) -> list[str]:
@@ -145,29 +126,17 @@ def as_answer(record: Any, labels: list[str]) -> Any:
     return Citation(labels[0], complete(labels[0], [], rank(record.claim_text, record.paragraphs)))
 
 
-def result(task: Task, answers: list[Any]) -> Report:
-    return task.score([record.gold for record in records(task, "test")], answers).report()
-
-
 @both_tracks
-def test_always_saying_supported_does_not_solve_it(task: Task) -> None:
-    found = result(task, [task.fallback(record) for record in records(task, "test")])
-    assert found.score < 0.45
-    assert found.parts["macro_f1"] < 0.5
-
-
-@both_tracks
-@pytest.mark.parametrize("balance", [None, "balanced"])
-def test_a_bag_of_words_does_not_solve_it(task: Task, balance: str | None) -> None:
+def test_a_bag_of_words_does_not_solve_it(task: Task) -> None:
     train = records(task, "train")
     words = TfidfVectorizer(sublinear_tf=True)
-    model = LogisticRegression(C=10, class_weight=balance, max_iter=1000)
+    model = LogisticRegression(C=10, class_weight="balanced", max_iter=1000)
     seen = words.fit_transform([text for record in train for text in texts(record)])
     model.fit(seen, [label for record in train for label in task.labelled.said(record.gold)])
     answers = [
         as_answer(record, [str(label) for label in model.predict(words.transform(texts(record)))])
         for record in records(task, "test")
     ]
-    found = result(task, answers)
+    found = task.score([record.gold for record in records(task, "test")], answers).report()
     assert found.score < 0.45
     assert found.parts["macro_f1"] < 0.5

@@ -4,11 +4,8 @@ import json
 import threading
 from typing import Any
 
-import dspy
 import pytest
 
-from aisr.lm.budget import Ledger, Limits
-from aisr.lm.client import InThread, OpenLM
 from aisr.lm.open import open_lm
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.tasks.task import Task
@@ -16,7 +13,7 @@ from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support.awaited import awaited
 from support.loopback import Asked, Loopback, judged
-from support.scripted import TRACKS, corpus, examples, requests, right, scripted
+from support.scripted import examples
 
 PROGRAMS = [
     pytest.param(TRACK1, lambda: TRACK1.build({}), id="track1"),
@@ -72,35 +69,3 @@ def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -
     assert len(found) == len(loopback.asked) == 12
     # The server's own threads are among them, one a request; a client that used one each would double that.
     assert max(here) < before + 12 + 12
-
-
-@pytest.mark.parametrize("task", TRACKS)
-def test_an_engine_without_an_async_side_is_awaited_too(task: Task) -> None:
-    lm = scripted(right)
-    engine = lm.lm.engine
-    lm = OpenLM(lm.lm.copy(engine=engine, async_engine=InThread(engine)), lm.adapter, "scripted", None, 1)
-    program = task.build({})
-    found = awaited(program, examples(task, program), lm)
-    assert [task.labelled.said(record.gold) for record in corpus(task)] == [
-        [judged.label for judged in one.judgements] for one in found
-    ]
-    assert len(requests(lm)) == 12
-    assert lm.ledger.spend.calls == 12
-
-
-def test_a_budget_holds_for_awaited_calls(loopback: Loopback) -> None:
-    program = TRACK1.build({})
-    lm = open_lm("openai/local", api_base=loopback.url, ledger=Ledger(Limits(calls=0)))
-    with pytest.raises(dspy.LMError, match="the budget is spent"):
-        awaited(program, examples(TRACK1, program), lm)
-    assert loopback.asked == []
-
-
-@pytest.mark.slow
-def test_the_embedded_model_is_awaited_too() -> None:
-    program = TRACK1.build({})
-    given = examples(TRACK1, program)[:1]
-    lm = open_lm()
-    (found,) = awaited(program, given, lm)
-    with lm.context():
-        assert found.sentence_labels == program(**given[0].inputs()).sentence_labels

@@ -8,13 +8,10 @@ from dspy.lm15 import Request
 from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.metrics.averitec.score import Matches
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.records.averitec import AveritecRecord, FactCheck
-from aisr.programs.retrieval.documents import WORDS, held, pieces
-from aisr.programs.retrieval.retrievers import bm25
 from aisr.tasks.averitec import AVERITEC
 from support.averitec import claim, passages, quoting
 from support.awaited import awaited
@@ -57,12 +54,6 @@ def test_questions_find_passages_that_the_claim_alone_does_not() -> None:
     assert hidden["url"] in {pair.url for pair in found_out.evidence}
 
 
-def test_without_questions_there_are_two_calls() -> None:
-    lm = scripted(said)
-    assert len(answer(AveritecJudge(questions=0), claim(), lm).evidence) == 10
-    assert len(requests(lm)) == 2
-
-
 def test_an_unknown_source_is_asked_about_again_and_then_fails_the_record() -> None:
     def invents(request: Request) -> str:
         if passages(question(request)):
@@ -103,30 +94,6 @@ def test_the_verdict_sees_who_is_quoted_and_whether_word_for_word() -> None:
     evidence = field(question(requests(lm)[-1]), "evidence") or ""
     assert "1. How long? news.example, word for word: The bridge" in evidence
     assert "2. When? news.example: In spring" in evidence
-
-
-def test_filling_up_costs_no_call_and_is_marked() -> None:
-    def one(request: Request) -> str:
-        shown = passages(question(request))
-        if shown:
-            key, text = next(iter(shown.items()))
-            pair = {"question": "How long?", "answer": text, "source": key}
-            return written(question(request), {"pairs": [pair]})
-        return said(request)
-
-    lm = scripted(one)
-    outcome = answer(AveritecJudge(questions=0), claim(), lm)
-    assert len(requests(lm)) == 2
-    assert [pair.filled for pair in outcome.evidence] == [False] + [True] * 9
-    assert len({pair.answer for pair in outcome.evidence}) == 10
-    lines = AVERITEC.line(outcome)["evidence"]
-    assert "filled" not in lines[0]
-    assert lines[1]["filled"] is True
-    gold = claim().gold
-    assert gold is not None
-    found_alone = FactCheck(outcome.label, outcome.evidence[:1])
-    before, after = (Matches.of([gold], [one]).evidence[0] for one in (found_alone, outcome))
-    assert after >= before
 
 
 def test_a_model_that_answers_with_the_passages_scores_exactly_the_floor() -> None:
@@ -180,29 +147,6 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     lm = open_lm("openai/local", api_base=loopback.url)
     (found,) = awaited(program, [example], lm)
     assert AVERITEC.answer(found) == answer(program, claim(), lm)
-
-
-@pytest.mark.parametrize("options", [{"questions": 6}, {"questions": -1}])
-def test_options_out_of_range_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="expected"):
-        AveritecJudge(**options)
-
-
-def test_documents_are_cut_at_sentences_into_pieces_of_bounded_length() -> None:
-    text = " ".join(f"Sentence {k} has a few words in it." for k in range(40)) + " word" * 200
-    found = pieces(text)
-    assert " ".join(found) == text
-    assert max(len(piece.split()) for piece in found) <= WORDS
-    assert found[0].endswith("it.")
-    assert pieces("  ") == []
-
-
-def test_the_same_passage_stands_in_a_collection_once() -> None:
-    pages = claim().documents or []
-    once = held(pages)
-    assert list(held([*pages, *pages]).passages) == list(once.passages)
-    assert next(iter(once.best(["bridge of town 1"], 1, bm25).values())).url == "https://news.example/1"
-    assert held([]).best(["bridge"], 3, bm25) == {}
 
 
 @pytest.mark.parametrize(

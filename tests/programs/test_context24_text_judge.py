@@ -1,15 +1,11 @@
 """A claim is grounded in its paper: by retrieval alone, or by an LM that chooses sentences."""
 
-from typing import Any
-
 import dspy
-import pytest
 from dspy.lm15 import Request
 
 from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_text import SHOWN, Context24TextJudge
 from aisr.programs.records.context24_text import Context24TextRecord
 from aisr.programs.retrieval.paper_sentences import known_again, paper
@@ -57,14 +53,6 @@ def test_ids_that_were_not_shown_are_asked_about_again_and_then_fail_the_record(
     assert "S99" in wording(requests(lm)[1])
 
 
-def test_more_sentences_than_wanted_are_cut() -> None:
-    lm = scripted(lambda request: written(question(request), {"chosen": list(lines(question(request)))}))
-    program = Context24TextJudge(sentences=2)
-    assert len(judge(CONTEXT24_TEXT, program, program.prepare(claim()), lm).answer or ()) == 1
-    with lm.context():
-        assert len(program(**program.prepare(claim()).inputs()).named) == 2
-
-
 def test_what_needs_no_lm_is_the_floor_beside_every_result() -> None:
     examples = [Context24TextJudge().prepare(claim(k)) for k in (1, 2)]
     assert CONTEXT24_TEXT.floor is not None
@@ -89,12 +77,6 @@ def test_a_demo_shows_what_is_gold_and_little_else() -> None:
     assert METHOD.format(1) in row.passages
     assert len(row.passages) < 4000
     assert [lines_of(row)[key] for key in row.chosen] == [METHOD.format(1), MEASURE.format(1)]
-
-
-def test_a_demo_of_passages_that_are_not_in_the_paper_shows_what_is_most_like_them() -> None:
-    program = Context24TextJudge()
-    (row,) = program.lessons(program.prepare(claim(context=["In April the plots were looked at from above, forty."])))
-    assert [lines_of(row)[key] for key in row.chosen] == [METHOD.format(1)]
 
 
 def lines_of(row: dspy.Example) -> dict[str, str]:
@@ -129,27 +111,3 @@ def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
     lm = open_lm("openai/local", api_base=loopback.url)
     (found,) = awaited(program, [example], lm)
     assert CONTEXT24_TEXT.answer(found) == answer(program, claim(), lm)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"strategy": "guess"},
-        {"sentences": 0},
-        {"sentences": 31},
-    ],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(UserError):
-        Context24TextJudge(**options)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [({"claim": ""}, "claim"), ({"paragraphs": []}, "paragraphs"), ({"context": "one text"}, "context")],
-)
-def test_bad_records_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Context24TextRecord.model_validate({**claim().model_dump(), **change})
-    with pytest.raises(UserError, match="no sentence in its paragraphs"):
-        Context24TextJudge().prepare(claim(paragraphs=["  "]))

@@ -3,8 +3,6 @@
 import pytest
 
 from aisr.programs.decision.cues import (
-    CUES,
-    CueWeights,
     causes,
     foreign_figures,
     foreign_names,
@@ -25,7 +23,6 @@ EVIDENCE = "[table 1] Accuracy of FooNet and BAR on QuxQA: 81.2 and 79.5.\n[figu
         ("FooNet beats BAZ on QuxQA.", 1),
         ("ZedNet and T5-large beat BAZ on QuxQA.", 3),
         ("AA1, BB2, CC3, DD4 and EE5 are there.", 3),  # no text makes a cue larger than 3
-        ("The model is better.", 0),
     ],
 )
 def test_names_that_the_evidence_lacks(sentence: str, count: int) -> None:
@@ -65,12 +62,3 @@ def test_agreement_is_with_the_best_line_of_the_evidence() -> None:
 @pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "(" * 5000, "A-" * 5000, "a1.2" * 5000])
 def test_any_text_has_cues_within_their_ranges(text: str) -> None:
     assert all(0 <= value <= 3 for value in measure(text, text) + measure(text, "") + measure("Table 1", text))
-
-
-def test_weights_for_other_cues_are_refused() -> None:
-    with pytest.raises(ValueError, match="cues none; expected"):
-        CueWeights(intercepts=[0.0, 0.0], coefficients={})
-    with pytest.raises(ValueError, match="cues length; expected"):
-        CueWeights(intercepts=[0.0, 0.0], coefficients={"length": [0.0, 0.0]})
-    with pytest.raises(ValueError, match="another number of values"):
-        CueWeights(intercepts=[0.0], coefficients={name: [0.0, 0.0] for name in CUES})

@@ -37,10 +37,6 @@ def test_a_paper_that_fits_is_shown_to_the_letter() -> None:
     assert passages(CLAIM, {"P1": exactly}, 700).text == f"[P1] {exactly}"
 
 
-def test_of_a_table_without_a_caption_a_cell_is_shown() -> None:
-    assert within("birds", f"{ROW}鳥鳥鳥鳥", 3) == "鳥鳥鳥鳥"
-
-
 @settings(deadline=None, max_examples=60)
 @given(
     parts=st.lists(st.text("aé語. B\n", max_size=40) | st.just("x" * 90), min_size=1, max_size=30),

@@ -1,7 +1,6 @@
 """Hostile text costs time in proportion to its length: what a server, a paper or a caption can be made to hold must not
 stop the process."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -26,26 +25,6 @@ FOUND = expressions(ROOT, ["programs", "metrics", "optimize", "aisr"])
 def test_no_regular_expression_tries_all_ways_to_split_a_text(expression: Expression) -> None:
     found = (said for attack in attacks(expression) if (said := slow(expression.ask, attack)))
     assert next(found, None) is None
-
-
-@pytest.mark.parametrize(
-    ("pattern", "whole", "hangs"),
-    [
-        (r"<\s*/?\s*x", False, True),
-        (r"<(?=<\s*/?\s*(?:A|B))", False, True),
-        (r"!\[([^\]]*)\]", False, True),
-        (r"\[\n(?: *-?[0-9-]+,?\n)+ *\]", False, True),
-        (r"(?:a+)+b", True, True),
-        (r"\w+\d", False, True),
-        (r"\d+(?:\.\d+)*\.?\s", False, True),
-        (r"\d+(?:\.\d+)*\.?\s", True, False),
-        (r"<\s*+(?:/\s*+)?x", False, False),
-        (r"[a-z]{2,}|\d+", False, False),
-    ],
-)
-def test_those_that_do_are_found(pattern: str, whole: bool, hangs: bool) -> None:
-    expression = Expression("", re.compile(pattern), whole)
-    assert any(slow(expression.ask, attack) for attack in attacks(expression)) == hangs
 
 
 READERS: dict[str, tuple[Callable[[str], object], str, str]] = {

@@ -36,17 +36,6 @@ def test_method_comes_before_what_only_restates_the_result() -> None:
     assert first.index("## Results") < first.index("## Methods")
 
 
-def test_neighbours_are_shown_without_an_id() -> None:
-    long = [
-        "Methods",
-        " ".join(f"Plot {k} was green." for k in range(40)) + " " + METHOD.format(1) + " Off we went then.",
-    ]
-    shown = Context24TextJudge(strategy="method").prepare(paper_of(paragraphs=long)).passages
-    assert shown.count("[S") == 15
-    assert "\n… Off we went then." in shown or "] Off we went then." in shown
-    assert any(line.startswith("… Plot") for line in shown.splitlines())
-
-
 def test_an_lm_may_choose_none_and_the_best_are_taken_then() -> None:
     def none(request: Request) -> str:
         return written(question(request), {"chosen": []})
@@ -57,13 +46,6 @@ def test_an_lm_may_choose_none_and_the_best_are_taken_then() -> None:
     assert answer is not None
     assert METHOD.format(1) in answer[0]
     assert len(requests(lm)) == 1
-
-
-def test_no_sentence_ends_within_a_number() -> None:
-    text = "The effect was β = – 0. 12 in all plots. Growth was 3 mm. 12 plots were lost."
-    assert paper((text,)).sentences == (
-        "The effect was β = – 0. 12 in all plots.", "Growth was 3 mm.", "12 plots were lost.",
-    )  # fmt: skip
 
 
 def test_weights_are_learnt_from_train_and_saved() -> None:

@@ -1,7 +1,6 @@
 """A new judge is little: the mould gives it options, both ways to call it, demos and what an optimizer is told."""
 
 import asyncio
-from pathlib import Path
 
 import dspy
 import pytest
@@ -9,12 +8,9 @@ from dspy.lm15 import Request
 
 from aisr.artifact.program_file import parse, program_text
 from aisr.lm.client import InThread
-from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.errors import UserError
 from aisr.tasks import all as tasks
 from aisr.tasks.all import TASKS
 from aisr.tasks.task import Task
-from support import toy_judge
 from support.scripted import field, has_demos, question, requests, scripted, wording, written
 from support.toy_judge import ShareJudge, ShareRecord
 from support.toy_task import TOY
@@ -25,10 +21,6 @@ TENTH = ShareRecord(id="b", text="A tenth of the lamps were lit.", share=0.1)
 
 def third(request: Request) -> str:
     return written(question(request), {"share": 1 / 3})
-
-
-def test_a_judge_without_labels_takes_less_than_sixty_lines() -> None:
-    assert len(Path(toy_judge.__file__).read_text(encoding="utf-8").splitlines()) < 60
 
 
 def test_it_is_called_and_awaited_alike_and_takes_its_options() -> None:
@@ -54,11 +46,6 @@ def test_it_is_shown_the_nearest_of_its_demos() -> None:
     assert HALF.text not in wording(asked)
 
 
-def test_a_record_that_could_not_be_prepared_fails_without_a_question() -> None:
-    with scripted([]).context(), pytest.raises(UnusableAnswer, match="no room"):
-        ShareJudge()(failure="no room")
-
-
 def test_it_is_saved_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tasks._TASKS, TOY.name, TOY)
     program = ShareJudge(digits=1, nearest=2)
@@ -67,15 +54,6 @@ def test_it_is_saved_and_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = parse(text, "here").program
     assert loaded.options == {"digits": 1, "nearest": 2, "nearest_by": "words"}
     assert program_text(TOY, loaded) == text
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [({"digits": 10}, "digits is 10; expected 0 to 9"), ({"nearest": -1}, "nearest is -1"), ({"places": 1}, "places")],
-)
-def test_options_that_cannot_be_are_refused(options: dict[str, int], complaint: str) -> None:
-    with pytest.raises(UserError, match=complaint):
-        TOY.build(options)
 
 
 @pytest.mark.parametrize("task", [pytest.param(task, id=name) for name, task in TASKS.items()])

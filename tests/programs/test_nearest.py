@@ -28,16 +28,6 @@ def test_the_nearest_come_last_and_the_rest_stays_out() -> None:
     assert nearest([], "claim", "red apples", Nearness(2)) == []
 
 
-def test_a_demo_without_the_field_and_a_text_without_a_known_word_do_no_harm() -> None:
-    assert len(nearest([*DEMOS, {}], "claim", "", Nearness(2))) == 2
-    assert len(nearest([{"sentences": ["a b", "c"]}, {"sentences": []}, {}], "sentences", "b", Nearness(1))) == 1
-
-
-def test_a_negative_number_of_demos_is_refused() -> None:
-    with pytest.raises(ValueError, match="nearest is -1"):
-        TRACK1.build({"nearest": -1})
-
-
 def knn(task: Task, **options: Any) -> tuple[Candidate, OpenLM, list[Any]]:
     student = task.build(options)
     given = scripted.examples(task, student)

@@ -10,9 +10,9 @@ from aisr.inference.images import find_gallery
 from aisr.programs.judges.track1 import Track1Judge
 from aisr.programs.vision import ocr
 from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import BadPicture, Gallery
+from aisr.programs.vision.images import Gallery
 from aisr.programs.vision.ocr import Piece, Reader, rows
-from support.drawn import picture, showing, truncated
+from support.drawn import picture, showing
 from support.paths import SAMPLE
 
 
@@ -59,19 +59,6 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     monkeypatch.setattr(ocr, "pieces", lambda file: pytest.fail("it was read already"))
     again = find_gallery(SAMPLE, SAMPLE / "track1" / "dev.jsonl", tmp_path)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
-
-
-def test_a_picture_without_text_adds_nothing(tmp_path: Path) -> None:
-    picture(tmp_path / "a.png")
-    gallery = Gallery(tmp_path, Reader(tmp_path / "cache"))
-    assert render(showing("a.png").evidence_bundle, "ocr", gallery).text == "[figure 1] Figure 1: what is seen."
-    assert not gallery.problems
-
-
-def test_a_broken_picture_is_not_read(tmp_path: Path) -> None:
-    truncated(tmp_path / "a.jpg")
-    with pytest.raises(BadPicture):
-        Reader(tmp_path / "cache")(str(tmp_path / "a.jpg"))
 
 
 @pytest.mark.parametrize("size", [(20_000, 3), (1, 3_000)])

@@ -41,12 +41,6 @@ def test_it_finds_the_passages_that_are_found_in_memory(retriever: str, tmp_path
     assert copy.deepcopy(index(tmp_path)).read(reversed(list(there))) == dict(reversed(there.items()))
 
 
-@pytest.mark.parametrize("query", ['"bridge" OR NOT (', "bridge* -town : ^", "", "the of and", "zzz"])
-def test_words_of_the_query_language_are_words(query: str, tmp_path: Path) -> None:
-    found = index(tmp_path).best([query], 3, bm25)
-    assert bool(found) == ("bridge" in query)
-
-
 def test_an_index_is_written_once_and_known_by_its_name(tmp_path: Path) -> None:
     file = index(tmp_path).file
     before = file.stat().st_mtime_ns

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 from pydantic import ValidationError
@@ -18,10 +17,9 @@ from aisr.programs.judges.track1 import Track1Judge
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.vision import images
 from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import BadPicture, Exhibits, Gallery, Picture, decode, digest, find, jpeg
-from support.drawn import animated, picture, showing, truncated
+from aisr.programs.vision.images import BadPicture, Gallery, Picture, decode, find, jpeg
+from support.drawn import picture, showing, truncated
 from support.loopback import Loopback
-from support.paths import SAMPLE
 from support.scripted import scripted
 
 
@@ -47,12 +45,6 @@ def test_a_link_that_leads_out_is_not_followed(tmp_path: Path) -> None:
     assert gallery.file("r1", "figure.png") is None
     assert gallery.file("r1", "folder/secret.png") is None
     assert set(gallery.problems.values()) == {"leads out of the image root"}
-
-
-def test_a_link_within_the_root_is_fine(tmp_path: Path) -> None:
-    picture(tmp_path / "images" / "a.png")
-    (tmp_path / "b.png").symlink_to(tmp_path / "images" / "a.png")
-    assert find(tmp_path, "b.png") == tmp_path / "images" / "a.png"
 
 
 @pytest.mark.parametrize("path", ["missing.png", "nul\0.png", "loop", ".", "n" * 5000])
@@ -99,17 +91,7 @@ def test_a_huge_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
         decode(str(bomb))
 
 
-def test_of_an_animation_the_first_frame_is_shown(tmp_path: Path) -> None:
-    red, green, blue = np.asarray(decode(str(animated(tmp_path / "a.gif"))))[4, 4]
-    assert red > 200 > 60 > max(green, blue)
-
-
-def test_what_is_transparent_is_white(tmp_path: Path) -> None:
-    path = picture(tmp_path / "a.png", color=(0, 0, 0, 0), mode="RGBA")  # type: ignore[arg-type]
-    assert decode(str(path)).getpixel((1, 1)) == (255, 255, 255)
-
-
-@pytest.mark.parametrize("size", [(3000, 2000), (20_000, 30), (640, 480)])
+@pytest.mark.parametrize("size", [(20_000, 30), (640, 480)])
 def test_a_picture_is_shown_within_the_pixel_budget(tmp_path: Path, size: tuple[int, int]) -> None:
     shown = Image.open(io.BytesIO(jpeg(str(picture(tmp_path / "a.png", size)))))
     assert shown.format == "JPEG"
@@ -136,11 +118,6 @@ def test_a_broken_picture_falls_back_to_its_caption_and_is_reported(tmp_path: Pa
 def test_pictures_without_a_place_to_look_are_refused(form: str) -> None:
     with pytest.raises(ValueError, match="give --image-root"):
         Track1Judge(evidence=form).prepare(showing("a.png"))
-
-
-def test_an_unknown_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="evidence is 'smell'; one of: caption, ocr, image"):
-        Track1Judge(evidence="smell")
 
 
 def blocks(body: dict[str, object]) -> list[dict[str, object]]:
@@ -174,12 +151,6 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
         assert sent.size == (886, 886)
         assert max(range(3), key=lambda channel: sent.getpixel((9, 9))[channel]) == dominant  # type: ignore[index]
     assert "Row 1 is Supported." in str(content[-1]["text"])
-
-
-def test_exhibits_are_text_wherever_they_are_not_a_prompt(tmp_path: Path) -> None:
-    shown = Exhibits(text="[figure 1] x", pictures=(Picture(str(picture(tmp_path / "a.png")), 0),))
-    assert str(shown) == "[figure 1] x"
-    assert "base64" not in repr(shown)
 
 
 def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: Loopback) -> None:
@@ -220,9 +191,3 @@ def test_the_images_are_looked_for_at_the_data_and_above_it(tmp_path: Path) -> N
     assert nearest_images(tmp_path / "a" / "b" / "c" / "dev.jsonl") is None
     with pytest.raises(ValueError, match=r"nowhere: no such folder; expected the one that holds images/"):
         find_gallery(tmp_path / "nowhere", data, tmp_path)
-
-
-def test_all_pictures_of_the_sample_can_be_shown() -> None:
-    for path in sorted((SAMPLE / "images").iterdir())[::20]:
-        assert len(jpeg(str(find(SAMPLE, f"images/{path.name}")))) > 1000
-        assert len(digest(str(path))) == 64

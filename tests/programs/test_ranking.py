@@ -6,8 +6,6 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from aisr.commands.retrieval import retrieval
@@ -18,17 +16,8 @@ from aisr.programs.retrieval.retrievers import (
     Matcher,
     fused,
     matcher,
-    names_and_numbers,
     order,
 )
-
-PAPER = [
-    "Corvid-2 gains 4.2 points on HarborQA.",
-    "It is a model of birds.",
-    "Training took three days on one machine.",
-    "",
-    "Annotators were paid by the hour.",
-]
 
 
 def fixed(*scores: float) -> Matcher:
@@ -40,14 +29,6 @@ def test_every_way_is_told_of_and_scored_unless_others_are_asked_for(name: str) 
     (told,) = get_args(Retriever)[1:]
     assert name in told.help
     assert name in signature(retrieval).parameters["retrievers"].default.split(",")
-
-
-@pytest.mark.parametrize("spec", WAYS)
-def test_every_way_gives_each_paragraph_a_score(spec: str) -> None:
-    scores = matcher(spec)("How many points does Corvid-2 gain on HarborQA?", PAPER)
-    assert scores.shape == (5,)
-    assert np.isfinite(scores).all()
-    assert order(scores)[0] == 0
 
 
 @pytest.mark.parametrize("spec", WAYS)
@@ -65,29 +46,10 @@ def test_fusion_adds_reciprocal_ranks() -> None:
     assert list(order(both)) == [1, 0, 2]
 
 
-def test_names_and_numbers_are_asked_for_alone() -> None:
-    asked: list[str] = []
-
-    def listening(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
-        asked.append(claim)
-        return np.zeros(len(texts))
-
-    names_and_numbers(listening)("the model Corvid-2 gains 4.2 points on HarborQA", ["x"])
-    names_and_numbers(listening)("it does so everywhere", ["x"])
-    assert asked == ["Corvid-2 4.2 HarborQA", "it does so everywhere"]
-
-
 def test_the_best_sentence_stands_for_its_paragraph() -> None:
     texts = ["Pears ripen late. They keep well.", "Figs do not. Plums do not either. " * 3]
     assert list(order(retrievers.best_sentence("pears ripen late", texts))) == [0, 1]
     assert retrievers.split_sentences(("A b. C? D",))[0] == ("A b.", "C?", "D")
-
-
-def test_what_differs_in_one_character_is_told_apart() -> None:
-    assert (
-        order(retrievers.bm25("Corvid-2 gains 4 points", ["Corvid-1 gains 4 points.", "Corvid-2 gains 4 points."]))[0]
-        == 1
-    )
 
 
 def test_the_built_in_vectors_know_words_that_differ() -> None:
@@ -120,8 +82,6 @@ def test_nobody_asks_a_model_who_was_not_said_to() -> None:
     ("spec", "message"),
     [
         ("bm26", "one of: bm25, dense, hybrid"),
-        ("", "one of: bm25"),
-        ("bm25:openai/x", "bm25 embeds nothing"),
         ("dense:../../etc/passwd", "one of"),
         ("dense:http://127.0.0.1/x", "one of"),
     ],
@@ -129,9 +89,3 @@ def test_nobody_asks_a_model_who_was_not_said_to() -> None:
 def test_another_spec_is_refused(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         matcher(spec)
-
-
-@given(st.lists(st.floats(-5, 5), min_size=1, max_size=8))
-def test_order_is_by_score_and_then_by_place(scores: list[float]) -> None:
-    found = list(order(np.array(scores)))
-    assert found == sorted(range(len(scores)), key=lambda k: (-scores[k], k))

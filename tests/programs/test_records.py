@@ -1,18 +1,15 @@
 """Reading the official files: what is accepted, what is refused, and what the message says."""
 
 import json
-from itertools import islice
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from aisr.programs import labels
 from aisr.programs.reading import lines
 from aisr.programs.reading.lines import BadLine, read, scan
-from aisr.programs.records.track1 import EvidenceItem, Track1Prediction, Track1Record
+from aisr.programs.records.track1 import Track1Prediction, Track1Record
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
-from aisr.programs.vision.evidence_bundle import render
 from support import growth
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
@@ -68,17 +65,10 @@ def test_withheld_labels_are_no_labels(row: dict[str, Any], model: type[Any], tm
 
 
 def test_records_without_ids_are_numbered_as_the_official_preparation_does(tmp_path: Path) -> None:
-    path = write(tmp_path / "train.jsonl", [claim([S]), claim([S]), claim([S])])
-    assert [record.id for record in read(path, Track1Record, "track1")] == [
-        "track1-000001",
-        "track1-000002",
-        "track1-000003",
-    ]
-
-
-def test_ids_of_the_file_are_kept(tmp_path: Path) -> None:
-    path = write(tmp_path / "test.jsonl", [claim([S], id="b"), claim([S], id="a")])
-    assert [record.id for record in read(path, Track1Record, "track1")] == ["b", "a"]
+    path = write(tmp_path / "train.jsonl", [claim([S]), claim([S], id="b"), claim([S])])
+    found = list(scan(path, Track1Record, "track1"))
+    assert [line.record and line.record.id for line in found] == ["track1-000001", "b", "track1-000003"]
+    assert [line.numbered for line in found] == [True, False, True]
 
 
 def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -> None:
@@ -112,12 +102,6 @@ def test_windows_files_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     assert [record.id for record in read(path, Track1Record)] == ["a"]
 
 
-@pytest.mark.parametrize(("caption", "shown"), [("Table 1: F1.", "Table 1: F1."), (None, ""), (["a", "b"], "a b")])
-def test_a_caption_may_be_a_lone_string_or_null(caption: Any, shown: str) -> None:
-    assert EvidenceItem(type="table", table_caption=caption).caption == shown
-    assert EvidenceItem(type="image", image_caption=caption).caption == shown
-
-
 UNKNOWN_LABEL = (
     "unknown label 'Unsuported Entity'; one of: Supported, Unsupported Causal Mechanistic, Unsupported Entity, "
     "Scope Overgeneralization, Contradiction"
@@ -126,32 +110,18 @@ BAD_CLAIMS = {
     "unknown label": (claim([S], ["Unsuported Entity"]), f"sentence_label[1].types[0]: {UNKNOWN_LABEL}"),
     "not JSON": ('{"claim_text": ', "not JSON"),
     "not UTF-8": (b'{"claim_text": "\xff"}', "not valid utf-8"),
-    "an array": ("[1, 2]", "a list; expected one JSON object"),
-    "null": ("null", "expected one JSON object"),
     "nested without end": ("[" * 100_000, "not JSON"),
     "a key twice": ('{"claim_text": "a", "claim_text": "b"}', "key 'claim_text' stands twice in one object"),
-    "a key twice, differently written": ('{"a": [{"b": "{\\"", "\\u0062": 1}]}', "key 'b' stands twice"),
-    "half a sign": ('{"claim_text": "\\ud800"}', "not JSON"),
     "half-labelled": (claim([S], None), "sentence_label: some sentences have types and some have none"),
     "no sentences": (
         claim(),
         "claim_text: String should have at least 1 character; sentence_label: List should have at least 1 item",
     ),
-    "two unknown labels": (
-        claim([S], ["Wrong"], ["Worse"]),
-        f"{UNKNOWN_LABEL.replace('Unsuported Entity', 'Wrong', 1)}; sentence_label[2].types[0]: unknown label 'Worse'",
-    ),
-    "field missing": ({"claim_text": "a", "evidence_bundle": []}, "sentence_label: Field required"),
     "types no list": (
         claim([S]) | {"sentence_label": [{"sentence": "A.", "types": "Supported"}]},
         "sentence_label[0].types: Input should be a valid list",
     ),
-    "unknown evidence": (
-        claim([S], evidence_bundle=[{"type": "video"}]),
-        "evidence_bundle[0].type: Input should be 'text', 'table' or 'image'",
-    ),
     "id no string": (claim([S], id=5), "id: Input should be a valid string"),
-    "empty id": (claim([S], id=""), "id: String should have at least 1 character"),
 }
 
 
@@ -174,10 +144,7 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
             citation(cited_paper_full_text=[{"P1": "a"}, {"P2": "b"}, {"P1": "c"}]),
             "cited_paper_full_text: paragraph id 'P1' stands there more than once",
         ),
-        (citation(cited_paper_full_text=[]), "cited_paper_full_text: List should have at least 1 item"),
         (citation(None, cited_paper_full_text=[{}, {}]), "cited_paper_full_text: no paragraph in there; expected at"),
-        (citation(cited_paper_full_text=[{"P1": 3}]), "cited_paper_full_text[0].P1: Input should be a valid string"),
-        (citation(None, cited_paper_full_text=[{"P" * 1001: "a"}]), "cited_paper_full_text: paragraph id 'PPP"),
         (citation(evidence_para_ids="P2"), "evidence_para_ids: Input should be a valid list"),
     ],
 )
@@ -219,13 +186,6 @@ def test_read_stops_at_the_first_bad_line_and_says_how_to_see_all(tmp_path: Path
         list(read(path, Track1Record, "track1"))
 
 
-def test_good_lines_are_given_out_before_a_bad_one_is_seen(tmp_path: Path) -> None:
-    records = read(write(tmp_path / "train.jsonl", [claim([S]), claim([S]), "oops"]), Track1Record, "track1")
-    assert [record.id for record in islice(records, 2)] == ["track1-000001", "track1-000002"]
-    with pytest.raises(BadLine):
-        next(records)
-
-
 def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
     path = tmp_path / "growing.jsonl"
     line = json.dumps(claim([S], text="x" * 100_000)) + "\n"
@@ -239,11 +199,6 @@ def test_a_file_is_streamed_and_never_held_whole(tmp_path: Path) -> None:
         assert next(records).id == "track1-000002"
 
 
-def test_a_record_that_was_given_its_id_says_so(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.jsonl", [claim([S], id="a"), "", claim([S])])
-    assert [(line.number, line.numbered) for line in scan(path, Track1Record, "track1")] == [(1, False), (3, True)]
-
-
 def test_predictions_of_both_tracks_are_read(tmp_path: Path) -> None:
     one = write(tmp_path / "track1_pred.jsonl", [{"id": "a", "labels": [S, CAUSAL]}, {"labels": [S]}])
     two = write(tmp_path / "track2_pred.jsonl", [{"id": "a", "label": "Overstate", "evidence_para_ids": ["P4"]}])
@@ -254,52 +209,10 @@ def test_predictions_of_both_tracks_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "model", "words"),
     [
-        ({"id": "a", "labels": "Supported"}, Track1Prediction, "labels: Input should be a valid list"),
         ({"id": "a", "labels": [S, "supported"]}, Track1Prediction, "labels[1]: unknown label 'supported'"),
-        ({"id": 1, "labels": [S]}, Track1Prediction, "id: Input should be a valid string"),
         ({"id": "a", "label": "Supported"}, Track2Prediction, "evidence_para_ids: Field required"),
-        (
-            {"id": "a", "label": "Supported", "evidence_para_ids": "P1"},
-            Track2Prediction,
-            "evidence_para_ids: Input should be a valid list",
-        ),
-        (
-            {"id": "a", "label": "Supported", "evidence_para_ids": [1]},
-            Track2Prediction,
-            "evidence_para_ids[0]: Input should be a valid string",
-        ),
     ],
 )
 def test_a_bad_prediction_is_named_by_field(row: Any, model: type[Any], words: str, tmp_path: Path) -> None:
     [problem] = problems(write(tmp_path / "pred.jsonl", [row]), model)
     assert words in problem
-
-
-def test_the_evidence_is_shown_one_line_an_item_and_pictures_by_their_captions() -> None:
-    bundle = [
-        EvidenceItem(type="table", table_caption=["Table 3:", " F1 of\nall."], img_path="images/x.jpg"),
-        EvidenceItem(type="text", text="A is best."),
-        EvidenceItem(type="table", img_path="images/y.jpg"),
-        EvidenceItem.model_validate({"type": "image", "image_caption": "Figure 1."}),
-    ]
-    assert render(bundle).text.splitlines() == [
-        "[table 1] Table 3: F1 of all.",
-        "[text 1] A is best.",
-        "[table 2] (no caption)",
-        "[figure 1] Figure 1.",
-    ]
-    assert render([]).text == "(no evidence was given)"
-
-
-@pytest.mark.parametrize(
-    ("enum", "literal", "meanings"),
-    [
-        (labels.ClaimLabel, labels.ClaimLiteral, labels.CLAIM_DEFINITIONS),
-        (labels.CitationLabel, labels.CitationLiteral, labels.CITATION_DEFINITIONS),
-    ],
-)
-def test_every_label_is_offered_and_defined_in_the_same_order(
-    enum: Any, literal: Any, meanings: dict[str, str]
-) -> None:
-    assert [str(label) for label in enum] == list(get_args(literal)) == [str(label) for label in meanings]
-    assert all(f"{label} = " in labels.definitions(meanings) for label in enum)

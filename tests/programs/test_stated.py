@@ -7,7 +7,6 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.program_file import parse, program_text
 from aisr.inference.judge import judge_all
 from aisr.inference.suits import states_for
 from aisr.lm.open import open_lm
@@ -19,9 +18,9 @@ from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.scripted import TRACKS, citation, claim, examples, question, requests, right, scripted, wording, written
+from support.scripted import TRACKS, citation, claim, examples, requests, right, scripted, wording, written
 
-SUPPORTED, OVERSTATE, TOPICAL, IRRELEVANT = CITATION_LABELS
+SUPPORTED = CITATION_LABELS[0]
 ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])
 TWO = claim("Supported", "Contradiction")
 LABELS = ["Supported", "Contradiction"]
@@ -31,15 +30,12 @@ LABELS = ["Supported", "Contradiction"]
     ("text", "wanted"),
     [
         ("70, Overstate 20", [0.70, 0.20, 0.05, 0.05]),
-        ("70%, overstate: 20 %", [0.70, 0.20, 0.05, 0.05]),
         ("Supported 70, Overstate 20", [0.70, 0.20, 0.05, 0.05]),
         ("0.7, Overstate 0.2", [0.70, 0.20, 0.05, 0.05]),
         ("40, Overstate 50", [0.40, 0.50, 0.05, 0.05]),
         ("70", [0.70, 0.10, 0.10, 0.10]),
-        (70, [0.70, 0.10, 0.10, 0.10]),
         (["70", "Overstate 20"], [0.70, 0.20, 0.05, 0.05]),
         ({"Supported": 70, "Overstate": 20}, [0.70, 0.20, 0.05, 0.05]),
-        ("70, 20", [0.70, 0.10, 0.10, 0.10]),
         ("100", [0.99, 0.01 / 3, 0.01 / 3, 0.01 / 3]),
     ],
 )
@@ -57,11 +53,8 @@ def test_a_label_inside_another_is_not_taken_for_it() -> None:
     "text",
     [
         *("", "very", "-", None, "nan", "inf, Overstate 3", "-5", "-70, Overstate 20", "130", "0", "90, Overstate 60"),
-        "Overstate 20",
         {"Supported": 100, "Overstate": 100, "Topical Match": 100, "Irrelevant": 100},
         "9" * 5000,
-        [[[]]],
-        "1e999",
     ],
 )
 def test_what_is_impossible_is_no_statement(text: Any) -> None:
@@ -100,10 +93,7 @@ def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
     [
         (["80", "probably"], ["stated", "vote"]),
         (["80", "140"], ["stated", "vote"]),
-        ([80, 60], ["stated", "stated"]),
-        (["80"], ["vote", "vote"]),
         ("80, 70", ["stated", "stated"]),
-        ("80, 70, 60", ["vote", "vote"]),
         ({"a": 1}, ["vote", "vote"]),
         (None, ["vote", "vote"]),
     ],
@@ -116,26 +106,6 @@ def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
     assert said.sentence_labels == LABELS
     assert [one.source for one in said.judgements] == sources
     assert len(requests(lm)) == 1
-
-
-def test_an_answer_without_them_may_still_be_reflected_on() -> None:
-    lm = scripted([written("Respond with a JSON object", {"sentence_labels": LABELS})])
-    program = TRACK1.build({"states": True})
-    with lm.context(), dspy.context(trace=[]):
-        program(**program.prepare(TWO).inputs())
-        ((_, inputs, answer),) = dspy.settings.trace
-    assert set(inputs) == {"evidence", "sentences"}
-    assert answer.sentence_labels == LABELS
-
-
-def test_wrong_labels_are_asked_again_all_the_same() -> None:
-    bad, good = {"sentence_labels": ["Supported"]}, {"sentence_labels": LABELS, FIELD: ["80", "70"]}
-    lm = scripted([json.dumps(bad), json.dumps(good)])
-    program = TRACK1.build({"states": True})
-    with lm.context():
-        said = program(**program.prepare(TWO).inputs())
-    assert [one.source for one in said.judgements] == ["stated", "stated"]
-    assert "1 labels where 2 were asked for" in question(requests(lm)[1])
 
 
 @ADAPTERS
@@ -173,26 +143,6 @@ def test_labelled_demos_do_not_say_how_sure_they_are(task: Task, optimizer: str)
     assert not any(FIELD in demo for demo in demos)
     assert not re.search(r"\b(95|90|85|75|65), ", prompt)
     assert prompt.count("Not supplied for this particular example") == 2
-
-
-def test_a_demo_that_was_saved_with_chances_still_shows_them() -> None:
-    student = TRACK1.build({"states": True})
-    example = student.prepare(TWO)
-    shown = {name: example[name] for name in ("evidence", "sentences", "sentence_labels")}
-    student.judging.demos = [{**shown, FIELD: ["75, Contradiction 18", "65, Supported 24"]}]
-    loaded = parse(program_text(TRACK1, student), "a test").program
-    lm = scripted(right)
-    judge_all(TRACK1, loaded, [example], lm)
-    prompt = wording(requests(lm)[0])
-    assert "75, Contradiction 18" in prompt
-    assert "Not supplied" not in prompt
-
-
-def test_where_they_are_not_asked_for_one_answer_is_a_vote() -> None:
-    program = TRACK1.build({})
-    with scripted([json.dumps({"sentence_labels": LABELS})]).context():
-        said = program(**program.prepare(TWO).inputs())
-    assert not any(one.known for one in said.judgements)
 
 
 def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:

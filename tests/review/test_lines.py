@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, on_test
-from aisr.base.files import BadArtifact
-from aisr.commands.review import say_review
 from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
-from aisr.review import gate
-from aisr.review.lines import as_jsonl, line
-from aisr.review.sarif import SCHEMA, as_sarif
+from aisr.review import dismissals
 from aisr.review.verdicts import Review, Verdict
-from aisr.review.worth import AID, BUILT_IN, UNMEASURED, Record, about, of_all, worth
+from aisr.review.worth import Record, worth
+from aisr.review.write import SCHEMA, as_jsonl, as_sarif, line
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"
@@ -35,31 +32,6 @@ def test_a_line_is_as_compilers_write_it(tmp_path: Path, monkeypatch: pytest.Mon
         "paper/main.tex:13: Unsupported Causal Mechanistic: It wins because of its filter.",
         "paper/main.tex:11: Supported 91 %: Wren leads at both sites (Table 1).",
     ]
-
-
-def test_of_a_pdf_the_page_stands_in_the_line_and_a_folder_elsewhere_is_not_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    review = papers.reviewed(tmp_path / "paper", pages=True)
-    assert lines(review)[1] == "draft.pdf: page 2: Contradiction 83 %: At Heath, Lark reaches 70.2."
-    unread = review.verdicts[0]._replace(label=None, failure="no answer")
-    assert line(replace(review, verdicts=(unread,)), unread).startswith("draft.pdf: page 1: not judged")
-
-
-def test_what_a_limit_kept_from_a_second_look_is_listed_with_the_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    review = papers.reviewed(tmp_path / "paper")
-    (place,) = (k for k, one in enumerate(review.verdicts) if one.label == "Contradiction")
-    waiting = review.verdicts[place]._replace(label=None, confidence=None, failure="not reached", first="Contradiction")
-    unsure = review.verdicts[place]._replace(confidence=None)
-    exact = unsure._replace(kind="arithmetic", label="Wrong sum")
-    say_review(replace(review, verdicts=(waiting, unsure, exact)), [unsure, exact])
-    said = " ".join(capsys.readouterr().out.split())
-    assert "main.tex:12: Contradiction at first look, no second one: At Heath, Lark reaches 70.2." in said
-    assert "--fail-on: 2 sentences, 1 of them with unknown confidence" in said  # what is recomputed needs none
 
 
 def hostile(tmp_path: Path) -> Review:
@@ -153,25 +125,6 @@ def test_sarif_has_a_result_for_each_doubtful_sentence_at_its_line(
     assert told["message"]["text"] == "not read: main.tex:40: an unknown environment"
 
 
-def test_the_ids_of_rules_are_those_that_others_rest_on(tmp_path: Path) -> None:
-    run = check_sarif(as_sarif(papers.reviewed(tmp_path, verdicts=())))
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [
-        "claim-unsupported-causal-mechanistic", "claim-unsupported-entity", "claim-scope-overgeneralization",
-        "claim-contradiction", "claim-not-judged", "citation-overstate", "citation-topical-match",
-        "citation-irrelevant", "citation-not-judged", "hidden-text",
-    ]  # fmt: skip
-    assert run["results"] == []
-    assert run["invocations"][0]["executionSuccessful"]
-
-
-def test_sarif_of_a_pdf_names_the_page_in_the_message(tmp_path: Path) -> None:
-    run = check_sarif(as_sarif(papers.reviewed(tmp_path, pages=True)))
-    one = run["results"][1]
-    assert one["message"]["text"].startswith("Page 2: Contradiction")
-    assert one["properties"] == {"page": 2}
-    assert "region" not in one["locations"][0]["physicalLocation"]
-
-
 def test_sarif_holds_what_was_not_judged_and_says_that_it_is_not_whole(tmp_path: Path) -> None:
     failed = Verdict("claim", 1, 0, papers.TEXTS[1][0], None, failure="no answer")
     run = check_sarif(as_sarif(papers.reviewed(tmp_path, verdicts=(failed,))))
@@ -190,15 +143,6 @@ def test_sarif_of_a_hostile_paper_is_sarif(tmp_path: Path) -> None:
     }
     assert uri == "a%20b/%252e%20%3Cx%3E.tex"
     assert "\\ud800" not in as_sarif(hostile(tmp_path))
-
-
-def test_a_file_name_that_is_no_text_is_written_byte_by_byte(tmp_path: Path) -> None:
-    review = papers.reviewed(tmp_path)
-    first = review.draft.paragraphs[1]
-    odd = [one._replace(place=one.place._replace(file="\udcff:a.tex")) for one in first.sentences]
-    paragraphs = (review.draft.paragraphs[0], first._replace(sentences=tuple(odd)), review.draft.paragraphs[2])
-    run = check_sarif(as_sarif(replace(review, draft=replace(review.draft, paragraphs=paragraphs))))
-    assert run["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "%FF%3Aa.tex"
 
 
 @pytest.mark.parametrize(
@@ -240,17 +184,17 @@ def test_a_result_is_known_again_when_it_moves(tmp_path: Path) -> None:
 def test_fail_on_takes_labels_by_name_and_counts_the_sure_and_the_unknown(tmp_path: Path) -> None:
     review = papers.reviewed(tmp_path)
     known = ["Supported", "Contradiction", "Unsupported Causal Mechanistic", "Overstate"]
-    both = gate.chosen(["contradiction", "UNSUPPORTED CAUSAL MECHANISTIC"], known)
-    assert [one.label for one in gate.failing(review, both, 0.83)] == [
+    both = dismissals.failing_labels(["contradiction", "UNSUPPORTED CAUSAL MECHANISTIC"], known)
+    assert [one.label for one in dismissals.failing_verdicts(review, both, 0.83)] == [
         "Contradiction",
         "Unsupported Causal Mechanistic",
     ]
-    assert [one.label for one in gate.failing(review, both, 0.84)] == ["Unsupported Causal Mechanistic"]
-    assert gate.failing(review, gate.chosen(["Overstate"], known), 0.7) == []
-    assert len(gate.failing(review, gate.chosen(["hidden text"], known), 1.0)) == 1
-    assert gate.failing(review, set(), 0.0) == []
+    assert [one.label for one in dismissals.failing_verdicts(review, both, 0.84)] == ["Unsupported Causal Mechanistic"]
+    assert dismissals.failing_verdicts(review, dismissals.failing_labels(["Overstate"], known), 0.7) == []
+    assert len(dismissals.failing_verdicts(review, dismissals.failing_labels(["hidden text"], known), 1.0)) == 1
+    assert dismissals.failing_verdicts(review, set(), 0.0) == []
     with pytest.raises(UserError, match="--fail-on 'lies': no such label; one of: Supported, Contradiction"):
-        gate.chosen(["lies"], known)
+        dismissals.failing_labels(["lies"], known)
 
 
 # --- what the verdicts are worth
@@ -295,23 +239,3 @@ def test_where_no_rate_is_known_it_is_said(tmp_path: Path) -> None:
     assert said in worth("claim", record(tmp_path, {"champion": "a"}), "x").first[0]
     unsure = {"test": {**REPORT["test"], "confidence": {}}}
     assert "was not recorded" in worth("claim", record(tmp_path, unsure), "openai/one").more[0]
-
-
-def test_that_nothing_is_known_of_any_program_is_said_once(tmp_path: Path) -> None:
-    assert of_all({"claim": None, "citation": None, "again": None}, "x") == ([UNMEASURED], [])
-    one = of_all({"claim": record(tmp_path, REPORT, "x"), "citation": None}, "x")
-    assert [said.partition(":")[0] for said in one.first] == [
-        "Sentences against tables and figures",
-        "Citations against cited papers",
-    ]
-
-
-def test_the_built_in_model_is_said_to_be_worth_nothing() -> None:
-    assert about("embedded") == [BUILT_IN]
-    assert about("openai/one") == [AID]
-
-
-def test_a_report_that_is_not_ours_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "report.json").write_text('{"test": {"records": "many"}}')
-    with pytest.raises(BadArtifact, match=r"report\.json: test\.records"):
-        on_test(tmp_path / "report.json")

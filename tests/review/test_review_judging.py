@@ -1,20 +1,14 @@
 """Verdicts on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
-from aisr.programs.records.draft import DraftRecord
-from aisr.review import page as paper_page
-from aisr.review.evidence import as_read
 from aisr.review.judging import Judge, judged, reviewed
-from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict, hidden
-from aisr.tasks.check import Check
+from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict
 from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
-from aisr.tasks.task import Exhibit
 from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written
 
@@ -111,16 +105,6 @@ def review_of(answer: Any, **more: Any) -> Review:
     return review
 
 
-def test_each_verdict_shows_the_meaning_of_the_task_that_gave_it() -> None:
-    review = review_of(lambda prompt: written(prompt, {"sentence_labels": ["Supported", "Not found"]}))
-    page = paper_page.render(review).partition('id="review">')[2].partition("</script>")[0]
-    assert [(one["first"] is None, one["label"], one["meaning"]) for one in json.loads(page)["verdicts"]] == [
-        (True, "Supported", CLAIMS.labelled.definitions["Supported"]),
-        (False, "Supported", WHOLE.labelled.definitions["Supported"]),
-        (False, "Not found", WHOLE.labelled.definitions["Not found"]),
-    ]
-
-
 def test_the_verdict_of_a_second_look_stands_and_the_first_is_remembered() -> None:
     found = looked(lambda prompt: written(prompt, {"sentence_labels": ["Contradicted", "Not found"]}))
     assert [(one.label, one.first, one.level, one.doubtful) for one in found] == [
@@ -143,11 +127,6 @@ def test_a_second_look_that_fails_leaves_no_verdict() -> None:
     assert "second look: not reached: 1 LM call was sent" in str(stopped[1].failure)
 
 
-def test_a_hidden_sentence_is_a_finding_of_its_own(tmp_path: Path) -> None:
-    (found,) = hidden(papers.draft(tmp_path))
-    assert (found.paragraph, found.sentence, found.label, found.doubtful) == (2, 0, HIDDEN, True)
-
-
 def test_the_most_doubtful_come_first(tmp_path: Path) -> None:
     review = papers.reviewed(tmp_path)
     failed = Verdict("claim", 1, 0, "x", None, failure="no answer")
@@ -160,17 +139,3 @@ def test_the_most_doubtful_come_first(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert review.counts()["Supported"] == 2
     assert review.unjudged == 1
-
-
-def test_rows_belong_to_the_item_above_them() -> None:
-    exhibits = [Exhibit(key="figure 1", text="", picture="a.png"), Exhibit(key="table 1", text="")]
-    pieces = as_read("[figure 1] A caption with [table 9] in it\n  read in it\n[table 1] T\n  | a | b", exhibits)
-    assert [(one.key, one.lines, one.picture) for one in pieces] == [
-        ("figure 1", ("A caption with [table 9] in it", "read in it"), "a.png"), ("table 1", ("T", "a | b"), None),
-    ]  # fmt: skip
-    assert as_read("(no evidence was given)", [])[0].lines == ("(no evidence was given)",)
-
-
-SECOND = Check(DraftRecord.model_validate(
-    {"id": "a", "paragraph": "It is.", "sentences": [{"sentence": "It is."}], "evidence_bundle": []}
-), 0, (0,))  # fmt: skip

@@ -49,13 +49,3 @@ def quoting(prompt: str, label: str = "Refuted") -> str:
     if scripted.field(prompt, "evidence") is not None:
         return scripted.written(prompt, {"label": label})
     return scripted.written(prompt, {"questions": [f"How long was it closed, {claim}?"]})
-
-
-def finding(prompt: str, count: int) -> str:
-    """The writer behind a decision model: asks one question, and quotes the first passages that it is shown, as the
-    answers to questions Q1, Q2, …."""
-    shown = list(passages(prompt).items())[:count]
-    if scripted.field(prompt, "passages") is None:
-        return scripted.written(prompt, {"questions": [f"What is known of {scripted.field(prompt, 'claim')}"]})
-    pairs = [{"question": f"Q{k}?", "answer": text, "source": key} for k, (key, text) in enumerate(shown, start=1)]
-    return scripted.written(prompt, {"pairs": pairs})

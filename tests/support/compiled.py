@@ -1,5 +1,6 @@
 """A compile of both tracks through a loopback server, made once a session, and copies of it for tests that write."""
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -50,13 +51,20 @@ def compile_words(track: str, name: str, optimizer: str, lm: list[object]) -> li
     return ["compile", *at, "--optimizer", optimizer, "--name", name, *FEW, *lm]
 
 
-def compile_both(root: Path, server: Loopback, aisr: Aisr) -> Compiled:
-    """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile."""
+def compile_both(root: Path, server: Loopback, aisr: Aisr) -> None:
+    """Compile in `root`, an artifacts folder with an empty store. OPENAI_API_KEY should be `KEY` meanwhile. What was
+    said is kept beside it, for `written`."""
     made = Compiled(root, server, {})
     for track in BOTH:
         made.printed[track] = aisr(*compile_words(track, "first", "labeled", made.lm))
         assert made.printed[track].code == 0, made.printed[track].err
-    return made
+    root.with_name("printed.json").write_text(json.dumps(made.printed), encoding="utf-8")
+
+
+def written(root: Path) -> dict[str, Finished]:
+    """What each compile said."""
+    said = json.loads(root.with_name("printed.json").read_text(encoding="utf-8"))
+    return {track: Finished(*one) for track, one in said.items()}
 
 
 def copied(source: Path, target: Path, *, was: Path | None = None) -> Path:

@@ -24,13 +24,6 @@ def truncated(path: Path) -> Path:
     return path
 
 
-def animated(path: Path) -> Path:
-    """A GIF whose first frame is red and whose second is blue."""
-    frames = [Image.new("RGB", (8, 8), color) for color in ("red", "blue")]
-    frames[0].save(path, save_all=True, append_images=frames[1:])
-    return path
-
-
 def showing(*paths: str, sentence: str = "Row 1 is Supported.") -> Track1Record:
     """A record with one sentence and a captioned picture for each path."""
     bundle = [

@@ -46,10 +46,8 @@ def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:
     [
         ("F1 of three detectors at 2 sites.", "", []),  # a title
         ("F1 (all p > .3).", "", ["Table 1: F1 (all p > .3)."]),
-        ("F1. Wren is better than Lark.", "", ["Wren is better than Lark."]),
         ("F1.", "Finch reaches 49.2 at Bog. Averages over seeds.", ["Finch reaches 49.2 at Bog."]),
         ("F1. * p < .05, ** p < .01.", "a: of 300 calls.", []),  # what signs mean
-        ("F1. Recall: calls found within 2 s.", "", []),  # what a column means
         ("F1 [@ash2020; @elm2019]. See Table 4.", "", []),
         ("F1. Best in bold.", "", []),  # no cell is known to be bold
     ],
@@ -70,14 +68,10 @@ def test_bold_cells_are_marked_where_the_caption_speaks_of_them() -> None:
 @pytest.mark.parametrize(
     ("caption", "told"),
     [
-        ("F1. Best in bold.", False),
         ("F1. Bold marks the highest score of each column; second best underlined.", False),
-        ("F1. The best results are shown in boldface.", False),
+        ("F1. We show the best of our models in bold.", False),
         ("F1. Our best scores, in bold, exceed all others.", True),
         ("F1. Bold: above 60.", True),
-        ("F1. We show the best of our models in bold.", False),
-        ("F1. Our model (bold) is the best in every column.", True),
-        ("F1. All the best scores, in bold, are ours.", True),
     ],
 )
 def test_how_cells_are_marked_is_no_result(caption: str, told: bool) -> None:

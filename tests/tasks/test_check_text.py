@@ -16,7 +16,6 @@ from aisr.programs.decision.cues import nearest_line, signs
 from aisr.programs.text.sentences import sentences
 from aisr.tasks.all import TASKS
 from aisr.tasks.drafts import citation_record, claim_record
-from support.corpora import write
 from support.loopback import Loopback
 
 Aisr = Callable[..., Any]
@@ -61,11 +60,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ("As Fig. 3 shows, F1 is 0.81. It rose.", ["As Fig. 3 shows, F1 is 0.81.", "It rose."]),
+        ("As Fig. 3 shows, F1 is 0.81. It rose! Why?", ["As Fig. 3 shows, F1 is 0.81.", "It rose!", "Why?"]),
         ("Li et al. (2020) say so, cf. Table 2. We agree.", ["Li et al. (2020) say so, cf. Table 2.", "We agree."]),
-        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
-        ("no end", ["no end"]),
+        ('He said "no." Then he left', ['He said "no."', "Then he left"]),
         ("  \n ", []),
     ],
 )
@@ -122,6 +119,13 @@ def test_a_paragraph_is_judged_sentence_by_sentence(
     assert "LM: Supported names" in out or "LM: Supported nearest" in out  # a single vote has no percentage
     assert "1 of 2 not called Supported" in out
     assert len(loopback.asked) == 1
+    files["draft.md"].write_text("[bold]Shown[/bold] as [/red] it is.", encoding="utf-8")
+    assert "[bold]Shown[/bold] as [/red] it is." in aisr("check-text", files["draft.md"], *words, *lm).out
+    loopback.reply = lambda asked: "garbage"
+    files["draft.md"].write_text("Of nothing else.", encoding="utf-8")
+    finished = aisr("check-text", files["draft.md"], *words, *lm)
+    assert finished.code == 1
+    assert "not judged: UnusableAnswer" in finished.out
 
 
 def test_a_claim_is_judged_against_a_paper_and_its_paragraphs_are_quoted(
@@ -137,29 +141,6 @@ def test_a_claim_is_judged_against_a_paper_and_its_paragraphs_are_quoted(
     assert "evidence 2: [P3] It is faster than Halyard" in out
 
 
-def test_markup_in_a_draft_is_text(
-    aisr: Aisr, programs: dict[str, Path], files: dict[str, Path], loopback: Loopback
-) -> None:
-    draft = files["draft.md"]
-    draft.write_text("[bold]Shown[/bold] as [/red] it is.", encoding="utf-8")
-    lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    finished = aisr("check-text", draft, "--program", programs["track1"], "--evidence", draft, *lm)
-    assert finished.code == 0, finished.err
-    assert "[bold]Shown[/bold] as [/red] it is." in finished.out
-
-
-def test_what_cannot_be_judged_exits_with_1(
-    aisr: Aisr, programs: dict[str, Path], files: dict[str, Path], loopback: Loopback
-) -> None:
-    loopback.reply = lambda asked: "garbage"
-    lm = ["--lm", "openai/local", "--api-base", loopback.url]
-    finished = aisr(
-        "check-text", files["draft.md"], "--program", programs["track1"], "--evidence", files["results.md"], *lm
-    )
-    assert finished.code == 1
-    assert "not judged: UnusableAnswer" in finished.out
-
-
 def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path], files: dict[str, Path]) -> None:
     pdf, empty = files["paper.md"].with_name("paper.pdf"), files["paper.md"].with_name("empty.md")
     pdf.write_bytes(b"%PDF-1.7\n\xff\xfe\x00")
@@ -167,13 +148,10 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
     draft, at = files["draft.md"], ["--program", programs["track1"]]
     there, into = os.pipe()  # as a shell's <(…) is handed on
     for words, said in (
-        ([draft, *at], "give --evidence FILE"),
         ([f"/dev/fd/{there}", *at], "give --evidence FILE"),
         (["A paragraph, and no file. " * 20, *at], "no such file; expected one with the paragraph"),
-        ([draft, *at, "--evidence", draft, "--paper", draft], "give --evidence FILE"),
         ([draft, *at, "--evidence", pdf], "not UTF-8"),
         ([draft, *at, "--evidence", empty], "no text in there"),
-        ([empty, *at, "--evidence", draft], "no text in there"),
         ([draft, *at, "--paper", draft], "a paragraph is judged against its evidence"),
     ):
         finished = aisr("check-text", *words)
@@ -181,12 +159,3 @@ def test_files_that_are_no_text_are_refused(aisr: Aisr, programs: dict[str, Path
         assert said in finished.err
     os.close(there)
     os.close(into)
-
-
-def test_the_record_is_the_one_that_a_file_would_give(files: dict[str, Path], tmp_path: Path) -> None:
-    """The draft goes the way of any record: written down and read back, it is the same."""
-    from aisr.programs.reading.lines import read
-    from aisr.programs.records.track1 import Track1Record
-
-    record = claim_record(DRAFT, [files["results.md"]])
-    assert list(read(write(tmp_path / "one.jsonl", [record.model_dump_json()]), Track1Record)) == [record]

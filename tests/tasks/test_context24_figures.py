@@ -132,18 +132,14 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
     assert figure_files.predictions(out, official_quirks=True) == {"a": ["FIG 2A", "TAB 1"], "b, c": ["FIG 1"]}
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
+def test_what_the_evaluator_would_misread_is_refused() -> None:
+    for answer, message in (
         (("FIG 9",), "'FIG 9' is no element of the paper"),
         (("FIG 1", "FIG 2", "FIG 1"), "'FIG 1' stands there more than once"),
         ((), "no element"),
-        (("FIG 1", "FIG 2"), None),
-    ],
-)
-def test_what_the_evaluator_would_misread_is_refused(answer: tuple[str, ...], message: str | None) -> None:
-    found = CONTEXT24_FIGURES.problem(claim(), answer)
-    assert found is None if message is None else message in str(found)
+    ):
+        assert message in str(CONTEXT24_FIGURES.problem(claim(), answer))
+    assert CONTEXT24_FIGURES.problem(claim(), ("FIG 1", "FIG 2")) is None
 
 
 def test_feedback_says_what_stands_in_front() -> None:
@@ -170,19 +166,12 @@ def test_claims_of_a_paper_stand_on_one_side() -> None:
         ({"elements": [{"label": "FIG 1"}, {"label": "fig  1"}]}, "'FIG 1' stands there more than once"),
         ({"elements": [{"label": "FIG 1, FIG 2"}]}, "is no label"),
         ({"elements": [{"label": "FIG 1] [FIG 2"}]}, "is no label"),
-        ({"elements": [{"label": "F" * 81}]}, "is no label"),
         ({"elements": [{"label": "FIG 1", "img_path": "../../secret.png"}]}, "leads out of the image folder"),
-        ({"claim": ""}, "claim"),
     ],
 )
 def test_bad_records_are_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Context24FiguresRecord.model_validate({**claim().model_dump(), **change})
-
-
-def test_a_claim_without_gold_elements_is_not_labelled() -> None:
-    assert claim(findings=[]).gold is None
-    assert claim(findings=None).gold is None
 
 
 def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
@@ -202,7 +191,7 @@ def test_the_sample_is_of_papers_that_stand_on_one_side_each() -> None:
 
 @pytest.mark.parametrize(
     "planted",
-    ["=cmd|' /C calc'!A0", "+1", "-1+2", "@SUM(1)", " =1", "\t=1", "a\n=1", "a;=1", 'a";"=1', "＝1"],
+    ["=cmd|' /C calc'!A0", "-1+2", "@SUM(1)", "\t=1", "a\n=1", 'a";"=1', "＝1"],
 )
 def test_no_id_is_a_formula_of_a_spreadsheet(planted: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="would run as a formula"):

