@@ -61,9 +61,7 @@ class Track2Judge(LabelJudge, Ranking):
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         failed: dict[str, str] = {}
         try:
-            found = paper_passages.passages(
-                record.claim_text, paper, self.given.context_tokens, self.match, sifted=True
-            )
+            found = paper_passages.passages(record.claim_text, paper, self.given.context_tokens, self.match)
         except NotEmbedded as error:
             found, failed = Passages("", [], list(paper)), {"failure": str(error)}
         inputs: dict[str, Any] = {
