@@ -98,6 +98,7 @@ def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves
     assert codes[:2] == [0, 0], ran.stderr
     assert (project / "review" / "paper.html").exists(), ran.stderr  # it stops at its limit, and says so
     (row,) = read_rows(project / "out.jsonl")
+    row.pop("probabilities")
     port = free_port()
     serve = ["-m", "mlflow", "models", "serve", "-m", "models:/aisr-track2@champion", "--env-manager", "local"]
     env |= {"MLFLOW_TRACKING_URI": f"sqlite:///{project / 'artifacts' / '.mlflow' / 'mlflow.db'}"}

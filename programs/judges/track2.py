@@ -21,8 +21,7 @@ from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy
 from aisr.programs.retrieval.excerpts import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.signatures.track2 import NAMED, signature_of
-from aisr.programs.text.sanitize import item, plain
-from aisr.programs.text.table import item_with_rows
+from aisr.programs.text.sanitize import item, item_with_rows, plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +60,7 @@ class Track2Judge(LabelJudge, Ranking):
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         failed: dict[str, str] = {}
         try:
-            found = paper_passages.passages(
-                record.claim_text, paper, self.given.context_tokens, self.match, sifted=True
-            )
+            found = paper_passages.passages(record.claim_text, paper, self.given.context_tokens, self.match)
         except NotEmbedded as error:
             found, failed = Passages("", [], list(paper)), {"failure": str(error)}
         inputs: dict[str, Any] = {
