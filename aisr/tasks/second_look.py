@@ -9,7 +9,7 @@ from typing import Any
 
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.records.draft import DraftRecord
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from aisr.tasks.check import Check, id_of, items_of, own_cells, rows_within, tells
 from aisr.tasks.elsewhere import Elsewhere, Passage, where
 

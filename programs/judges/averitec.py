@@ -19,7 +19,7 @@ from aisr.programs.records.averitec import MOST_PAIRS, AveritecRecord, Checked, 
 from aisr.programs.retrieval.documents import Collection, Indexed, Passage, held
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.signatures.averitec import AskAboutClaim, SourcedPair, answering, judging
-from aisr.programs.text.loose_match import letters
+from aisr.programs.text.compare import letters
 from aisr.programs.text.sanitize import item, plain
 from aisr.programs.vision.images import BadPicture, Gallery, find
 

@@ -21,8 +21,7 @@ from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy
 from aisr.programs.retrieval.excerpts import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.signatures.track2 import NAMED, signature_of
-from aisr.programs.text.sanitize import item, plain
-from aisr.programs.text.table import item_with_rows
+from aisr.programs.text.sanitize import item, item_with_rows, plain
 
 
 @dataclass(frozen=True, kw_only=True)

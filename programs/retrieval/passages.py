@@ -7,8 +7,8 @@ from aisr.programs.errors import UserError
 from aisr.programs.retrieval.content import heading, without_content
 from aisr.programs.retrieval.excerpts import within
 from aisr.programs.retrieval.retrievers import Matcher, bm25, order
-from aisr.programs.text.table import flat
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.sanitize import flat
+from aisr.programs.text.units import tokens
 
 USUAL = 3000  # tokens of a paper that are shown where nobody says
 LEAST = 600  # tokens of a single paragraph that are shown at least

@@ -9,7 +9,7 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.inference.judge import Outcome, judge
-from aisr.inference.suits import check_suits
+from aisr.inference.prepare import check_suits
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm

@@ -16,7 +16,7 @@ from aisr.base import digests
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from support.corpora import beginning
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, Reply, judged, serve

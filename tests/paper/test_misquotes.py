@@ -3,7 +3,7 @@
 import pytest
 
 from aisr.paper.cited_claims import misquotes, quotes
-from aisr.programs.text.loose_match import stretch
+from aisr.programs.text.compare import stretch
 from support.drafts import draft
 
 CITED = {

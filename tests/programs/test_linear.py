@@ -7,11 +7,9 @@ import pytest
 
 from aisr.base import redact
 from aisr.programs.decision import cues
-from aisr.programs.text.alike import alike
-from aisr.programs.text.clean import clean
-from aisr.programs.text.loose_match import lettered
-from aisr.programs.text.sanitize import item, plain
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.compare import alike, lettered
+from aisr.programs.text.sanitize import clean, item, plain
+from aisr.programs.text.units import sentences
 from aisr.programs.vision.evidence_bundle import LABEL
 from aisr.tasks import drafts
 from aisr.tracking.store import reason

@@ -8,7 +8,7 @@ from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.excerpts import excerpt
-from aisr.programs.text.table import item_with_rows, rows_of
+from aisr.programs.text.sanitize import item_with_rows, rows_of
 from aisr.programs.vision.evidence_bundle import render
 
 MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."

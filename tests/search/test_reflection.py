@@ -13,7 +13,7 @@ from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.optimize.search.reflection import Reflection, mixed_up
-from aisr.programs.text.overlap import quotes
+from aisr.programs.text.compare import quotes
 from aisr.tasks.track1 import TRACK1
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
 from support.toy_task import TOY

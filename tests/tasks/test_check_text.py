@@ -13,7 +13,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.units import sentences
 from aisr.tasks.all import TASKS
 from aisr.tasks.drafts import citation_record, claim_record
 from support.loopback import Loopback

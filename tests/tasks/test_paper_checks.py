@@ -7,7 +7,7 @@ import pytest
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence, with_captions
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from aisr.tasks.check import LEFT_OUT, MOST_TABLE
 from aisr.tasks.paper_checks import (
     MOST_FLOATS,

@@ -7,7 +7,7 @@ import pytest
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from aisr.paper.passages import floats_named
 from aisr.programs.records.draft import DraftRecord
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from aisr.tasks.check import LEFT_OUT
 from aisr.tasks.paper_checks import checks
 from aisr.tasks.second_look import AT_ONCE, FRONT, HIDDEN, MOST_TOKENS, NOTHING_TOLD, SecondLook
