@@ -162,7 +162,7 @@ def load(
     which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names comes first. image_root: the folder
     that the pictures of the records are in, for a program that shows them. Raises `BadProgram`.
     """
-    from aisr.inference.images import attach_gallery, open_gallery
+    from aisr.inference.prepare import attach_gallery, open_gallery
     from aisr.programs.errors import UserError
     from aisr.tracking import registry
 
@@ -179,9 +179,8 @@ def load(
 def check(loaded: "Loaded", lm: LM) -> None:
     """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
-    from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.judge import another_lm
-    from aisr.inference.suits import check_suits
+    from aisr.inference.prepare import attach_embeddings, check_suits
     from aisr.programs.errors import UserError
 
     try:

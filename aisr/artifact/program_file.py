@@ -29,7 +29,7 @@ from aisr.programs.judges.learnt import learning, learnt_by
 from aisr.programs.reading.lines import explain
 from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.vision.content_parts import is_harmless
+from aisr.programs.vision.images import is_harmless
 from aisr.tasks.all import TASKS
 from aisr.tasks.task import Task
 

@@ -14,8 +14,7 @@ from aisr.programs.judges.contract import Program, named_by
 from aisr.programs.judges.learnt import learnt_by
 from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.text.sentences import sentences
-from aisr.programs.text.tokens import length, tokens
+from aisr.programs.text.units import length, sentences, tokens
 from aisr.tasks.task import Task
 
 MOST_DEMOS = 20  # a person reads no more
@@ -106,15 +105,9 @@ def _nearest(options: Mapping[str, Any]) -> str:
     """Which of the demos a record is shown, in words; nothing where it is all of them."""
     if not options.get("nearest"):
         return ""
-    by = {
-        "words": "by words",
-        "vectors": "by word vectors",
-        "both": "by words and by word vectors",
-        "varied": "by words, the others unlike those taken",
-    }
-    seats = ", with a seat for each rare label" if options.get("seats") else ""
+    by = {"words": "by words", "both": "by words and by word vectors"}
     told = by[options.get("nearest_by", "words")]
-    return f", of which the {options['nearest']} nearest to a record are shown, {told}{seats}"
+    return f", of which the {options['nearest']} nearest to a record are shown, {told}"
 
 
 def _demos(predictor: Any, shown: str) -> list[str]:

@@ -21,9 +21,14 @@ from aisr.checker.reading import Refused, allowed, read_paper
 from aisr.corrections import dismissed
 from aisr.corrections.files import Correction
 from aisr.inference.dry_run import DryRun
-from aisr.inference.embeddings import attach_embeddings
-from aisr.inference.images import attach_gallery, form_of_evidence, open_gallery
-from aisr.inference.suits import check_suits, states_for
+from aisr.inference.prepare import (
+    attach_embeddings,
+    attach_gallery,
+    check_suits,
+    form_of_evidence,
+    open_gallery,
+    states_for,
+)
 from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words

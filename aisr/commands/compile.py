@@ -182,8 +182,7 @@ def compile_(
     from aisr.commands import display, results
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.inference.dry_run import DryRun
-    from aisr.inference.images import find_gallery, form_of_evidence
-    from aisr.inference.suits import states_for
+    from aisr.inference.prepare import find_gallery, form_of_evidence, states_for
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.experiment.compile import compile_program
     from aisr.optimize.experiment.plan import Plan, Watcher

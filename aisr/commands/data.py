@@ -28,7 +28,7 @@ def check(
     from collections import Counter
 
     from aisr.commands.display import note, say_pictures
-    from aisr.inference.images import find_gallery
+    from aisr.inference.prepare import find_gallery
     from aisr.optimize.datasets.leakage import Common, all_keys, common
     from aisr.programs.reading.lines import scan
     from aisr.tasks.all import TASKS

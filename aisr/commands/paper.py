@@ -97,7 +97,7 @@ def check_paper(
     from aisr.commands import display
     from aisr.commands.review import say_review
     from aisr.inference.dry_run import DryRun
-    from aisr.inference.images import open_gallery
+    from aisr.inference.prepare import open_gallery
     from aisr.lm.open import EMBEDDED
     from aisr.review import dismissals, recomputed
     from aisr.review.judging import reviewed

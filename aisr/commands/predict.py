@@ -66,11 +66,9 @@ def predict(
     from aisr.commands import display
     from aisr.inference import batch_api as batching
     from aisr.inference.dry_run import DryRun
-    from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.images import attach_gallery, digest_shown, find_gallery
     from aisr.inference.predict import here
     from aisr.inference.predict import predict as run
-    from aisr.inference.suits import check_suits
+    from aisr.inference.prepare import attach_embeddings, attach_gallery, check_suits, digest_shown, find_gallery
     from aisr.lm.embeddings import Embeddings
     from aisr.programs.reading.lines import read
 

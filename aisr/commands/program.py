@@ -52,11 +52,9 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts, program)
     from aisr.commands import display
-    from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import result
-    from aisr.inference.images import attach_gallery, find_gallery
+    from aisr.inference.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
     from aisr.inference.replay import judge_aloud
-    from aisr.inference.suits import check_suits
     from aisr.optimize.datasets.examples import labelled
     from aisr.optimize.experiment.evaluation import Evaluation
     from aisr.tracking import store
@@ -153,8 +151,7 @@ def export(
         raise UserError(f"{out} is there already; choose another --out or remove it")
     prepare(artifacts, program)
     from aisr.commands import display
-    from aisr.inference.embeddings import attach_embeddings
-    from aisr.inference.images import attach_gallery, find_gallery
+    from aisr.inference.prepare import attach_embeddings, attach_gallery, find_gallery
     from aisr.lm.adapters import adapter_for
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.datasets.chat_export import chats, write

@@ -41,10 +41,8 @@ def compare(
     names = (first, second)
     prepare(artifacts, *compiled_of(names))
     from aisr.commands import display
-    from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.evaluate import measure
-    from aisr.inference.images import attach_gallery, find_gallery
-    from aisr.inference.suits import check_suits
+    from aisr.inference.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
     from aisr.metrics.confidence import in_words
     from aisr.optimize.datasets.examples import examples, labelled
 

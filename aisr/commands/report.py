@@ -155,8 +155,8 @@ def check_text(
     prepare(artifacts, program)
     from aisr.commands import display
     from aisr.commands.results import say_verdicts
-    from aisr.inference.embeddings import attach_embeddings
     from aisr.inference.judge import judge
+    from aisr.inference.prepare import attach_embeddings
     from aisr.optimize.decision.explain import reasons
     from aisr.tasks import drafts
     from aisr.tasks.task import Sources

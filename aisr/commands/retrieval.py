@@ -40,7 +40,7 @@ def retrieval(
     prepare(artifacts, program)
     from aisr.base import text
     from aisr.commands import display
-    from aisr.inference.embeddings import attach_embeddings
+    from aisr.inference.prepare import attach_embeddings
     from aisr.inference.retrieval_eval import DEPTHS, claims, measure
     from aisr.lm.embeddings import Embeddings
 

@@ -25,7 +25,7 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from aisr.inference.embeddings import attach_embeddings
+from aisr.inference.prepare import attach_embeddings
 from aisr.lm.budget import Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
@@ -35,7 +35,7 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.retrievers import Embed
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
 
 WRONG, WRONG_WITH_DEMOS = 1 / 2, 1 / 8  # shares of the labelled records that are answered by a made-up answer

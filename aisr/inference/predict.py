@@ -13,7 +13,7 @@ from typing import Any
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import digests
-from aisr.inference.confidence import probabilities
+from aisr.inference.evaluate import probabilities
 from aisr.inference.judge import Outcome, finished, judge
 from aisr.inference.predictions_file import Appender, claim, keep_finished, locked, put_in_order
 from aisr.lm.budget import Ledger

@@ -19,10 +19,9 @@ from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact.program_file import parse, program_text
 from aisr.compat.private import init_here
-from aisr.inference.embeddings import attach_embeddings
-from aisr.inference.images import attach_gallery, open_gallery
 from aisr.inference.judge import Outcome, finished, judge
 from aisr.inference.predict import Judging
+from aisr.inference.prepare import attach_embeddings, attach_gallery, open_gallery
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.open import opened_lm

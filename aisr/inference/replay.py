@@ -16,8 +16,8 @@ from dspy.utils.callback import BaseCallback
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.base import redact
-from aisr.inference.embeddings import attach_embeddings
 from aisr.inference.judge import Outcome, in_order, judge
+from aisr.inference.prepare import attach_embeddings
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.programs.judges.contract import Program

@@ -38,7 +38,7 @@ class Found(NamedTuple):
 
 
 def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> Found:
-    """Score a ranker on claims that have gold evidence. context_tokens: 0 for the default budget."""
+    """Score a ranker on claims that have gold evidence."""
     for kept in (indexed, split_sentences, embedded, counted):
         kept.cache_clear()  # what another ranker left would flatter this one
     start = time.perf_counter()
@@ -47,7 +47,7 @@ def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_token
     first, recall, shown = [], [], []
     for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
         first.append(min(ranking.index(key) for key in gold))
-        seen = chosen(claim, paper, ranking, context_tokens, sifted=True)
+        seen = chosen(claim, paper, ranking, context_tokens)
         recall.append(np.mean([key in seen.shown for key in gold]))
         shown.append(whole({key: paper[key] for key in seen.shown}) / whole(paper))
     place = np.array(first)

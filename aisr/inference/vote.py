@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.files import read_json
-from aisr.inference.confidence import DECIMALS
+from aisr.inference.evaluate import DECIMALS
 from aisr.inference.predictions_file import Appender, claim, locked, run_file
 from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.errors import UserError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.units import sentences
 
 
 class Place(NamedTuple):

@@ -38,7 +38,7 @@ from aisr.paper.pdf_lines import Line, Regions, Sheet, lines, regions, within
 from aisr.paper.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, pages_of
 from aisr.paper.pdf_tables import continued, without_rules
 from aisr.programs.errors import UserError
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.units import sentences
 
 # --- What of a PDF no reader sees, and what of it is not read.
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.files import checked_json, write_whole
-from aisr.inference.confidence import of_record
+from aisr.inference.evaluate import of_record
 from aisr.inference.replay import Replayed
 from aisr.metrics.scores import value
 from aisr.programs.asking.label_probabilities import Judgement
@@ -106,7 +106,7 @@ class Call(_Strict):
 class JudgedRecord(_Strict):
     """One record with all that there is to see of it. right: paragraph exact match or Joint@3, or whatever else the
     task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels; confidence: how
-    sure the program is of it, in 0-1 (see `aisr.inference.confidence`)."""
+    sure the program is of it, in 0-1 (see `aisr.inference.evaluate`)."""
 
     id: str
     right: bool

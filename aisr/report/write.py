@@ -11,7 +11,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.base.files import as_json, write_whole
 from aisr.base.text import percent
 from aisr.inference.evaluate import Result, result
-from aisr.inference.images import attach_gallery
+from aisr.inference.prepare import attach_gallery
 from aisr.inference.replay import Replayed, replay
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import as_before

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.confidence import of_judgement
+from aisr.inference.evaluate import of_judgement
 from aisr.inference.judge import Outcome, finished, judge
 from aisr.lm.client import OpenLM
 from aisr.paper.draft import Draft

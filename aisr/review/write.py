@@ -13,7 +13,7 @@ from aisr.base.files import write_whole
 from aisr.base.redact import printable
 from aisr.paper.draft import Place
 from aisr.programs.labels import ClaimLabel, DraftLabel
-from aisr.programs.reading.characters import whole
+from aisr.programs.reading.lines import whole
 from aisr.report.page import Thumbnail, no_picture
 from aisr.review import page
 from aisr.review.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, NOT_JUDGED, Kind, Review, Verdict, level, path

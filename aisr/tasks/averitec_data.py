@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 from aisr.base import digests
 from aisr.base.files import replacing
 from aisr.programs.errors import UserError
-from aisr.programs.reading.characters import all_whole
+from aisr.programs.reading.lines import all_whole
 from aisr.programs.reading.text_store import TextStore
 from aisr.programs.records.averitec import Document
 from aisr.programs.retrieval.documents import PAGES, SUFFIX, build, pages, reduced

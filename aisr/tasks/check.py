@@ -16,7 +16,7 @@ from aisr.paper.draft import Float, Sentence, statements
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 
 MOST_TABLE = 4_000  # tokens of a table that a question shows in full; few papers have one of half as many
 LEFT_OUT = "(rows are left out here)"

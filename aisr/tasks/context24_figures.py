@@ -25,7 +25,7 @@ from aisr.programs.records.context24_figures import (
     place_of,
 )
 from aisr.programs.retrieval.element_ranking import documents, paper_of
-from aisr.programs.text.alike import alike
+from aisr.programs.text.compare import alike
 from aisr.tasks.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
 from aisr.tasks.task import Exhibit, Task
 

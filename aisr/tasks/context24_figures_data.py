@@ -26,7 +26,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import explain
 from aisr.programs.records.context24_figures import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
 from aisr.programs.retrieval.element_citations import parts
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.units import sentences
 from aisr.tasks.context24_text_data import full_texts, organisers_json
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")

@@ -15,7 +15,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.context24_text import Context24TextJudge, Context24TextOptions, best_sentences
 from aisr.programs.records.context24_text import Context24TextPrediction, Context24TextRecord
 from aisr.programs.retrieval.paper_sentences import Paper, known_again, paper
-from aisr.programs.text.alike import alike
+from aisr.programs.text.compare import alike
 from aisr.tasks.shared_evidence import claim_key, paper_keys
 from aisr.tasks.task import Exhibit, Task
 

@@ -16,10 +16,9 @@ from pydantic import ValidationError
 
 from aisr.base.files import write_whole
 from aisr.programs.errors import UserError
-from aisr.programs.reading.characters import all_whole
-from aisr.programs.reading.lines import explain
+from aisr.programs.reading.lines import all_whole, explain
 from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.programs.text.sentences import sentences, words
+from aisr.programs.text.units import sentences, words
 
 BLANK = re.compile(r"\n[^\S\n]*+\n")
 LINE_END = re.compile(r"\r\n?|\n")

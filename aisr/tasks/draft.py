@@ -7,7 +7,7 @@ from aisr.metrics.draft import tally_draft
 from aisr.programs import labels
 from aisr.programs.judges.draft import DraftJudge, DraftOptions
 from aisr.programs.records.draft import DraftPrediction, DraftRecord, JudgedSentence
-from aisr.programs.text.alike import alike
+from aisr.programs.text.compare import alike
 from aisr.tasks.sentences import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.tasks.task import FlatZip, Said, Task, of_bundle, wrong_labels, wrong_number
 

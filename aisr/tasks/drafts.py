@@ -8,7 +8,7 @@ from typing import Any
 from aisr.programs.errors import UserError
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.units import sentences
 
 MAX_BYTES = 8 * 2**20
 # Neither part holds the beginning of another picture, or a text of beginnings would be read to its end from each.

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from posixpath import normpath
 
 from aisr.base import digests
-from aisr.programs.text.alike import alike, spaced, words
-from aisr.programs.text.table import rows_of
+from aisr.programs.text.compare import alike, spaced, words
+from aisr.programs.text.sanitize import rows_of
 
 
 def claim_key(claim: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from aisr.base.files import cache_folder
 from aisr.checker.reading import read_paper
 from aisr.checker.session import judge_by
-from aisr.inference.images import open_gallery
+from aisr.inference.prepare import open_gallery
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.open import opened_lm
 from aisr.review.judging import reviewed

@@ -10,7 +10,7 @@ from aisr.optimize.datasets.examples import Labelled
 from aisr.optimize.datasets.leakage import Leak, all_keys, groups, leak
 from aisr.programs.judges.contract import ChoosingProgram, Program
 from aisr.programs.retrieval.knn_demos import wording
-from aisr.programs.text.overlap import quotes
+from aisr.programs.text.compare import quotes
 
 
 def grouped(rows: Sequence[Labelled]) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from aisr.base import digests
 from aisr.optimize.datasets.near_duplicates import near_duplicates
-from aisr.programs.text.alike import spaced
+from aisr.programs.text.compare import spaced
 from aisr.tasks.task import Task
 
 RULE = (

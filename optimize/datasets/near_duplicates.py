@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.programs.text.alike import words
+from aisr.programs.text.compare import words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -17,9 +17,8 @@ from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
 from aisr.base.files import as_json, difference, read_json, write_whole
 from aisr.inference.evaluate import Result, check_any, measure
-from aisr.inference.images import digest_shown
 from aisr.inference.judge import judge_all
-from aisr.inference.suits import check_suits
+from aisr.inference.prepare import check_suits, digest_shown
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.embeddings import attach_embeddings
-from aisr.inference.images import attach_gallery
+from aisr.inference.prepare import attach_embeddings, attach_gallery
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked

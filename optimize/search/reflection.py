@@ -15,8 +15,8 @@ from aisr.inference.judge import Outcome
 from aisr.programs.judges.contract import Program
 from aisr.programs.questions import SECTION
 from aisr.programs.retrieval.knn_demos import wording
-from aisr.programs.text.overlap import runs
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.compare import runs
+from aisr.programs.text.units import sentences
 from aisr.tasks.task import Task
 
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it

@@ -114,7 +114,7 @@ def _but_for_chances(error: AdapterParseError) -> dspy.Prediction | None:
 
 
 def _forget(answer: dspy.Prediction) -> None:
-    """Take an answer out of DSPy's trace, and no other: those of an ensemble's members stand in it as they come."""
+    """Take an answer out of DSPy's trace, and no other: what an optimizer asked before stands in it."""
     place = _place_in_trace(answer)
     if place is not None:
         del dspy.settings.trace[place]

@@ -12,8 +12,7 @@ from aisr.programs.judges.sentences import SentenceJudge
 from aisr.programs.labels import DRAFT_LABELS
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.signatures.draft import signature_of
-from aisr.programs.text.clean import clean
-from aisr.programs.text.sanitize import item
+from aisr.programs.text.sanitize import clean, item
 from aisr.programs.vision import evidence_bundle as bundle
 from aisr.programs.vision.images import Exhibits, Picture
 

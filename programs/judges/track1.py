@@ -14,8 +14,7 @@ from aisr.programs.judges.sentences import SentenceJudge, without_pictures
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.signatures.track1 import Unit, signature_of
-from aisr.programs.text.clean import clean
-from aisr.programs.text.sanitize import item
+from aisr.programs.text.sanitize import clean, item
 from aisr.programs.vision import evidence_bundle as bundle
 from aisr.programs.vision.images import Exhibits, Picture
 

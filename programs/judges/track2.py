@@ -21,8 +21,7 @@ from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy
 from aisr.programs.retrieval.excerpts import BRIEF, LONG, lesson
 from aisr.programs.retrieval.passages import Passages
 from aisr.programs.signatures.track2 import NAMED, signature_of
-from aisr.programs.text.sanitize import item, plain
-from aisr.programs.text.table import item_with_rows
+from aisr.programs.text.sanitize import item, item_with_rows, plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +50,7 @@ class Track2Judge(LabelJudge, Ranking):
     def prepare(self, record: Track2Record) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
         `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the gold ones that are shown),
-        `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none), `incomplete` (none of
-        its gold paragraphs is shown) and `lesson`, its fields as a demo.
+        `gold`, `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -61,9 +59,7 @@ class Track2Judge(LabelJudge, Ranking):
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         failed: dict[str, str] = {}
         try:
-            found = paper_passages.passages(
-                record.claim_text, paper, self.given.context_tokens, self.match, sifted=True
-            )
+            found = paper_passages.passages(record.claim_text, paper, self.given.context_tokens, self.match)
         except NotEmbedded as error:
             found, failed = Passages("", [], list(paper)), {"failure": str(error)}
         inputs: dict[str, Any] = {
@@ -76,8 +72,6 @@ class Track2Judge(LabelJudge, Ranking):
         right: dict[str, Any] = {"shown_ids": _listed(found.shown)}
         if record.gold is not None:
             right |= self._right(record.gold, record.claim_text, paper, found)
-        if failed and "gold_rank" in right:
-            right["gold_rank"] = None
         return self.example(record, inputs | failed, right)
 
     @staticmethod
@@ -97,7 +91,6 @@ class Track2Judge(LabelJudge, Ranking):
             "gold": gold,
             "label": gold.label,
             "evidence_ids": visible,
-            "gold_rank": min((found.ranking.index(key) + 1 for key in gold.evidence_para_ids), default=None),
             "incomplete": bool(gold.evidence_para_ids) and not visible,
             "lesson": taught,
         }

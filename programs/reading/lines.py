@@ -1,14 +1,77 @@
-"""JSONL files read as a stream, each line validated as it comes: a record, or what is wrong with it."""
+"""Files of records, read line by line, with nothing passed over in silence.
 
+Text of strangers that can be written again: half of a pair of surrogates is no character, and no file holds one.
+
+JSON from outside, of which nothing is passed over in silence: a key twice in one object is no JSON of ours.
+
+Most parsers take the last of two equal keys, some the first; whoever checks a file and whoever uses it could see two
+different ones.
+
+JSONL files read as a stream, each line validated as it comes: a record, or what is wrong with it.
+"""
+
+import re
 from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
 
 import jsonlines
 from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
 
 from aisr.programs.errors import UserError
-from aisr.programs.reading.strict_json import RepeatedKey, loads
+
+
+def whole(text: str) -> str:
+    """The text with a question mark in the place of each half, such as `"\\ud800"` in the JSON of a cut page."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def all_whole(value: Any) -> Any:
+    """The same throughout what a JSON text is of."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, list):
+        return [all_whole(one) for one in value]
+    if isinstance(value, dict):
+        return {whole(key): all_whole(one) for key, one in value.items()}
+    return value
+
+
+SIGN = re.compile(r'("(?:[^"\\]++|\\.)*+"?)(\s*+:)?+|[{}\[\]]', re.DOTALL)
+
+
+class RepeatedKey(ValueError):
+    """line: where the key stands again, from 1."""
+
+    def __init__(self, key: str, line: int) -> None:
+        super().__init__(f"key {ascii(key)[:80]} stands twice in one object; expected once, as parsers differ in which")
+        self.line = line
+
+
+def loads(text: str | bytes) -> Any:
+    """The value that a JSON text is of. Raises `RepeatedKey`, and ValueError for what is no JSON."""
+    value = from_json(text)
+    _check_keys(text if isinstance(text, str) else text.decode())
+    return value
+
+
+def _check_keys(text: str) -> None:
+    """Raises `RepeatedKey`. text: JSON."""
+    inside: list[set[str]] = []
+    for found in SIGN.finditer(text):
+        sign = found[0]
+        if found[2]:
+            key = found[1]
+            key = str(from_json(key)) if "\\" in key else key[1:-1]
+            if key in inside[-1]:
+                raise RepeatedKey(key, text.count("\n", 0, found.start()) + 1)
+            inside[-1].add(key)
+        elif sign in "{[":
+            inside.append(set())
+        elif sign in "}]":
+            inside.pop()
+
 
 RecordT = TypeVar("RecordT", bound=BaseModel)
 Heard = Callable[[bytes], object]

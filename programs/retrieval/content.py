@@ -1,5 +1,4 @@
-"""Which paragraphs of a paper cannot decide a claim: headings, bare captions, references and thanks; and which, being
-short, hardly can: legends of panels, notes, one line of a method, where data are to be had."""
+"""Which paragraphs of a paper cannot decide a claim: headings, bare captions, references and thanks."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,23 +32,6 @@ ENTRY = re.compile(
     r"\b(?:19|20)\d\d[a-z]?\)?\s*[;:.,]\s*\(?\d+|\b\d+\s*\(\d+\)\s*[:,]\s*e?\d+|\bdoi\b\s*+(?:[:.]\s*+)?(?:org/)?10\.",
     re.IGNORECASE,
 )
-LINE = 350  # characters up to which a paragraph may be bare
-NOTE = re.compile(
-    r"[†‡¶§*#|]|\(?[a-h](?:\s?[–,-]\s?[a-h])?\)\s|[a-h]\.\s|keywords?\b|see also\b|download\b|where\b", re.IGNORECASE
-)
-BARE_LINE = re.compile(
-    r"\b(?:available (?:on|upon|at|from|in|for|as|with|to)|(?:is|are) available|deposited|accession|click here"
-    r"|materials? transfer|lead contact|reporting summary|source data|gift card|views expressed|previously described"
-    r"|described previously|(?:was|were) (?:performed|used|purchased|obtained|prepared|analy[sz]ed|approved|provided"
-    r"|supported|measured|calculated|collected|washed|incubated)|informed consent"
-    r"|supplementary (?:information|materials?|data))\b|\b(?:[A-Z]\.){2}",
-    re.IGNORECASE,
-)
-OWN = re.compile(
-    r"\b(?:we (?:show|find|found|demonstrate|report|conclude)|in (?:summary|conclusion)"
-    r"|(?:our|these) (?:data|results|findings))\b",
-    re.IGNORECASE,
-)
 PAPERS = 256  # whose idle paragraphs are remembered: many claims cite the same paper
 ENTRIES = 3  # from which on a paragraph lists references
 
@@ -65,12 +47,6 @@ def able_to_decide(shown: Sequence[str], paragraphs: Mapping[str, str]) -> list[
     what stands below it: to ask about it, too, would cost as much as a question about a paragraph."""
     idle = without_content(paragraphs)
     return [key for key in shown if key not in idle] or list(shown)
-
-
-def bare(paragraphs: Mapping[str, str]) -> set[str]:
-    """The ids of paragraphs that cannot decide a claim, and of the short ones that hardly can. Some of these do: that a
-    claim is far from them has to be known besides."""
-    return without_content(paragraphs) | {key for key, text in paragraphs.items() if _bare_line(text.strip())}
 
 
 def heading(text: str) -> bool:
@@ -90,10 +66,6 @@ def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
         elif ends or END.match(text.lstrip()) or (CAPTION.match(text) and len(text) <= BARE) or _lists_references(text):
             idle.add(place)
     return frozenset(idle)
-
-
-def _bare_line(text: str) -> bool:
-    return len(text) <= LINE and bool(NOTE.match(text) or BARE_LINE.search(text)) and not OWN.search(text)
 
 
 def _lists_references(text: str) -> bool:

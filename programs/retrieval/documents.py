@@ -20,11 +20,10 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from aisr.programs.errors import UserError
-from aisr.programs.reading.characters import all_whole
-from aisr.programs.reading.lines import explain
+from aisr.programs.reading.lines import all_whole, explain
 from aisr.programs.records.averitec import Document
 from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, bm25, indexed, order, stemmed
-from aisr.programs.text.sentences import sentences, words
+from aisr.programs.text.units import sentences, words
 
 WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
 

@@ -14,7 +14,7 @@ import numpy as np
 from aisr.programs.records.context24_figures import Element, Figure, Place, place_of
 from aisr.programs.retrieval.element_citations import Cited, citations, of_panel
 from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
-from aisr.programs.text.sentences import sentences, words
+from aisr.programs.text.units import sentences, words
 
 ELEMENT, FUSION, SENTENCE = "element", "fusion", "sentence"
 # Where chunks end stands behind the stroke; 100: after so many words between blanks, whatever ends there.

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from aisr.programs.labels import EVIDENCE_K
 from aisr.programs.retrieval.content import without_content
 from aisr.programs.retrieval.retrievers import stemmed
-from aisr.programs.text.sentences import sentences
-from aisr.programs.text.table import ROW, flat
-from aisr.programs.text.tokens import BYTES_PER_TOKEN, tokens
+from aisr.programs.text.sanitize import ROW, flat
+from aisr.programs.text.units import BYTES_PER_TOKEN, sentences, tokens
 
 
 def within(claim: str, text: str, most: int) -> str:

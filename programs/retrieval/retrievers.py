@@ -18,7 +18,7 @@ import Stemmer
 from numpy.typing import NDArray
 
 from aisr.programs.errors import UserError
-from aisr.programs.text.sentences import sentences
+from aisr.programs.text.units import sentences
 
 logging.getLogger("bm25s").setLevel(logging.WARNING)  # it asks for all that it could say, each index built among it
 # Single characters too: "Corvid-2" and "2.3 points" are told apart by nothing else. It is worth 2.5 points of Hit@3 on

@@ -16,7 +16,7 @@ from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.paper.open import READERS
 from aisr.programs.labels import IN_DRAFTS
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from aisr.review.verdicts import EXACT
 from aisr.tasks.paper_checks import CITATIONS, CLAIMS
 from support import pdfs

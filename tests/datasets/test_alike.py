@@ -10,7 +10,7 @@ import pytest
 from aisr.corrections.labelled import RECORDS
 from aisr.optimize.datasets.corrected import corrected
 from aisr.optimize.datasets.leakage import all_keys, common
-from aisr.programs.text.alike import alike
+from aisr.programs.text.compare import alike
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2

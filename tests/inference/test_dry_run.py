@@ -14,7 +14,7 @@ from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.optimizers import OPTIMIZERS
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 from aisr.tasks.all import TASKS
 from support.commands import Aisr
 from support.embedder import embedded, is_embedding, texts

@@ -8,7 +8,7 @@ import pytest
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.inference.judge import Outcome, judge
-from aisr.inference.suits import check_suits
+from aisr.inference.prepare import check_suits
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
@@ -105,15 +105,6 @@ def test_a_fault_that_passes_is_waited_out(form: str, fault: str, loopback: Loop
     assert (found.failure, len(loopback.asked)) == (None, 2)
 
 
-def test_more_questions_than_a_request_takes_are_several_requests(loopback: Loopback) -> None:
-    lm = opened(loopback, "openai")
-    found = judged(lm, claim(*["Supported"] * 130))
-    assert found.answer is not None, found.failure
-    assert len(found.answer) == 130
-    assert [len(asked.body["questions"]) for asked in loopback.asked] == [128, 2]
-    assert lm.ledger.spend.prompt_tokens > 2000
-
-
 def test_an_answer_is_paid_for_once_and_the_event_loop_gives_the_same(loopback: Loopback) -> None:
     lm = opened(loopback, "openai")
     first = judged(lm)
@@ -126,18 +117,6 @@ def test_an_answer_is_paid_for_once_and_the_event_loop_gives_the_same(loopback: 
             return await program.acall(**program.prepare(RECORD).inputs())
 
     assert asyncio.run(awaited()).judgements == first.judgements
-
-
-def test_another_number_of_sentences_is_another_question(loopback: Loopback) -> None:
-    """What is asked is no part of the prompt, and must be of what the response cache knows an answer by."""
-    lm = opened(loopback, "openai")
-    program = dspy.Predict("sentence -> label: Literal['a', 'b']")
-    question = {"field": "label", "item": None, "instructions": "Which?", "labels": ["a", "b"]}
-    with lm.context():
-        for words in ("Which?", "Which one?"):
-            asked = {"fields": {"label": False}, "questions": [question | {"instructions": words}]}
-            program(sentence="It is so.", config={"metadata": asked})
-    assert len(loopback.asked) == 2
 
 
 def test_pictures_go_along_where_the_provider_takes_some(loopback: Loopback) -> None:

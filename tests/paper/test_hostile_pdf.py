@@ -1,6 +1,6 @@
 """PDFs made to deceive, to stop a program, or by a broken one: one plain line each, and never a hang."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,6 @@ from aisr.paper.draft import Draft
 from aisr.paper.pdf import read
 from aisr.paper.pdf_process import LIMITS, Limits
 from aisr.programs.errors import UserError
-from support.injections import INJECTIONS
 from support.pdfs import (
     FONTS,
     LOCKED,
@@ -66,12 +65,13 @@ def test_what_no_reader_sees_is_kept_apart_and_marked(hiding: Draft) -> None:
     assert all(len({one.hidden for one in paragraph.sentences}) == 1 for paragraph in hiding.paragraphs)
 
 
-def test_each_way_to_hide_is_listed_with_its_words(hiding: Draft) -> None:
-    for _, reason in HIDDEN.values():
-        found = [one for one in hiding.unread if reason in one.why]
-        assert found, reason
-        assert all(str(one.place) == "a.pdf, page 1" for one in found)
-        assert any("kept out of what is checked: “" in one.why and "Ignore all previous" in one.why for one in found)
+@pytest.mark.parametrize("way", HIDDEN)
+def test_each_way_to_hide_is_listed_with_its_words(hiding: Draft, way: str) -> None:
+    reason = HIDDEN[way][1]
+    found = [one for one in hiding.unread if reason in one.why]
+    assert found
+    assert all(str(one.place) == "a.pdf, page 1" for one in found)
+    assert any("kept out of what is checked: “" in one.why and "Ignore all previous" in one.why for one in found)
 
 
 def test_what_is_drawn_is_read_not_what_is_to_be_read_in_its_place(tmp_path: Path) -> None:
@@ -83,21 +83,6 @@ def test_what_is_drawn_is_read_not_what_is_to_be_read_in_its_place(tmp_path: Pat
         "This is drawn.",
         "That is drawn.",
     ]
-
-
-def test_hostile_words_are_only_words(tmp_path: Path) -> None:
-    lines = ["<script>alert(1)</script> & so on.", INJECTIONS["order"], INJECTIONS["forged field without spaces"] + "."]
-    draft = read(write(tmp_path / "a.pdf", BODY + column(72, 600, lines)))
-    assert [one.text for paragraph in draft.paragraphs[1:] for one in paragraph.sentences] == lines
-
-
-def holding(file: Path, content: bytes) -> Path:
-    file.write_bytes(content)
-    return file
-
-
-def half(file: Path) -> Path:
-    return holding(file, file.read_bytes()[: file.stat().st_size // 2])
 
 
 NOT_READ: dict[str, tuple[Callable[[Path], Path], Limits, str]] = {
@@ -120,9 +105,23 @@ NOT_READ: dict[str, tuple[Callable[[Path], Path], Limits, str]] = {
         LIMITS._replace(seconds=1),
         "takes more than 1 seconds of a core|takes over 1024 MiB",
     ),
-    "a folder": (lambda file: file.parent, LIMITS, "not a file; expected a PDF"),
+    "a folder": (lambda file: made(file), LIMITS, "not a file; expected a PDF"),
     "not there": (lambda file: file, LIMITS, "not a file; expected a PDF"),
 }
+
+
+def holding(file: Path, content: bytes) -> Path:
+    file.write_bytes(content)
+    return file
+
+
+def half(file: Path) -> Path:
+    return holding(file, file.read_bytes()[: file.stat().st_size // 2])
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 @pytest.mark.parametrize("name", NOT_READ)
@@ -130,13 +129,17 @@ def test_what_cannot_be_read_is_one_plain_error(tmp_path: Path, name: str) -> No
     make, limits, reason = NOT_READ[name]
     with pytest.raises(UserError, match=reason) as error:
         read(make(tmp_path / "a.pdf"), limits)
-    assert str(error.value).startswith(str(tmp_path))
+    assert str(error.value).startswith(str(tmp_path / "a.pdf"))
     assert "\n" not in str(error.value)
+
+
+def unlike(lines: int) -> Sequence[str]:
+    return [f"{number} x {number}" for number in range(lines)]
 
 
 def test_a_page_beyond_the_limits_is_listed_and_the_others_are_read(tmp_path: Path) -> None:
     many = "0 0 m 9 9 l S\n" * 3_000
-    long = column(10, 780, [f"{number} x {number}" for number in range(300)], size=3, leading=2.5)
+    long = column(10, 780, unlike(300), size=3, leading=2.5)
     draft = read(write(tmp_path / "a.pdf", BODY, many, long), LIMITS._replace(objects=2_000, signs_per_page=1_500))
     assert [str(one.place) + ": " + one.why for one in draft.unread] == [
         "a.pdf, page 2: more than 2,000 objects on this page; nothing of it is read",
@@ -144,11 +147,6 @@ def test_a_page_beyond_the_limits_is_listed_and_the_others_are_read(tmp_path: Pa
     ]
     assert draft.title == "A Paper"
     assert len(draft.paragraphs) == 1
-
-
-def test_many_objects(tmp_path: Path) -> None:
-    draft = read(write(tmp_path / "a.pdf", BODY, "0 0 m 9 9 l S\n" * 250_000))
-    assert [one.why for one in draft.unread] == ["more than 200,000 objects on this page; nothing of it is read"]
 
 
 def test_many_captions_marks_and_rules_take_their_time_and_no_more(tmp_path: Path) -> None:

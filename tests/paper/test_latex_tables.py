@@ -6,7 +6,6 @@ import pytest
 
 from aisr.paper.draft import Draft, Float
 from aisr.paper.latex import read
-from aisr.programs.errors import UserError
 
 TABULAR = r"\begin{tabular}{lr}Site & F1 \\ \hline Bog & 61.0 \\ \end{tabular}"
 NOTES = r"\begin{tablenotes}\item[a] Once.\end{tablenotes}"
@@ -55,12 +54,16 @@ def test_a_table_of_aastex(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        table("F1.", rf"\begin{{threeparttable}}{TABULAR}{NOTES}\end{{threeparttable}}"),
+        table(
+            "F1.",
+            rf"\begin{{threeparttable}}{TABULAR}{NOTES}\end{{threeparttable}}",
+        ),
         table(
             "F1.",
             TABULAR.replace("{tabular}{lr}", r"{tabularx}{\textwidth}{lX}").replace("tabular}", "tabularx}")
             + " a Once.",
         ),
+        table("F1.", TABULAR + r"\footnotesize a Once.", "sidewaystable"),
         table("F1.", rf"\resizebox{{\textwidth}}{{!}}{{%\n{TABULAR}}} a Once.".replace("\\n", "\n")),
         table("F1.", TABULAR.replace("tabular", "tblr").replace("{lr}", "{colspec={lr}}") + "a Once."),
     ],
@@ -100,6 +103,7 @@ def test_a_table_between_two_sentences_belongs_to_the_one_before(tmp_path: Path)
 
 A, B, C = table("A."), table("B."), table("C.")
 IEEE = r"\documentclass[conference]{IEEEtran}"
+BOOK = r"\documentclass{book}"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,9 @@ IEEE = r"\documentclass[conference]{IEEEtran}"
         ("", A + r"\setcounter{table}{4}" + B + r"\addtocounter{table}{1}" + C, ["1", "5", "7"]),
         (IEEE, A + B + r"\setcounter{table}{3}" + C, ["I", "II", "IV"]),
         (r"\numberwithin{table}{section}", rf"\section{{X}}{A}\section{{Y}}{B}{C}", ["1.1", "2.1", "2.2"]),
+        (BOOK, rf"\chapter{{X}}{A}\chapter{{Y}}{B}\section{{Z}}{C}", ["1.1", "2.1", "2.2"]),
         ("", A + r"\appendix\renewcommand{\thetable}{S\arabic{table}}\setcounter{table}{0}" + B, ["1", "S1"]),
+        (r"\renewcommand\thetable{\thesection.\Roman{table}}", rf"\section{{X}}{A}", ["1.I"]),
         ("", A + B.replace(r"\caption", r"\ContinuedFloat\label{x}\caption") + C, ["1", "1", "2"]),
         ("", A + table("B.", kind="sidewaystable") + DELUXE + C, ["1", "2", "3", "4"]),
     ],
@@ -120,13 +126,6 @@ def test_tables_are_numbered_as_latex_counts(tmp_path: Path, preamble: str, body
     assert [one.rows for one in draft.floats.values() if one.caption != "F1 at night."] == [ROWS] * (
         len(names) - ("deluxetable" in body)
     )
-
-
-def test_a_reference_that_a_paper_defines_by_another_one_is_followed(tmp_path: Path) -> None:
-    body = r"See (\eqref{a}).\begin{equation}x\label{eq:a}\end{equation}"
-    draft = paper(tmp_path, body, r"\documentclass{article}\renewcommand{\eqref}[1]{\ref{eq:#1}}")
-    assert draft.paragraphs[0].sentences[0].text.startswith("See (1).")
-    assert draft.unread == ()
 
 
 @pytest.fixture
@@ -155,12 +154,9 @@ def test_a_root_lets_files_beside_the_folder_be_read_and_nothing_outside(generat
     ]
 
 
-def test_without_a_root_the_refusal_names_it_and_one_that_does_not_hold_the_paper_is_refused(generated: Path) -> None:
+def test_without_a_root_the_refusal_names_it(generated: Path) -> None:
     draft = read(generated / "paper" / "main.tex")
     assert only(draft).rows == ""
     assert {one.why.split(": ")[1] for one in draft.unread} == {
         "leads out of the paper's folder; --root DIR lets files below DIR be read"
     }
-    for root in ("paper/sub", "results", "nothing"):
-        with pytest.raises(UserError, match=r"--root .*: expected a folder that holds the paper"):
-            read(generated / "paper" / "main.tex", generated / root)

@@ -8,8 +8,8 @@ from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.excerpts import within
 from aisr.programs.retrieval.passages import LEAST, USUAL, passages
-from aisr.programs.text.table import ROW, flat
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.sanitize import ROW, flat
+from aisr.programs.text.units import tokens
 
 FILLER = "The weather was fine, and gulls were seen above the harbour again. "
 TOLD = "Corvid-2 gains 4.2 points in the dark."

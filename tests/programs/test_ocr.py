@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.inference.images import find_gallery
+from aisr.inference.prepare import find_gallery
 from aisr.programs.judges.track1 import Track1Judge
 from aisr.programs.vision import ocr
 from aisr.programs.vision.evidence_bundle import render

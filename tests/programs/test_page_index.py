@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
-from aisr.inference.images import attach_gallery, open_gallery
 from aisr.inference.judge import judge
+from aisr.inference.prepare import attach_gallery, open_gallery
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.reading.lines import read

@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from aisr.inference.images import find_gallery, form_of_evidence, nearest_images
-from aisr.inference.suits import check_suits
+from aisr.inference.prepare import check_suits, find_gallery, form_of_evidence, nearest_images
 from aisr.lm.open import open_lm
 from aisr.programs.judges.track1 import Track1Judge
 from aisr.programs.records.track1 import EvidenceItem

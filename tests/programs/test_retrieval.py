@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aisr.programs.retrieval import retrievers
 from aisr.programs.retrieval.content import without_content
 from aisr.programs.retrieval.passages import passages, rank
-from aisr.programs.text.tokens import tokens
+from aisr.programs.text.units import tokens
 
 PAPER = {
     "P1": "We study how pears are stored over winter.",

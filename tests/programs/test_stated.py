@@ -8,7 +8,7 @@ import dspy
 import pytest
 
 from aisr.inference.judge import judge_all
-from aisr.inference.suits import states_for
+from aisr.inference.prepare import states_for
 from aisr.lm.open import open_lm
 from aisr.optimize.search.compilation import Compilation, Settings
 from aisr.optimize.search.optimizers import compile_candidates

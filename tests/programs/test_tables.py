@@ -8,8 +8,7 @@ from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.excerpts import excerpt
-from aisr.programs.retrieval.passages import WHOLE
-from aisr.programs.text.table import item_with_rows, rows_of
+from aisr.programs.text.sanitize import item_with_rows, rows_of
 from aisr.programs.vision.evidence_bundle import render
 
 MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."
@@ -49,7 +48,7 @@ def test_a_model_reads_them_a_row_a_line() -> None:
 
 @pytest.mark.parametrize("table", [MARKDOWN, HTML, "Sizes\nmodel\tBLEU\nCrane\t31.2"], ids=["Markdown", "HTML", "tabs"])
 def test_a_cited_paper_keeps_them_too(table: str) -> None:
-    program = Track2Judge(context_tokens=WHOLE)
+    program = Track2Judge()
     raw = {
         "id": "a",
         "claim_text": "Crane reaches 31.2 BLEU.",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from aisr.inference.images import attach_gallery
 from aisr.inference.judge import judge_all
+from aisr.inference.prepare import attach_gallery
 from aisr.inference.replay import FORGOTTEN, Replayed, replay
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.vision.images import Gallery

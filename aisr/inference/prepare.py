@@ -1,4 +1,11 @@
-"""Where a command finds the pictures of its records, and whether its LM can see them."""
+"""A program made ready for an LM: its pictures, its embeddings, and whether the LM can do what it asks.
+
+Where a command finds the pictures of its records, and whether its LM can see them.
+
+Giving programs what asks the embedding models of their retrievers.
+
+What suits an LM: whether it can do what a program asks of it, and what a new program asks of it.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -8,6 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from aisr.base import digests
 from aisr.base.files import cache_folder
+from aisr.lm.client import OpenLM
+from aisr.lm.decide import check_writes
+from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.documents import PAGES
@@ -75,3 +85,25 @@ def _reader(cache: Path) -> Callable[[str], list[str]]:
         return Reader(cache)
 
     return lambda file: opened()(file)
+
+
+def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
+    """The program, with what asks the embedding models of its retrievers."""
+    if model := getattr(program, "embedding_model", None):
+        vars(program)["embed"] = embeddings.of(model)
+    return program
+
+
+def check_suits(program: Program, lm: OpenLM) -> None:
+    """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
+    writes none."""
+    if program.options.get("evidence") == "image" and lm.sees is False:
+        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
+    for predictor in program.predictors():
+        check_writes(predictor.signature, lm)
+
+
+def states_for(lm: OpenLM) -> bool:
+    """Whether an LM should be asked to state how likely its labels are: where it gives no log-probabilities, and at an
+    address of one's own, where only its first answer shows whether it does."""
+    return not lm.lm.gives_logprobs or (lm.endpoint is not None and not lm.decides)

@@ -1,6 +1,14 @@
-"""Where sentences end: in drafts, papers and instructions alike."""
+"""Sentences, words and tokens of a text.
 
+Where sentences end: in drafts, papers and instructions alike.
+
+About how many tokens a text has.
+"""
+
+import math
 import re
+from collections.abc import Sequence
+from typing import Any
 
 # A sentence ends at . ! or ? before a space and what can begin another, but not behind an abbreviation or an initial.
 END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
@@ -28,3 +36,16 @@ def words(text: str) -> list[str]:
     if all(len(word) <= LONGEST for word in found):
         return found
     return [word[cut : cut + LONGEST] for word in found for cut in range(0, len(word), LONGEST)]
+
+
+def length(row: Any, fields: Sequence[str]) -> int:
+    """About how many tokens a row takes as a demo."""
+    return sum(tokens(str(row[name])) for name in fields if name in row)
+
+
+BYTES_PER_TOKEN = 4  # the usual rule of thumb for English text; only a budget is kept with it, no price is made of it
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has."""
+    return math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
