@@ -19,7 +19,7 @@ from support.paths import ROOT
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 ROOM = Path("aisr/compat")
-PARTS = Path("programs/vision/content_parts.py")  # programs stand below the room; the marks of content parts are theirs
+PARTS = Path("programs/vision/images.py")  # programs stand below the room; the marks of content parts are theirs
 # What these packages document; all else of them is an inside.
 PUBLIC = re.compile(
     r"dspy|dspy\.(?:lm15|clients|evaluate|evaluate\.evaluate|teleprompt\.gepa|utils|utils\.callback|utils\.exceptions)"
