@@ -1,7 +1,6 @@
 """What a paper says of the things that a sentence of it speaks of: tables, figures, and passages of other sections."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -19,7 +18,6 @@ MOST_READ = 200_000  # characters of a table's cells; a longer one is data
 MOST_SEARCHED = 1_000_000  # characters of such a table in which rows are looked for by their names
 RANKED = 20  # passages that are looked through for a sentence
 LEAST = 0.4  # of the score of its own passage, which a passage must have: less is another subject
-MOST_COPIES = 3  # of a sentence that are told, the best first
 COPY = 0.6  # share of two sentences' stems that both have, from which on one is the other told again
 FEWEST = 5  # stems of a sentence that can be told to be one
 REFERRED, BESIDE = 10.0, 1.0  # what a float gains that the sentence refers to, or its paragraph
@@ -36,13 +34,6 @@ class Passage(NamedTuple):
     source: bool
 
 
-class Copy(NamedTuple):
-    """A sentence that says nearly the same elsewhere, with other numbers."""
-
-    paragraph: int
-    text: str
-
-
 class Elsewhere:
     """A paper as a place to look things up in. Abstract, introduction and conclusion are none: they tell again."""
 
@@ -55,7 +46,7 @@ class Elsewhere:
         self._texts = tuple(" ".join(one.texts) for one in self._passages)
         self._by_key = {table.key: table for table in self.tables}
         self._named = cache(self._names)
-        self._stems, self._differ = cache(_stems), cache(_differ)
+        self._stems = cache(_stems)
 
     @cached_property
     def _printed(self) -> dict[str, frozenset[str]]:
@@ -72,14 +63,11 @@ class Elsewhere:
                     found[key] = found.get(key, 0) + 1 / len(having)
         return sorted(found, key=lambda key: -found[key])
 
-    def passages(self, said: Sequence[Sentence], paragraphs: Sequence[int]) -> tuple[list[list[Passage]], list[Copy]]:
+    def passages(self, said: Sequence[Sentence], paragraphs: Sequence[int]) -> list[list[Passage]]:
         """For each of some sentences the best passages that may bear it out: none of its own paragraph, and none of
-        them or of what tells one of them again; and what does, elsewhere, with other numbers, of each sentence
-        `MOST_COPIES` at most. paragraphs: of each its own."""
+        them or of what tells one of them again. paragraphs: of each its own."""
         stems = [self._stems(one.text) for one in said]
         found: list[list[Passage]] = []
-        copies: dict[Copy, None] = {}
-        told: Counter[int] = Counter()
         asked = {one.text for one in said}
         for sentence, own in zip(said, paragraphs, strict=True) if self._texts else ():
             text = bare(sentence.text)
@@ -92,17 +80,14 @@ class Elsewhere:
             for one in best:
                 if one.paragraph == own:
                     continue
-                texts = [text for text in one.texts if text not in asked]
-                again = {t: k for t in texts for k, those in enumerate(stems) if _are_copies(those, self._stems(t))}
-                for text, k in again.items():
-                    copy = Copy(one.paragraph, text)
-                    if told[k] < MOST_COPIES and copy not in copies and self._differ(said[k].text, text):
-                        copies[copy] = None
-                        told[k] += 1
-                kept = tuple(text for text in texts if text not in again)
+                kept = tuple(
+                    text
+                    for text in one.texts
+                    if text not in asked and not any(_are_copies(those, self._stems(text)) for those in stems)
+                )
                 passages += [one._replace(texts=kept)] if one.source and kept else []
             found.append(passages)
-        return found or [[] for _ in said], list(copies)
+        return found or [[] for _ in said]
 
     def _split(self) -> Iterator[Passage]:
         """The sentences that a reader sees, some at a time; captions are shown with their tables."""
@@ -192,12 +177,3 @@ def _stems(text: str) -> frozenset[str]:
 
 def _are_copies(one: frozenset[str], other: frozenset[str]) -> bool:
     return min(len(one), len(other)) >= FEWEST and len(one & other) >= COPY * len(one | other)
-
-
-def _differ(one: str, other: str) -> bool:
-    """Whether each of two sentences has a number that none of the other's rounds to or is rounded to."""
-    first, second = numbers(one), numbers(other)
-    return all(
-        any(not any(number.interval.meets(another.interval) for another in there) for number in here)
-        for here, there in ((first, second), (second, first))
-    )

@@ -11,7 +11,7 @@ from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.units import tokens
 from aisr.tasks.check import Check, id_of, items_of, own_cells, rows_within, tells
-from aisr.tasks.elsewhere import Copy, Elsewhere, Passage, where
+from aisr.tasks.elsewhere import Elsewhere, Passage, where
 
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(r"\b(?:introduction|discussion|limitations|outlook|implications)\b", re.IGNORECASE)
@@ -25,7 +25,6 @@ MOST_TABLE = 600  # tokens of a table, beyond which only the rows are shown that
 FLOATS, PASSAGES = 2, 2  # for each sentence, at most
 BESIDE = 200  # characters of each neighbouring paragraph
 MOST_PARAGRAPH = 600  # characters, beyond which only what is near the sentences is shown
-TOLD_AGAIN = "Told again, with other numbers, in"
 
 
 class SecondLook:
@@ -134,9 +133,8 @@ class SecondLook:
         return " ".join(one.text for one in paragraphs[place].sentences if not one.hidden)
 
     def _evidence(self, places: Sequence[tuple[int, int]], said: Sequence[Sentence]) -> list[dict[str, Any]]:
-        """What is shown, within the budget: by turns the best float and the best passage of each sentence; behind them
-        where the paper tells a sentence again with other numbers."""
-        passages, copies = self._paper.passages(said, [paragraph for paragraph, _ in places])
+        """What is shown, within the budget: by turns the best float and the best passage of each sentence."""
+        passages = self._paper.passages(said, [paragraph for paragraph, _ in places])
         floats = [self._paper.floats(one, self._bundles[p])[:FLOATS] for one, (p, _) in zip(said, places, strict=True)]
         turns = [_by_turns(keys, best[:PASSAGES]) for keys, best in zip(floats, passages, strict=True)]
         left = min(TOKENS + TOKENS_MORE * (len(places) - 1), MOST_TOKENS)
@@ -150,9 +148,7 @@ class SecondLook:
                     shown[key] = made
                     left -= cost
         in_order = sorted(shown, key=lambda key: (not isinstance(key, str), key))
-        evidence = [item for key in in_order for item in shown[key]]
-        again = [self._told_again(copy) for copy in copies]
-        return [*evidence, *({"type": "text", "text": text} for text in again)]
+        return [item for key in in_order for item in shown[key]]
 
     def _items(
         self, one: "str | Passage", places: Sequence[tuple[int, int]], said: Sequence[Sentence]
@@ -173,9 +169,6 @@ class SecondLook:
         if tokens(table.rows) <= most:
             return table.rows
         return rows_within(table.rows, self._paper.rows_of(table.key, texts), most)
-
-    def _told_again(self, copy: Copy) -> str:
-        return f"{TOLD_AGAIN} {where(self._draft, copy.paragraph)}: “{copy.text}” Neither place is proof of the other."
 
 
 def _front(draft: Draft) -> frozenset[int]:

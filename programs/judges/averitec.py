@@ -60,8 +60,8 @@ class AveritecJudge(LabelJudge, Ranking):
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold`, `gold_rank`, that of the best passage
-        of a gold page, from 1 (None: not among the first hundred), and `floor`, what can be said without a model.
+        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `floor`, what can be said without a
+        model.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
         """
@@ -77,15 +77,12 @@ class AveritecJudge(LabelJudge, Ranking):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            pages = {answer.source_url for question in record.gold.questions for answer in question.answers}
-            ranks = [rank for rank, passage in enumerate(ranking.values(), start=1) if passage.url in pages]
             asked = [item(question.question) for question in record.gold.questions]
             right = {
                 "questions": asked[: self.given.questions or None],
                 "evidence": told(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "gold_rank": min(ranks, default=None),
                 "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
             if pairs := sourced(record.gold, found):

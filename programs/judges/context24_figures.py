@@ -61,8 +61,8 @@ class Context24FiguresJudge(Searching):
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `shown` (their labels)
         and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements that are shown,
-        then their figures and panels), `gold`, `gold_rank`, that of the best gold element, from 1 (None: none is an
-        element), `incomplete` (none is shown) and `floor`, the ranking of what needs no LM.
+        then their figures and panels), `gold`, `incomplete` (none is shown) and `floor`, the ranking of what needs no
+        LM.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -84,12 +84,10 @@ class Context24FiguresJudge(Searching):
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            ranks = [place for place, label in enumerate(best_first, start=1) if label in record.gold.findings]
             wanted = _wanted(record.gold, shown)
             right = {
                 "ranking": wanted,
                 "gold": record.gold,
-                "gold_rank": None if failed else min(ranks, default=None),
                 "incomplete": not set(wanted) & set(record.gold.findings),
                 "floor": without_lm(record),
             }

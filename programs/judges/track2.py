@@ -50,8 +50,7 @@ class Track2Judge(LabelJudge, Ranking):
     def prepare(self, record: Track2Record) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
         `ranking` (paragraph ids); where it is labelled, also `label`, `evidence_ids` (the gold ones that are shown),
-        `gold`, and `gold_rank`, that of the best gold paragraph, from 1 (None: there is none), `incomplete` (none of
-        its gold paragraphs is shown) and `lesson`, its fields as a demo.
+        `gold`, `incomplete` (none of its gold paragraphs is shown) and `lesson`, its fields as a demo.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
         asked about.
@@ -73,8 +72,6 @@ class Track2Judge(LabelJudge, Ranking):
         right: dict[str, Any] = {"shown_ids": _listed(found.shown)}
         if record.gold is not None:
             right |= self._right(record.gold, record.claim_text, paper, found)
-        if failed and "gold_rank" in right:
-            right["gold_rank"] = None
         return self.example(record, inputs | failed, right)
 
     @staticmethod
@@ -94,7 +91,6 @@ class Track2Judge(LabelJudge, Ranking):
             "gold": gold,
             "label": gold.label,
             "evidence_ids": visible,
-            "gold_rank": min((found.ranking.index(key) + 1 for key in gold.evidence_para_ids), default=None),
             "incomplete": bool(gold.evidence_para_ids) and not visible,
             "lesson": taught,
         }

@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import dspy
@@ -77,13 +76,3 @@ def test_what_is_too_large_is_not_asked_for_again(loopback: Loopback) -> None:
     with pytest.raises(dspy.LMError, match=TOO_LARGE):
         lm(messages=[{"role": "user", "content": "And?"}])
     assert len(loopback.asked) == 1
-
-
-def test_a_kept_connection_has_all_its_time_again(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr(transport, "time", SimpleNamespace(monotonic=lambda: now))
-    lm = opened(loopback.url, timeout=LONG).lm
-    lm.cache = False
-    for _ in range(3):
-        assert lm(messages=[{"role": "user", "content": "Well?"}])
-        now += 2 * LONG

@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact import folder as artifact_folder
 from aisr.commands.results import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.plan import Watcher
 from aisr.optimize.search.compilation import Settings
 from support.plans import SILENT, plan
-from support.scripted import claim, flat, has_demos, requests, right, scripted
+from support.scripted import flat, has_demos, requests, right, scripted
 
 
 def limited(**limits: Any) -> OpenLM:
@@ -40,14 +38,6 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     assert artifact_folder.load(made.folder).digest == made.manifest.digest
 
 
-def test_a_budget_that_is_just_enough_stops_nothing(tmp_path: Path) -> None:
-    lm = limited(calls=8 * 6)
-    made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    assert made.manifest.stopped_early is None
-    assert made.test is not None
-    assert made.test.gain == (0, 0, 0)  # every program is right here, and a tie goes to the uncompiled one
-
-
 def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_path: Path) -> None:
     lm = scripted(lambda request: right(request) if has_demos(request) else flat(request))
     made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
@@ -58,23 +48,6 @@ def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_p
     difference = made.test.champion.score.score - made.test.baseline.score.score
     assert made.manifest.gain_on_test
     assert made.manifest.gain_on_test[0] == pytest.approx(difference)
-
-
-def test_what_a_spent_budget_left_out_of_the_test_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def said(folder: str, calls: int | None) -> tuple[str, int]:
-        lm, stages = scripted(lambda request: right(request) if has_demos(request) else flat(request)), list[str]()
-        lm.lm.ledger = Ledger(Limits(calls=calls))
-        watcher = Watcher(stages.append, SILENT.judged, SILENT.scored)
-        made = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / folder, watcher)
-        say_champion(made)
-        return "\n".join([*stages, capsys.readouterr().out]), len(requests(lm))
-
-    whole, calls = said("whole", None)
-    assert "not scored" not in whole
-    most, _ = said("most", calls - 1)
-    assert "test: baseline (uncompiled) not scored, the budget is spent" in most
-    assert "on the held-out test split: not scored" not in most
-    assert "difference from uncompiled on test: not known, the budget was spent before that was scored there" in most
 
 
 def test_a_budget_too_small_for_the_uncompiled_program_saves_nothing(tmp_path: Path) -> None:
@@ -98,20 +71,11 @@ def test_money_and_time_are_limits_too() -> None:
     assert unknown.spent_out() is not None
 
 
-def test_what_the_cache_holds_is_answered_after_the_budget_is_spent() -> None:
-    lm = scripted(lambda request: "said")
-    lm.lm.ledger = Ledger(Limits(calls=1))
-    assert lm.lm("first") == lm.lm("first")
-    with pytest.raises(LMBillingError, match="the budget is spent"):
-        lm.lm("second")
-    assert (lm.ledger.spend.calls, lm.ledger.spend.cached_calls) == (1, 1)
-
-
 def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     """A word that tells the label in every record of test: the program, decision layer and all, stays the same."""
     made = []
     for name in ("plain", "marked"):
-        given, lm = plan(tmp_path / name), scripted(right)
+        given, lm = plan(tmp_path / name), scripted(flat)
         if name == "marked":
             text = given.data["test"].read_text().replace("is Contradiction", "zyx is Contradiction")
             given.data["test"].write_text(text)
@@ -134,22 +98,6 @@ def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -
     with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
         compile_program(other, lm, lm, tmp_path / "out", SILENT)
     assert json.loads((again.folder / "manifest.json").read_text())["digest"] == again.manifest.digest
-
-
-def test_planted_records_join_train_and_nothing_else(tmp_path: Path) -> None:
-    lm = scripted(right)
-    records = [claim("Supported", "Supported", "Supported", number=k) for k in range(1, 9)]
-    given = plan(tmp_path / "data", planted=6)
-    given.data["train"].write_text("".join(record.model_dump_json() + "\n" for record in records))
-    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    assert {name: about.records for name, about in made.manifest.data.items()} == {
-        "train": 14,
-        "dev": 8,
-        "test": 8,
-    }
-    assert made.manifest.settings["planted"] == 6
-    demos = [demo for contender in made.choice.contenders for demo in contender.program.judging.demos]
-    assert any("Unsupported Causal Mechanistic" in demo["sentence_labels"] for demo in demos)
 
 
 def test_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:

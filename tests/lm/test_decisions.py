@@ -1,7 +1,6 @@
 """A decision model as an LM: what it is asked, what is read from its answers, and what is made of bad ones."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import dspy
@@ -25,7 +24,6 @@ from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
 from support import decisions
-from support.commands import Aisr
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply
 from support.paths import SAMPLE
@@ -117,15 +115,6 @@ def test_a_fault_that_passes_is_waited_out(form: str, fault: str, loopback: Loop
     assert (found.failure, len(loopback.asked)) == (None, 2)
 
 
-def test_more_questions_than_a_request_takes_are_several_requests(loopback: Loopback) -> None:
-    lm = opened(loopback, "openai")
-    found = judged(lm, claim(*["Supported"] * 130))
-    assert found.answer is not None, found.failure
-    assert len(found.answer) == 130
-    assert [len(asked.body["questions"]) for asked in loopback.asked] == [128, 2]
-    assert lm.ledger.spend.prompt_tokens > 2000
-
-
 def test_an_answer_is_paid_for_once_and_the_event_loop_gives_the_same(loopback: Loopback) -> None:
     lm = opened(loopback, "openai")
     first = judged(lm)
@@ -138,18 +127,6 @@ def test_an_answer_is_paid_for_once_and_the_event_loop_gives_the_same(loopback: 
             return await program.acall(**program.prepare(RECORD).inputs())
 
     assert asyncio.run(awaited()).judgements == first.judgements
-
-
-def test_another_number_of_sentences_is_another_question(loopback: Loopback) -> None:
-    """What is asked is no part of the prompt, and must be of what the response cache knows an answer by."""
-    lm = opened(loopback, "openai")
-    program = dspy.Predict("sentence -> label: Literal['a', 'b']")
-    question = {"field": "label", "item": None, "instructions": "Which?", "labels": ["a", "b"]}
-    with lm.context():
-        for words in ("Which?", "Which one?"):
-            asked = {"fields": {"label": False}, "questions": [question | {"instructions": words}]}
-            program(sentence="It is so.", config={"metadata": asked})
-    assert len(loopback.asked) == 2
 
 
 def test_pictures_go_along_where_the_provider_takes_some(loopback: Loopback) -> None:
@@ -192,10 +169,3 @@ def test_the_price_is_that_of_decisions_and_one_that_nobody_knows_must_be_given(
     assert opened(loopback, "openai").lm.price == pytest.approx((0.1, 0.0))
     with pytest.raises(LMUnavailable, match="--price"):
         opened(loopback, "system one", Ledger(Limits(usd=1.0)))
-
-
-def test_the_doctor_says_what_is_asked_for(loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
-    words = ["doctor", "--lm", FORMS["openai"], "--api-base", loopback.url, "--artifacts", tmp_path / "none"]
-    said = aisr(*words)
-    assert "LM: decide:openai/gpt-6-luna, at --api-base, a probability for every option" in said.out
-    assert not loopback.asked

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import dspy
 import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
@@ -72,20 +71,6 @@ def test_branch_probabilities_are_the_softmax_that_the_model_states_itself(engin
     assert shares == pytest.approx([chance[token] / total for token in tokens], rel=1e-3)
 
 
-def test_labels_with_a_common_beginning_share_its_probability(
-    engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def by_token(prompt: str, tokens: list[int]) -> tuple[list[float], Completion]:
-        return [(token % 7 + 1) / sum(t % 7 + 1 for t in tokens) for token in tokens], Completion("", True, 0, 0, 0)
-
-    monkeypatch.setattr(engine.model, "_branch", by_token)
-    prompt = "{"
-    both, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity", "Unsupported Cause"], '"')
-    one, _ = engine.model.option_probabilities(prompt, ["Supported", "Unsupported Entity"], '"')
-    assert both[0] == pytest.approx(one[0], rel=1e-6)
-    assert both[1] + both[2] == pytest.approx(one[1], rel=1e-6)
-
-
 def test_probabilities_do_not_depend_on_what_was_cached(engine: EmbeddedEngine) -> None:
     text = "The tram was late. " * 30
     asked = request(text + "Was it late?", one_label(LABELS), logprobs=5)
@@ -95,15 +80,6 @@ def test_probabilities_do_not_depend_on_what_was_cached(engine: EmbeddedEngine) 
         engine.complete(before)
         answers.append(engine.complete(asked).logprobs)
     assert answers[0] == answers[1] == answers[2]
-
-
-def test_drawing_differs_from_call_to_call_and_repeats_from_run_to_run() -> None:
-    asked = request("Pick one.", one_label(["alpha", "beta", "gamma", "delta"]), temperature=1.5)
-    first, second = (
-        [engine.complete(asked).message.text for _ in range(8)] for engine in (EmbeddedEngine(), EmbeddedEngine())
-    )
-    assert first == second
-    assert len(set(first)) > 1
 
 
 def test_a_prompt_beyond_the_context_is_an_error_and_no_answer(engine: EmbeddedEngine) -> None:
@@ -175,11 +151,6 @@ def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:
 
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
     assert student_of(plan(tmp_path), lm).judging.signature.instructions == BRIEF
-
-
-def test_free_text_is_generated_where_no_schema_is_given(lm: OpenLM) -> None:
-    with dspy.context(lm=lm.lm):
-        assert lm.lm("Say hello.", max_tokens=8)[0]
 
 
 # --- whole commands, on records so short that the instructions are most of what is read

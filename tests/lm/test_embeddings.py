@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dspy.utils.exceptions import LMAuthError, LMConfigurationError
 
 from aisr.base import digests
-from aisr.lm.budget import Ledger, Limits
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
 from aisr.programs.text.units import tokens
@@ -46,12 +44,6 @@ def compile_(aisr: Aisr, artifacts: Path, server: Loopback, *words: object, name
     at = ["--task", "track2", "--data", SAMPLE / "track2", "--optimizer", "labeled", "--no-track", "--name", name]
     lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts]
     return aisr("compile", *at, *lm, *HYBRID, *FEW, *words)
-
-
-def test_an_estimate_asks_for_no_embeddings(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
-    finished = compile_(aisr, artifacts, server, "--estimate")
-    assert finished.code == 0, finished.err
-    assert server.asked == []
 
 
 def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,21 +186,6 @@ def test_a_record_that_cannot_be_embedded_fails_alone(
     assert aisr("predict", *words, "--data", inputs / "test.jsonl", "--out", out).code == 0
 
 
-def test_a_spent_budget_stops_a_prediction_that_goes_on_later(
-    aisr: Aisr, artifacts: Path, server: Loopback, inputs: Path
-) -> None:
-    assert compile_(aisr, artifacts, server).code == 0
-    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts, "--threads", 1]
-    words = ["--task", "track2", "--program", artifacts / "track2" / "dense", "--data", inputs / "test.jsonl"]
-    out = inputs / "out.jsonl"
-    finished = aisr("predict", *words, "--out", out, *lm, "--max-calls", 2)
-    assert finished.code == 1
-    assert "stopped with" in finished.out
-    assert "2 LM calls were sent and --max-calls is 2" in finished.out
-    assert aisr("predict", *words, "--out", out, *lm).code == 0
-    assert len(out.read_text(encoding="utf-8").splitlines()) == 6
-
-
 def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
     aisr: Aisr, artifacts: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,14 +226,10 @@ def test_what_would_meet_every_record_ends_the_run(aisr: Aisr, artifacts: Path, 
 @pytest.mark.parametrize(
     "data",
     [
-        "nothing",
         [],
         [{"index": 0, "embedding": [1.0, 2.0]}],
-        [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}],
         [{"index": 0, "embedding": [1.0, 2.0]}, {"index": 1, "embedding": [1.0]}],
-        [{"index": 0, "embedding": ["a"]}, {"index": 1, "embedding": ["b"]}],
         [{"index": 0, "embedding": [float("nan")]}, {"index": 1, "embedding": [1.0]}],
-        [{"embedding": [1.0]}, {"embedding": [1.0]}],
     ],
     ids=str,
 )
@@ -278,43 +251,3 @@ def test_rows_are_put_in_the_order_of_the_texts(loopback: Loopback) -> None:
     embed = Embeddings(address=loopback.url).of("openai/embedder")
     assert np.array_equal(embed(["a", "ee", "a"]), [[2, 1, 1], [1, 3, 1], [2, 1, 1]])
     assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]
-
-
-def test_a_failed_request_is_sent_as_often_as_the_limiter_says(loopback: Loopback) -> None:
-    loopback.reply = lambda asked: (500, json.dumps({"error": {"message": "oops", "type": "server"}}))
-    ledger = Ledger()
-    embed = Embeddings(ledger, loopback.url).of("openai/embedder")
-    embed.limiter.retries = 0  # type: ignore[attr-defined]
-    with pytest.raises(NotEmbedded, match="oops"):
-        embed(["a"])
-    assert len(loopback.asked) == ledger.spend.calls == 1
-
-
-def test_another_server_has_other_embeddings(loopback: Loopback) -> None:
-    loopback.reply = lambda asked: (200, embedded(asked, width=2))
-    with serve() as other:
-        other.reply = lambda asked: (200, embedded(asked, width=4))
-        rows = [Embeddings(address=at.url).of("openai/embedder")(["text"]) for at in (loopback, other, loopback)]
-    assert [row.shape for row in rows] == [(1, 2), (1, 4), (1, 2)]
-    assert len(loopback.asked) == 1
-
-
-def test_a_limit_is_looked_at_before_a_text_is_sent(loopback: Loopback) -> None:
-    ledger = Ledger(Limits(calls=0))
-    with pytest.raises(Exception, match="the budget is spent: 0 LM calls were sent"):
-        Embeddings(ledger, loopback.url).of("openai/embedder")(["a"])
-    assert ledger.stopped
-    assert loopback.asked == []
-
-
-def test_a_provider_that_is_not_known_or_has_no_key_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    for model, said in (("nosuch/embedder", "no provider of embeddings"), ("openai/x", "needs OPENAI_API_KEY")):
-        with pytest.raises(LMConfigurationError, match=said):
-            Embeddings().of(model)(["a"])
-
-
-def test_a_refused_key_is_no_failed_record(loopback: Loopback) -> None:
-    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
-    with pytest.raises(LMAuthError):
-        Embeddings(address=loopback.url).of("openai/embedder")(["a"])

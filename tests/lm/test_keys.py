@@ -135,19 +135,13 @@ SPELLED: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("spelling", SPELLED)
-@pytest.mark.parametrize("end", ENDS)
-def test_a_key_is_known_by_all_its_spellings(end: str, spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("A_KEY", ENDS[end])
-    said = redact.secrets(f"refused: {SPELLED[spelling](ENDS[end])}.")
-    assert "<A_KEY>" in said
-    assert not [part for part in (KEY, b64encode(KEY.encode()).decode()[4:-4], KEY.encode().hex()) if part in said]
-
-
-@pytest.mark.parametrize("key", ['sk-"planted"+/=', "sk-plänted\\0"])
-@pytest.mark.parametrize("spelling", SPELLED)
-def test_also_where_its_signs_are_escaped(key: str, spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("A_KEY", key)
-    assert "<A_KEY>" in redact.secrets(f"refused: {SPELLED[spelling](key)}.")
+def test_a_key_is_known_by_all_its_spellings(spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with a line end behind it, and where its signs are escaped."""
+    for key in (*ENDS.values(), 'sk-"planted"+/=', "sk-plänted\\0"):
+        monkeypatch.setenv("A_KEY", key)
+        said = redact.secrets(f"refused: {SPELLED[spelling](key)}.")
+        assert "<A_KEY>" in said
+        assert not [part for part in (KEY, b64encode(KEY.encode()).decode()[4:-4], KEY.encode().hex()) if part in said]
 
 
 def test_a_key_that_no_header_can_hold_is_not_quoted(

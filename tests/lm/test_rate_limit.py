@@ -58,13 +58,6 @@ def test_patience_ends(error: LMError, calls: int) -> None:
     assert len(count) == calls
 
 
-def test_without_retries_makes_one_call() -> None:
-    count: list[int] = []
-    with pytest.raises(LMRateLimitError):
-        RateLimiter(8, retries=0).run(counted(saying(BUSY), count))
-    assert len(count) == 1
-
-
 def test_no_more_are_in_flight_than_the_limit() -> None:
     limiter, lock = quick(3), threading.Lock()
     inside, most = 0, 0

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import dspy
 import pytest
-from dspy.clients import Cache
 from pydantic import BaseModel
 
 from aisr.lm.open import open_lm
-from aisr.lm.response_cache import REMEMBERED, AnswerCache, configure_cache
+from aisr.lm.response_cache import REMEMBERED, AnswerCache
 from support.loopback import Loopback
 from support.trap import Trap
 
@@ -71,14 +70,3 @@ def test_little_stays_in_memory_and_another_process_finds_it_all(tmp_path: Path)
     for one in (cache, beside):
         assert [one.get(request) for request in requests[::97]] == [{"answer": k} for k in range(len(requests))[::97]]
         one.disk_cache.close()
-
-
-def test_the_cache_that_the_caller_configured_keeps_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dspy, "cache", Cache(True, True, str(tmp_path / "own")))
-    configure_cache()
-    assert dspy.cache.disk_cache_dir == str(tmp_path / "own")
-    dspy.cache.disk_cache.close()
-    in_memory = Cache(False, True, None)
-    monkeypatch.setattr(dspy, "cache", in_memory)
-    configure_cache()
-    assert dspy.cache is in_memory

@@ -98,9 +98,3 @@ def test_a_prompt_that_was_cut_off_without_a_word_is_noticed(
     assert lm.ledger.spend.cut_prompts == 1
     display.say_spend(lm.ledger.spend)
     assert "of 1 prompts the server counted far fewer tokens" in "".join(capsys.readouterr())
-
-
-def test_a_server_is_shown_pictures_where_its_model_is_known_to_see(loopback: "Loopback") -> None:
-    """Of a name that nobody knows nothing is said, nor of one that is listed without eyes: it may be an alias."""
-    seen = {name: open_lm(f"openai/{name}", api_base=loopback.url).sees for name in ("gpt-4o", "gpt-3.5-turbo", "own")}
-    assert seen == {"gpt-4o": True, "gpt-3.5-turbo": None, "own": None}

@@ -22,7 +22,7 @@ from aisr.metrics.averitec.files import (
     score_paper,
 )
 from aisr.metrics.averitec.meteor import meteor, synonyms, words
-from aisr.metrics.averitec.score import Matches, matched, of_questions
+from aisr.metrics.averitec.score import Matches
 from aisr.metrics.confidence import score_interval
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
@@ -74,22 +74,6 @@ def test_synonyms_go_by_wordnets_base_forms_and_need_no_data_of_nltk(monkeypatch
     for word, among in (("car", "automobile"), ("dogs", "dog"), ("went", "travel"), ("better", "good")):
         assert among in synonyms(word)
     assert synonyms("studi") == synonyms("zzz") == frozenset()
-
-
-def test_no_evidence_matches_nothing_and_gold_without_questions_is_refused() -> None:
-    assert matched((), ("a b",)) == 0
-    with pytest.raises(ValueError, match="at least one question"):
-        matched(("a b",), ())
-
-
-def test_strings_of_evidence() -> None:
-    boolean = Answer(answer="No", answer_type="Boolean", boolean_explanation="It was closed.")
-    asked = [Question(question="Was it open?", answers=[boolean]), Question(question="Who knows?")]
-    assert of_questions(asked, ["Alone."]).strings == (
-        "Was it open? No. It was closed.",
-        "Who knows? No answer could be found.",
-        "Alone.",
-    )
 
 
 def corpus() -> tuple[list[Checked], list[FactCheck | None]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.metrics.confidence import Interval, difference_interval, in_words, mean_interval, score_interval
+from aisr.metrics.confidence import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.programs.labels import CLAIM_LABELS
@@ -103,17 +103,3 @@ def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_a
         difference_interval(corpus(10), corpus(11))
     with pytest.raises(ValueError, match="no records"):
         score_interval(tally_track1([], []))
-
-
-@pytest.mark.parametrize(
-    ("gain", "records", "said"),
-    [
-        (Interval(0.5, 0.1, 0.6), 30, "better than it"),
-        (Interval(-0.5, -0.6, -0.1), 30, "worse than it"),
-        (Interval(0.1, -0.1, 0.2), 30, "no better and no worse than it"),
-        (Interval(0.5, 0.5, 0.5), 3, "3 records are too few to tell"),
-    ],
-)
-def test_a_difference_in_words(gain: Interval, records: int, said: str) -> None:
-    assert in_words(gain, records, "it") == said
-    assert str(Interval(0.4321, 0.4, 0.46)) == "43.2 [40.0, 46.0]"

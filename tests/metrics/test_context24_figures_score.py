@@ -43,12 +43,9 @@ def test_it_equals_the_organisers_scorer(tmp_path: Path) -> None:
         ("FIG 1A", "FIG 1B", 0, 0),
         ("FIG 1", "FIG 10", 0, 0.5),
         ("FIG 1S1", "FIG 1", 0, 0.5),
-        ("FIG 1S1A", "FIG 1S1", 0.5, 0.5),
-        ("FIG 2B-1", "FIG 2", 0.5, 0.5),
         ("FIG 1", "SUPP FIG 1", 0, 0.5),
         ("fig 1", "FIG 1", 1, 0),
         (" FIG 1", "FIG 1", 1, 0.5),
-        ("SCHEME 1", "SCHEME 1A", 0, 0.5),
     ],
 )
 def test_what_a_label_is_worth(label: str, gold: str, clean: float, official: float) -> None:
@@ -139,9 +136,7 @@ def test_the_command_and_what_blanks_and_omissions_come_to(
     [
         (GOLD, "h,h\nnobody,FIG 1\n", "claim 'nobody' is not in the gold"),
         (GOLD, "h,h\na,FIG 1\na,FIG 2\n", ":3: 'a' stands there already"),
-        (GOLD, "h,h\na\n", ":2: 1 columns"),
         ([{"id": "a"}], "h,h\n", "expected a JSON list of claims"),
-        (GOLD[2:], "h,h\nc,FIG 1\n", "no claim that has gold elements"),
     ],
 )
 def test_bad_files_are_told(

@@ -4,7 +4,6 @@ import gzip
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 from aisr.metrics.confidence import score_interval
 from aisr.metrics.context24_text import files as text_files
 from aisr.metrics.context24_text.files import score_official
-from aisr.metrics.context24_text.score import KINDS, Grounded, rouge
+from aisr.metrics.context24_text.score import KINDS, Grounded
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
 from support.paths import TESTS
@@ -58,40 +57,11 @@ def test_a_failed_claim_and_one_without_gold_earn_nothing_and_count() -> None:
         Grounded.of([[METHOD]], [])
 
 
-def test_the_report_says_what_the_number_does_not() -> None:
-    remarks = Grounded.of([[METHOD]], [(METHOD, "never said")]).report().remarks
-    assert "2.0 snippets a claim, of 7 words each" in remarks[0]
-    assert Grounded.of([[METHOD]], [None]).report().remarks == ("no claim has a snippet",)
-
-
-def test_a_pair_is_scored_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = Grounded.of([[METHOD]], [(OTHER,)])
-    monkeypatch.setattr("aisr.metrics.context24_text.score._scorer", lambda: pytest.fail("scored again"))
-    assert Grounded.of([[METHOD]], [(OTHER,)]).rouge.tolist() == first.rouge.tolist()
-
-
-def test_texts_without_words_match_nothing() -> None:
-    assert rouge("", METHOD) == rouge("…", "…") == (0, 0, 0)
-
-
 def test_bertscore_names_the_model_that_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "bert_score", None)
     with pytest.raises(UserError, match=r"bert-score, PyTorch and the model roberta-large \(1.4 GB"):
         score_official({"a": [METHOD]}, {"a": [METHOD]}, bertscore=True)
     assert score_official({"a": [METHOD]}, {"a": [METHOD]}).bertscore is None
-
-
-def test_bertscore_is_aggregated_as_rouge_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    package = ModuleType("bert_score")
-
-    def score(predicted: list[str], gold: list[str], lang: str) -> tuple[list[float], list[float], list[float]]:
-        assert lang == "en"
-        return [], [], [0.9 if one == right else 0.8 for one, right in zip(predicted, gold, strict=True)]
-
-    monkeypatch.setattr(package, "score", score, raising=False)
-    monkeypatch.setitem(sys.modules, "bert_score", package)
-    found = score_official({"a": [METHOD, OTHER], "b": [METHOD]}, {"a": [METHOD, "x", "x"]}, bertscore=True)
-    assert found.bertscore == pytest.approx((0.9 + 0.8) / 3 / 2)
 
 
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gold: Any, predicted: Any, *more: str) -> int:

@@ -9,16 +9,15 @@ import pytest
 from dspy.lm15 import Request
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
-from aisr.metrics.confidence import nested, rungs, survivors
+from aisr.metrics.confidence import nested, survivors
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
 from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.corpus_score import CorpusAcceptance
-from aisr.optimize.search.demos import balanced, covering
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.tasks.track1 import TRACK1
-from support.scripted import claim, examples, flat, requests, right, scripted, wording
+from support.scripted import claim, flat, requests, right, scripted, wording
 
 STATE: Any = None  # the gate does not look at what GEPA knows
 
@@ -27,10 +26,6 @@ def corpus(accuracy: float, seed: int, records: int = 60) -> Tally:
     draw, gold = Random(seed), [[[label]] for label in list(CLAIM_LABELS) * (records // 5)]
     said = [[types[0][0] if draw.random() < accuracy else draw.choice(CLAIM_LABELS)] for types in gold]
     return tally_track1(gold, said)
-
-
-def test_small_dev_sets_are_judged_whole() -> None:
-    assert [rungs(40), rungs(100), rungs(400)] == [[40], [25, 50, 100], [100, 200, 400]]
 
 
 def test_every_beginning_of_the_order_is_stratified() -> None:
@@ -108,18 +103,6 @@ def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
         torn = SubsampleEvaluation([0.0, 1.0], [unread, said])
         assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=torn, eval_after=whole), STATE)
         assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=torn), STATE)
-
-
-def test_demos_hold_rare_labels_and_none_crowds_out_the_others() -> None:
-    rows = examples(TRACK1, TRACK1.build({}))
-    kinds = [row.sentence_labels[0] for row in rows]
-    first = balanced(rows, kinds, seed=0)[: len(set(kinds))]
-    assert {row.sentence_labels[0] for row in first} == set(kinds)
-    long = rows[0].copy(evidence="word " * 5000)
-    fields = ["evidence", "sentences", "sentence_labels"]
-    chosen = covering([long, *rows[1:]], [set() for _ in rows], fields, most=4, budget=400)
-    assert long not in chosen
-    assert len(chosen) == 4
 
 
 def test_a_simulated_race_costs_less_than_judging_everything() -> None:

@@ -48,23 +48,12 @@ def test_a_pdf_is_drawn_as_its_reader_sees_it(tmp_path: Path) -> None:
         assert 900_000 < shown.width * shown.height < 1_300_000
 
 
-def test_the_page_that_a_paper_names_is_drawn(tmp_path: Path) -> None:
-    write(tmp_path / "plot.pdf", "", RED)
-    draft = drawn(tmp_path, figure("[width=3cm,page=2]{plot.pdf}"), figure("[page=3]{plot.pdf}"))
-    assert colour(draft, "plot.pdf#page=2") == (255, 0, 0)
-    assert notes(draft) == ["main.tex:4: plot.pdf#page=3: not drawn: no page 3 in it"]
-
-
 @pytest.mark.parametrize(
     ("options", "path", "left"),
     [
         ("[trim=306 0 0 0,clip]", "plot.pdf#page=1&trim=306,0,0,0", (255, 255, 255)),
-        ("*[trim={4.25in 0bp 0mm 0cm}, width=3cm]", "plot.pdf#page=1&trim=306,0,0,0", (255, 255, 255)),
         ("[width=3cm,clip=true,trim=1cm 2cm 306 0]", "plot.pdf#page=1&trim=28,57,306,0", (255, 0, 0)),
         ("[trim=306 0 0 0]", "plot.pdf", (255, 0, 0)),  # nothing is clipped
-        ("[trim=306 0 0 0,clip=false]", "plot.pdf", (255, 0, 0)),
-        ("[trim=a b c d,clip]", "plot.pdf", (255, 0, 0)),
-        ("[trim=0 0 0 0,clip]", "plot.pdf", (255, 0, 0)),
     ],
 )
 def test_what_a_paper_cuts_off_a_figure_is_not_shown(
@@ -77,15 +66,6 @@ def test_what_a_paper_cuts_off_a_figure_is_not_shown(
     draft = draw(read(tmp_path / "main.tex"), tmp_path / "kept")
     assert list(draft.drawn) == [path]
     assert colour(draft, path) == left
-
-
-def test_what_was_drawn_is_not_drawn_again_until_it_changes(tmp_path: Path) -> None:
-    write(tmp_path / "plot.pdf", RED)
-    kept = drawn(tmp_path, figure("plot")).drawn["plot.pdf"]
-    Image.new("RGB", (8, 8), "green").save(kept)
-    assert colour(drawn(tmp_path, figure("plot")), "plot.pdf") == (0, 128, 0)
-    write(tmp_path / "plot.pdf", "", RED)
-    assert colour(drawn(tmp_path, figure("plot")), "plot.pdf") == (255, 255, 255)
 
 
 def test_an_svg_is_drawn(tmp_path: Path) -> None:
@@ -193,26 +173,6 @@ def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) ->
     assert 160 <= top <= 172
     assert 310 <= bottom <= 345  # with the words below its part, without the caption
     assert colour(draft, shown.path(draft.folder))[0] == 128
-
-
-def test_figures_beside_each_other_have_a_region_each(tmp_path: Path) -> None:
-    plots = picture(80, 500, 180, 120) + picture(340, 520, 180, 100)
-    captions = text(90, 450, "Figure 1: Wrens by night.", size=9) + text(350, 450, "Figure 2: Larks by day.", size=9)
-    long = "It is quiet in the day, and there are none that sing then, as far as we could hear at all the sites we had."
-    draft = pdf.read(write(tmp_path / "a.pdf", PAGE + plots + captions + column(72, 400, [long] * 3)))
-    boxes = {one.name: one.pictures[0].box for one in draft.floats.values()}
-    assert {name: box and (round(box[0]), round(box[2])) for name, box in boxes.items()} == {
-        "Figure 1": (77, 263),
-        "Figure 2": (337, 523),
-    }
-    assert [one.caption for one in draft.floats.values()] == ["Wrens by night.", "Larks by day."]
-
-
-def test_a_caption_without_a_drawing_is_listed(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.pdf", PAGE + text(72, 450, "Figure 1: Wrens by night.", size=9))
-    draft = pdf.read(file)
-    assert draft.floats["Figure 1"].pictures == ()
-    assert "a.pdf, page 1: the drawing of Figure 1: nothing drawn stands beside its caption" in notes(draft)
 
 
 @pytest.mark.parametrize(("caption", "taken"), [("Wrens by night.", True), ("Owls in the snow of May.", False)])

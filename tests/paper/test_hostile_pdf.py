@@ -9,7 +9,6 @@ from aisr.paper.draft import Draft
 from aisr.paper.pdf import read
 from aisr.paper.pdf_process import LIMITS, Limits
 from aisr.programs.errors import UserError
-from support.injections import INJECTIONS
 from support.pdfs import (
     FONTS,
     LOCKED,
@@ -86,12 +85,6 @@ def test_what_is_drawn_is_read_not_what_is_to_be_read_in_its_place(tmp_path: Pat
     ]
 
 
-def test_hostile_words_are_only_words(tmp_path: Path) -> None:
-    lines = ["<script>alert(1)</script> & so on.", INJECTIONS["order"], INJECTIONS["forged field without spaces"] + "."]
-    draft = read(write(tmp_path / "a.pdf", BODY + column(72, 600, lines)))
-    assert [one.text for paragraph in draft.paragraphs[1:] for one in paragraph.sentences] == lines
-
-
 NOT_READ: dict[str, tuple[Callable[[Path], Path], Limits, str]] = {
     "a thousand pages": (lambda file: same_page(file, BODY, 1_000), LIMITS, "1000 pages; expected a paper of 1 to 300"),
     "a password": (lambda file: write(file, BODY, trailer=LOCKED), LIMITS, "encrypted, and opens with a password only"),
@@ -154,11 +147,6 @@ def test_a_page_beyond_the_limits_is_listed_and_the_others_are_read(tmp_path: Pa
     ]
     assert draft.title == "A Paper"
     assert len(draft.paragraphs) == 1
-
-
-def test_a_million_objects(tmp_path: Path) -> None:
-    draft = read(write(tmp_path / "a.pdf", BODY, "0 0 m 9 9 l S\n" * 1_000_000))
-    assert [one.why for one in draft.unread] == ["more than 200,000 objects on this page; nothing of it is read"]
 
 
 def test_many_captions_marks_and_rules_take_their_time_and_no_more(tmp_path: Path) -> None:

@@ -170,14 +170,6 @@ Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
     ]
 
 
-def test_two_captions_in_a_figure_are_two_figures(paper: Papers) -> None:
-    for name in ("a.png", "b.png"):
-        Image.new("RGB", (4, 4)).save(paper.folder / name)
-    beside = r"\includegraphics{a}\caption{A.}\label{a}\includegraphics{b}\caption{B.}\label{b}"
-    body = rf"Text.\begin{{figure}}{beside}\end{{figure}}"
-    assert shown(paper.read(body)) == {"Figure 1": ["a.png"], "Figure 2": ["b.png"]}
-
-
 BIB = r"""@article{holm, author={Holm, Ida and Reyes, Tom\'as and others}, title={{On} B\"ohm's {F}$_1$}, year=2020,
   doi={https://doi.org/10.5555/x.1}}
 @book{obi, author="Samuel {van Obi}", title="Wind", date={2022-05-01}}
@@ -281,41 +273,7 @@ def test_text_that_no_reader_sees_is_marked(paper: Papers, hidden: str) -> None:
     assert any("no reader sees" in one.why for one in paper.read(f"Seen. {hidden}").unread)
 
 
-def test_white_on_colour_in_a_table_is_seen_and_white_ends_with_its_group(paper: Papers) -> None:
-    body = (
-        r"\begin{table}\caption{C.}\begin{tabular}{l}\cellcolor{blue}\textcolor{white}{Head} \\ 1\end{tabular}"
-        "\\end{table}\nOne. {\\color{white}Two.\n\nThree.} Four."
-    )
-    draft = paper.read(body)
-    assert draft.floats["Table 1"].rows == "Head\n1"
-    found = [(one.text, one.hidden) for each in draft.paragraphs for one in each.sentences]
-    assert found == [("One.", False), ("Two.", True), ("Four.", False), ("Three.", True)]
-
-
 def test_works_that_are_cited_in_words_are_linked(paper: Papers) -> None:
     paper.write("a.bib", BIB)
     body = r"As \citet{holm} say. So do Holm et al. (2020). It is so (van Obi, 2022). Nobody (2022) knows."
     assert [one.cites for one in paper.sentences(body + r"\bibliography{a}")] == [("holm",), ("holm",), ("obi",), ()]
-
-
-def test_works_of_the_same_names_and_year_get_the_letters_that_latex_prints(paper: Papers) -> None:
-    bib = "".join(
-        f"@article{{{key}, author = {{{author}}}, year = {year}, title = {{{title}}}}}\n"
-        for key, author, year, title in [
-            ("second", "Obi, Sol", 2022, "The Wind"),
-            ("first", "Obi, Sol", 2022, "A Noise"),
-            ("unread", "Obi, Sol", 2022, "Birds"),  # nobody cites it, so it is in no list
-            ("else", "Obi, Sol", 2021, "Rain"),
-            ("two", "Holm, I. and Obi, S. and Zabel, T.", 2020, "Ants"),
-            ("one", "Holm, I. and Ash, B. and Zabel, T.", 2020, "Bees"),
-        ]
-    )
-    paper.write("a.bib", bib)
-    body = r"""It blows \citep{second}. \citet{first} hears it \citep{else}. Both count \citep{two,one}.
-So it is (Obi, 2022b).\bibliography{a}"""
-    assert [(one.text, one.cites) for one in paper.sentences(body)] == [
-        ("It blows (Obi, 2022b).", ("second",)),
-        ("Obi (2022a) hears it (Obi, 2021).", ("first", "else")),
-        ("Both count (Holm et al., 2020b; Holm et al., 2020a).", ("two", "one")),
-        ("So it is (Obi, 2022b).", ("second",)),
-    ]

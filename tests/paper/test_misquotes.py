@@ -3,7 +3,6 @@
 import pytest
 
 from aisr.paper.cited_claims import misquotes, quotes
-from aisr.programs.text.compare import stretch
 from support.drafts import draft
 
 CITED = {
@@ -64,11 +63,3 @@ def test_quotes_are_what_is_long_enough_to_be_verbatim() -> None:
     assert quotes('It ended in wind." And then she went on to say "rain') == []  # the end of one, the start of another
     said = 'He said “one two three four five six” and "seven eight", 5" and 7" wide.'
     assert quotes(said) == ["one two three four five six"]
-
-
-def test_a_stretch_ends_with_its_sentence_and_stays_in_its_text() -> None:
-    texts = ("One ﬁne day (it was", "May) they all came home.")
-    assert stretch("fine day it was", texts) == "ﬁne day (it was"
-    assert stretch("they ALL came-home", texts) == "they all came home."
-    assert stretch("it was May they all came", texts) is None  # no text holds all of it
-    assert stretch("all came", texts) is None  # too short to tell

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.draft import Draft
 from aisr.paper.pdf import read
 from support.pdfs import column, rule, text, write
 
@@ -47,21 +46,13 @@ def middle(shown: list[tuple[str, ...]], top: float = 740) -> str:
     "pages",
     [
         [first(45), rows(740, SITES[45:]) + foot(735 - 12 * 15) + END],
-        [first(45), head(740) + rows(722, SITES[45:]) + foot(715 - 12 * 15) + END],
         [first(20), middle(SITES[20:40]), rows(740, SITES[40:]) + foot(735 - 12 * 20) + END],
         [
             first(44) + text(350, 70, "Continued on next page"),
             caption("Table 1: (continued)", 760) + head(740) + rows(722, SITES[44:]) + foot(715 - 12 * 16) + END,
         ],
-        [
-            first(45),
-            text(200, 765, "Table 1 continued from previous page")
-            + head(740)
-            + rows(722, SITES[45:])
-            + foot(715 - 12 * 15),
-        ],
     ],
-    ids=["rows", "head again", "three pages", "continued", "continued in words"],
+    ids=["rows", "three pages", "continued"],
 )
 def test_a_table_over_pages_is_one(tmp_path: Path, pages: list[str]) -> None:
     draft = read(write(tmp_path / "a.pdf", *pages))
@@ -71,15 +62,3 @@ def test_a_table_over_pages_is_one(tmp_path: Path, pages: list[str]) -> None:
     said = " ".join(one.text for each in draft.paragraphs for one in each.sentences)
     assert "Site" not in said
     assert ("After the table the text goes on" in said) == (END in pages[-1])
-
-
-def other_pages() -> list[list[str]]:
-    ruled = first(5) + rule(95, 612 - 12 * 5 + 8, 350)
-    two = text(150, 760, "Table 2: Others.", size=9) + head(740) + rows(722, SITES[45:]) + foot(715 - 12 * 15)
-    return [[ruled + column(72, 400, ["Words between."]), middle(SITES[45:])], [first(45), two]]
-
-
-@pytest.mark.parametrize("pages", other_pages(), ids=["text follows", "another table"])
-def test_a_table_that_ends_on_its_page_takes_nothing_of_the_next(tmp_path: Path, pages: list[str]) -> None:
-    draft: Draft = read(write(tmp_path / "a.pdf", *pages))
-    assert "55.25" not in draft.floats["Table 1"].rows

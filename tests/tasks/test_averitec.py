@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from aisr.metrics.averitec.files import score_official
-from aisr.metrics.judgements import Gold, raised, ranking_score, tally
+from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
-from aisr.programs.records.averitec import Checked, FactCheck, Pair
+from aisr.programs.records.averitec import FactCheck, Pair
 from aisr.tasks.averitec import AVERITEC
 from aisr.tracking.store import open_store
 from support.averitec import claim, quoting
@@ -123,21 +123,6 @@ def test_a_submission_with_gaps_is_refused(tmp_path: Path) -> None:
         assert not (tmp_path / "s.json").exists()
 
 
-def test_feedback_says_what_is_missing() -> None:
-    gold = claim().gold
-    assert isinstance(gold, Checked)
-    wrong = AVERITEC.feedback(gold, FactCheck("Supported", (Pair("Why?", "Nobody knows."),)))
-    assert "Said Supported; right is Refuted" in wrong
-    assert "How long was the bridge of town 1 closed?" in wrong
-    right = AVERITEC.feedback(gold, FactCheck("Refuted", (Pair(gold.questions[0].question, "It closed for 1 weeks."),)))
-    assert right.startswith("The label is right. The evidence matches the gold evidence well enough")
-
-
-def test_repeated_claims_stand_on_one_side() -> None:
-    assert AVERITEC.shares(claim()) == AVERITEC.shares(claim(id="other", speaker=None))
-    assert not AVERITEC.shares(claim(1)) & AVERITEC.shares(claim(2))
-
-
 def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
     labelled = AVERITEC.labelled
     records = [claim(1, "Refuted"), claim(2, "Supported"), claim(3, "Refuted")]
@@ -148,7 +133,11 @@ def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
     assert right.tolist() == [True, True, False]  # whatever the label
     rows = Gold.of([labelled.allowed(one) for one in gold], labelled.labels, labelled.f1_share)
     labels = np.array([labelled.labels.index(answer.label) for answer in said])
-    assert ranking_score(rows, labels, right) == AVERITEC.score(gold, said).report().score == pytest.approx(1 / 3)
+    assert (
+        value(tally(rows, labels, right, labelled.labels))
+        == AVERITEC.score(gold, said).report().score
+        == pytest.approx(1 / 3)
+    )
     moved = np.ones((1, 3), dtype=np.bool_)
     assert raised(rows, labels, labelled.labels.index("Supported"), moved, right, 0.0) == pytest.approx([1 / 3])
     assert value(tally(rows, labels, right, labelled.labels)) == pytest.approx(1 / 3)

@@ -13,7 +13,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.reading.lines import read
 from aisr.programs.records.averitec import AveritecRecord, Document
-from aisr.programs.retrieval.documents import pages, pieces, reduced
+from aisr.programs.retrieval.documents import pages
 from aisr.tasks.averitec_data import write
 from support.averitec import claim
 
@@ -81,18 +81,6 @@ def test_a_conversion_that_stopped_goes_on_and_reads_changed_pages_anew(
     assert rows[1]["documents"] == rows[2]["documents"]
 
 
-def test_a_passage_brings_its_neighbours_of_the_same_page() -> None:
-    after = FILLER.replace("register", "cadastre")
-    page = Document(url="https://a.example", text=f"{FILLER} The bridge closed for a week in spring. {after}")
-    other = Document(url="https://b.example", text="The bridge reopened.")
-    (found,) = reduced("The bridge closed for a week", iter([page]), 1)
-    places = [k for k, text in enumerate(pieces(page.text)) if text in found.text]
-    assert len(places) in (2, 3)
-    assert places == list(range(places[0], places[0] + len(places)))
-    assert [one.url for one in reduced("bridge", iter([page, other]), 2)] == [page.url, other.url]
-    assert reduced("bridge", iter([]), 5) == []
-
-
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
@@ -107,21 +95,3 @@ def test_bad_input_writes_nothing(break_it: Any, message: str, tmp_path: Path) -
     with pytest.raises(UserError, match=message):
         write(file, pages, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_what_no_text_can_hold_breaks_nothing(tmp_path: Path) -> None:
-    """Half a surrogate pair in claim and page, a claim with a sign that some take for the end of a line, and a word
-    without an end."""
-    claims = [{"claim": "Roofs\u2028are \ud800 green."}, {"claim": "Roofs are red."}]
-    said = "\n".join(json.dumps(one, ensure_ascii=False) for one in claims)
-    (tmp_path / "claims.jsonl").write_bytes(said.replace("\ud800", "\\ud800").encode())
-    (tmp_path / "pages").mkdir()
-    page = {"url": "u", "url2text": ["Roofs are \ud800 green. " + "x" * 3_000_000]}
-    for number in range(2):
-        (tmp_path / "pages" / f"{number}.json").write_text(json.dumps(page))
-    out = tmp_path / "out.jsonl"
-    assert write(tmp_path / "claims.jsonl", tmp_path / "pages", out, 3) == 2
-    records = list(read(out, AveritecRecord, "averitec"))
-    assert len(records) == 2
-    assert "green" in str(records[0].documents)
-    assert max(len(text) for text in pieces("x" * 3_000_000)) <= 80 * 501

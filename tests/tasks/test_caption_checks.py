@@ -1,6 +1,5 @@
 """Captions and notes of tables are judged like other sentences, against their own cells."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,6 @@ import pytest
 from aisr.checker.reading import read_paper
 from aisr.paper.draft import CAPTIONS, Draft, Float, with_captions
 from aisr.programs.records.track1 import Track1Record
-from aisr.review.recomputed import without_lm
 from aisr.tasks.check import Check
 from aisr.tasks.paper_checks import checks
 from support.drafts import SITES, draft, table
@@ -89,21 +87,3 @@ def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_pa
     ]  # fmt: skip
     assert check.sentences == (1,)
     assert str(paragraph.sentences[1].place) == "main.tex:6"
-
-
-def test_arithmetic_finds_in_a_caption_what_it_found_once(tmp_path: Path) -> None:
-    (tmp_path / "main.tex").write_text(
-        TABLE.replace("all are above 60.0", "at Heath Wren is 8.3 points better than Lark")
-    )
-    made, _ = read_paper(tmp_path / "main.tex", None, None, None)
-    (found,) = without_lm(made, {}).verdicts
-    assert made.paragraphs[found.paragraph].sentences[found.sentence].text.startswith("Wren is best")
-    bare = replace(made, paragraphs=made.paragraphs[:-1])  # as a reader of papers gives it
-    review = without_lm(bare, {})
-    assert [review.sentence(one).text for one in review.verdicts] == [made.paragraphs[-1].sentences[1].text]
-
-
-def test_captions_are_bounded() -> None:
-    said = " ".join(f"Wren has {number}.0." for number in range(100))
-    assert len(judged(f"F1. {said}")) == 20
-    assert judged(f"F1. {'1.5 ' * 900}.") == []

@@ -13,7 +13,6 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.text.units import sentences
 from aisr.tasks.all import TASKS
 from aisr.tasks.drafts import citation_record, claim_record
 from support.loopback import Loopback
@@ -55,24 +54,6 @@ def files(tmp_path: Path) -> dict[str, Path]:
     for name, text in made.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return {name: tmp_path / name for name in made}
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("As Fig. 3 shows, F1 is 0.81. It rose! Why?", ["As Fig. 3 shows, F1 is 0.81.", "It rose!", "Why?"]),
-        ("Li et al. (2020) say so, cf. Table 2. We agree.", ["Li et al. (2020) say so, cf. Table 2.", "We agree."]),
-        ('He said "no." Then he left', ['He said "no."', "Then he left"]),
-        ("  \n ", []),
-    ],
-)
-def test_sentences_end_where_a_reader_ends_them(text: str, found: list[str]) -> None:
-    assert sentences(text) == found
-
-
-def test_a_long_text_is_split_in_no_time() -> None:
-    assert len(sentences("A. " * 20_000)) == 1
-    assert len(sentences("Word word word. " * 20_000)) == 20_000
 
 
 def test_files_become_a_record(files: dict[str, Path]) -> None:

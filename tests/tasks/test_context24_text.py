@@ -12,10 +12,9 @@ from aisr.metrics.context24_text.files import score_official, snippets
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.programs.retrieval.paper_sentences import known_again, paper
 from aisr.tasks import context24_text_data
 from aisr.tasks.context24_text import CONTEXT24_TEXT
-from support.context24_text import METHOD, claim, lines
+from support.context24_text import claim, lines
 from support.corpora import read_rows, write
 from support.loopback import Asked, Loopback
 from support.paths import SAMPLE
@@ -106,29 +105,6 @@ def test_a_strategy_without_lm_is_compiled_and_sends_nothing(
     assert scores["test"]["score"] == scores["floor_test"]["score"]
 
 
-def test_the_sample_is_what_its_readme_says() -> None:
-    found = {side: list(read(TEXT / f"{side}.jsonl", Context24TextRecord, "context24-text")) for side in SIDES}
-    assert [len(found[side]) for side in SIDES] == [15, 9, 12]
-    papers = [set().union(*map(CONTEXT24_TEXT.shares, found[side])) for side in SIDES]
-    assert all(one.isdisjoint(other) for one in papers for other in papers if one is not other)
-    for record in (record for rows in found.values() for record in rows):
-        assert record.gold is not None
-        assert all(known_again(paper(tuple(record.paragraphs)), record.gold))  # all gold passages are known again
-    soiled = [text for rows in found.values() for record in rows for text in record.gold or ()]
-    whole = {text for rows in found.values() for record in rows for text in record.paragraphs}
-    assert 0.1 < sum(any(text in paragraph for paragraph in whole) for text in soiled) / len(soiled) < 0.5
-
-
-def test_feedback_says_what_is_missing() -> None:
-    gold = claim().gold
-    assert gold is not None
-    wrong = CONTEXT24_TEXT.feedback(gold, ("Of something else.",))
-    assert METHOD.format(1) in wrong
-    right = CONTEXT24_TEXT.feedback(gold, (METHOD.format(1),))
-    assert right.endswith("That is close to the gold passages.")
-    assert "Nothing is gold" in CONTEXT24_TEXT.feedback((), ("x",))
-
-
 def test_what_the_scorer_would_refuse_is_told_and_not_written(tmp_path: Path) -> None:
     problem = CONTEXT24_TEXT.problem
     assert problem(claim(), ("a",)) is None
@@ -142,13 +118,6 @@ def test_what_the_scorer_would_refuse_is_told_and_not_written(tmp_path: Path) ->
         assert not (tmp_path / "s.json").exists()
     write_to([line], tmp_path / "s.json")
     assert json.loads((tmp_path / "s.json").read_text()) == [{"id": "a", "context": ["T"]}]
-
-
-def test_claims_of_a_paper_stand_on_one_side() -> None:
-    shares = CONTEXT24_TEXT.shares
-    assert shares(claim(1)) & shares(claim(1, claim="Another one."))
-    assert shares(claim(1)) & shares(claim(2, citekey="moss1"))
-    assert not shares(claim(1)) & shares(claim(2))
 
 
 def imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, claims: Any, papers: Any) -> int:

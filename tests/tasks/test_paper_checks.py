@@ -10,11 +10,9 @@ from aisr.programs.records.track2 import Track2Record
 from aisr.programs.text.units import tokens
 from aisr.tasks.check import LEFT_OUT, MOST_TABLE
 from aisr.tasks.paper_checks import (
-    MOST_FLOATS,
     MOST_SHOWN,
     NO_CLAIM,
     NO_EVIDENCE,
-    TOO_MANY,
     TOO_MUCH,
     Checks,
     bundle,
@@ -72,14 +70,6 @@ def test_a_bundle_is_what_the_paragraph_refers_to() -> None:
         ("table", "Table 2: Caption 2.", None, "a\tb\n1\t2"),
     ]
     assert found.claims[0].sentences == (0, 1, 2)
-
-
-def test_a_figure_comes_with_its_parts_and_a_part_with_its_figure() -> None:
-    shown = floats(figure("1"), figure("1a"), figure("1b"), figure("10"), figure("2"))
-    whole = draft(paragraph(said("See it.", "1")), shown=shown)
-    part = draft(paragraph(said("See it.", "1b")), shown=shown)
-    assert bundle(whole, whole.paragraphs[0]) == ("1", "1a", "1b")
-    assert bundle(part, part.paragraphs[0]) == ("1", "1b")
 
 
 @pytest.mark.parametrize(
@@ -154,20 +144,6 @@ def test_ids_stay_when_something_else_is_edited() -> None:
     assert ids(checks(draft(first, shown=another), PAPERS))[0] != before[0]
 
 
-def test_a_section_with_more_floats_than_anybody_looks_at_gives_none_to_paragraphs_that_name_none() -> None:
-    """Each would be asked about with all of them."""
-    under = ("Results",)
-    every = floats(*(table(number, *under) for number in range(MOST_FLOATS + 1)))
-    silent, naming = paragraph(said("We reach 7."), under=under), paragraph(said("We reach 7.", "t2"), under=under)
-    found = checks(draft(silent, naming, shown=every), {})
-    assert [one.paragraph for one in found.claims] == [1]
-    assert found.skipped == {TOO_MANY: 1}
-    greedy = paragraph(said("We reach 7.", *every), under=under)
-    assert checks(draft(greedy, shown=every), {}).skipped == {TOO_MANY: 1}
-    few = floats(*(table(number, *under) for number in range(MOST_FLOATS)))
-    assert len(claim(checks(draft(silent, shown=few), {})).evidence_bundle) == MOST_FLOATS
-
-
 def test_what_all_checks_show_together_is_bounded_and_a_picture_outside_of_the_folder_not_named() -> None:
     large = floats(table(1)._replace(rows="7\t" * (MOST_SHOWN // 5)))
     found = checks(draft(*[paragraph(said("We reach 7.", "t1"))] * 4, shown=large), {})
@@ -189,16 +165,6 @@ def test_of_a_very_long_table_the_rows_are_shown_that_a_sentence_names() -> None
     for shown in (of_text, of_caption):
         assert shown.endswith(LEFT_OUT)
         assert tokens(shown) <= MOST_TABLE + tokens(LEFT_OUT) + 1
-
-
-@pytest.mark.parametrize("count", [9_000, 1_900])  # the larger one is too large to be read as a table
-def test_of_rows_of_one_name_that_with_the_number_is_shown(count: int) -> None:
-    rows = "\n".join(
-        ["Bird\tNest\tF1", *(f"Finch\tthe nest {k} by the lake\t{k}.25" for k in range(1000, 1000 + count))]
-    )
-    results = paragraph(said(f"Finch reaches {800 + count}.25.", "t1"), under=("Results",))
-    found = checks(draft(results, shown=floats(table(1)._replace(rows=rows))), {})
-    assert f"\t{800 + count}.25" in str(claim(found).evidence_bundle[0].text)
 
 
 def test_many_floats_and_paragraphs_take_as_long_as_they_are() -> None:

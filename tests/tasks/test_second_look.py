@@ -10,7 +10,7 @@ from aisr.programs.records.draft import DraftRecord
 from aisr.programs.text.units import tokens
 from aisr.tasks.check import LEFT_OUT
 from aisr.tasks.paper_checks import checks
-from aisr.tasks.second_look import AT_ONCE, FRONT, HIDDEN, MOST_TOKENS, NOTHING_TOLD, SecondLook
+from aisr.tasks.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))
@@ -76,26 +76,6 @@ def test_what_sums_up_goes_straight_to_it_where_it_states_a_result(sentence: str
         assert look(paper(("Conclusion", whose))).straight
 
 
-def test_how_to_cite_a_paper_is_no_abstract_of_it() -> None:
-    said = ("", "Please cite as: A. Obi. Wren reaches 61.0. Birds 12 (3), 2022"), ("Abstract", "Wren reaches 61.0")
-    front, abstract, results = paper(*said, ("Results", "It rains")).paragraphs
-    front = front._replace(headings=())
-    found = checks(Draft(Path(), "", (front, abstract, results), {}, {}), {})
-    assert found.second is not None
-    assert found.second.straight == {1: (0,)}
-    assert found.skipped[FRONT] == 1
-    assert look(Draft(Path(), "", (front, results), {}, {})).straight == {0: (2, 3)}
-
-
-def test_sections_that_report_results_get_a_first_look() -> None:
-    found = look(paper(("Results and Discussion", "Wren reaches 61.0"), ("Method", "Wren takes 6.3 minutes")))
-    assert found.straight == {}
-    assert look(paper(("Evaluation", "It is 3 %"))).straight == {}
-    hidden = paper(("Abstract", "Wren reaches 61.0"))
-    secret = Paragraph(tuple(one._replace(hidden=True) for one in hidden.paragraphs[0].sentences), ("Abstract",))
-    assert checks(Draft(Path(), "", (secret,), {}, {}), {}).skipped == {HIDDEN: 1}
-
-
 ABSTRACT = "Wren reaches an F1 of 72.4 on the heath at night"
 BODY = (
     ("Abstract", ABSTRACT),
@@ -112,23 +92,9 @@ def test_a_sentence_is_held_against_tables_with_its_numbers_and_passages_of_othe
     assert any(text.startswith("Section “Results”: On the heath the filter") for text in found)
 
 
-def test_what_is_told_again_proves_nothing_and_another_number_is_said() -> None:
+def test_what_is_told_again_proves_nothing() -> None:
     found = shown(paper(*BODY), 0, 0)
-    told = (
-        "Told again, with other numbers, in Section “Conclusion”: “Wren reaches an F1 of 74.2 on the heath at night.”"
-    )
-    assert found[-1] == f"{told} Neither place is proof of the other."
-    assert not any("74.2" in text for text in found[:-1])
-    same = [(heading, said.replace("74.2", "about 72")) for heading, said in BODY]
-    assert not any("Conclusion" in text or "about 72" in text for text in shown(paper(*same), 0, 0))
-
-
-def test_of_a_sentence_that_is_told_again_all_over_three_are_told() -> None:
-    """A paper of copies of one sentence would else fill the second look, and the time that it takes."""
-    body = [("Results", f"Day {k} was dry. Gulls {k} were seen. Nobody heard them") for k in range(30)]
-    again = [("Results", f"Wren reaches an F1 of {k}.2 on the heath at night") for k in range(80, 86)]
-    found = shown(paper(BODY[0], *body, *again), 0, 0)
-    assert sum("Told again" in text for text in found) == 3
+    assert not any("Conclusion" in text or "74.2" in text for text in found)
 
 
 def test_no_sentence_is_evidence_for_itself_or_for_those_that_are_asked_about_with_it() -> None:
@@ -173,22 +139,3 @@ def test_a_judge_is_told_where_a_sentence_stands_and_what_sums_up_is_asked_about
     assert both.places == [(0, 0), (2, 0)]
     assert both.record.paragraph == "(Abstract) Wren reaches 61.0. … (Conclusion) Lark reaches 58.5."
     assert (both.record.headings, both.record.own_results) == ((), False)
-
-
-def test_sections_are_asked_about_together_as_far_as_they_fit_and_one_may_bear_out_the_other() -> None:
-    said = [f"Wren reaches {k}.5 in the bog at night" for k in range(AT_ONCE - 1)]
-    few, many = ("Method", "Lark reaches 58.5 on the heath. It was dry there"), ("Results", ". ".join(said))
-    both, rest = look(paper(few, ("Training", "It rained on the heath"), many)).checks(
-        {0: (0,), 1: (0,), 2: range(AT_ONCE - 1)}
-    )
-    assert [one.places[0] for one in (both, rest)] == [(0, 0), (2, 0)]
-    assert [len(one.sentences) for one in (both, rest)] == [2, AT_ONCE - 1]
-    assert isinstance(both.record, DraftRecord)
-    assert both.record.paragraph.startswith("(Method) Lark")
-    assert "(Training) It rained" in both.record.paragraph
-    told = "Hail broke the wind gate of our loud recorder, so that twenty channels fell silent until spring came"
-    helpful = paper(("Method", "The wind gate closes loud channels. Quiet"), ("Results", f"It pays. {told}"), *BODY)
-    (check,) = look(helpful).checks({0: (0,), 1: (0,)})
-    assert isinstance(check.record, DraftRecord)
-    (shown,) = [item.text for item in check.record.evidence_bundle if "Hail" in item.text]
-    assert shown == f"Section “Results”: {told}."

@@ -46,24 +46,20 @@ def test_good_predictions_become_lines_in_the_order_of_the_inputs(task: Task, go
     ("third", "problems"),
     [
         (None, ["c: no prediction"]),
-        ({"id": "d", "labels": [S]}, ["c: no prediction", "d: not among the test inputs"]),
         (
             {"id": "a", "labels": [S, S]},
             ["line 3: id: 'a' stands in line 1 already; ids must be unique", "c: no prediction"],
         ),
-        ({"labels": [S, S, S]}, ["line 3: id: missing; every prediction names its record", "c: no prediction"]),
         ({"id": "c", "labels": [S, S]}, ["c: 2 labels for 3 sentences; one label a sentence"]),
         (
             {"id": "c", "failed": "timeout"},
             ["c: failed (timeout); predict again, or --on-failure fallback fills it in"],
         ),
-        ({"id": "c"}, ["line 3: labels: Field required", "c: no prediction"]),
         (
             {"id": "c", "labels": [S, S, "Supportd"]},
             ["line 3: labels[2]: unknown label 'Supportd'", "c: no prediction"],
         ),
         ("[" * 100_000, ["line 3: not JSON", "c: no prediction"]),
-        ("null", ["line 3: ", "c: no prediction"]),
     ],
 )
 def test_each_problem_of_a_track_1_prediction_is_listed(third: Any, problems: list[str], tmp_path: Path) -> None:
@@ -128,16 +124,12 @@ def encrypted(content: bytearray) -> None:
     content[content.find(b"PK\1\2") + 8] |= 1
 
 
-def packed_otherwise(content: bytearray) -> None:
-    content[content.find(b"PK\3\4") + 8] = content[content.find(b"PK\1\2") + 10] = 99
-
-
 def torn(content: bytearray) -> None:
     place = content.find(b"track2_pred.jsonl") + len("track2_pred.jsonl")
     content[place : place + 8] = b"\xff" * 8
 
 
-@pytest.mark.parametrize("spoil", [encrypted, packed_otherwise, torn])
+@pytest.mark.parametrize("spoil", [encrypted, torn])
 def test_a_zip_whose_content_cannot_be_kept_is_left_alone(spoil: Callable[[bytearray], None], tmp_path: Path) -> None:
     out = tmp_path / "submission.zip"
     TRACK2.submission.write(GOOD_CITATIONS, out)
