@@ -330,7 +330,6 @@ GOLD = SAMPLE / "track1" / "test.jsonl"
     [
         ["predict", "--program", REGISTERED, "--task", "track1", "--data", GOLD, "--out", "out", *LM_WITHOUT_KEY],
         ["check-text", GOLD, "--program", REGISTERED, "--evidence", GOLD, *LM_WITHOUT_KEY],
-        ["diff", REGISTERED, REGISTERED, "--task", "track1"],
         ["promote", "models:/aisr-track1/1"],
         ["report", "0123456789abcdef0123456789abcdef"],
     ],

@@ -19,7 +19,7 @@ from aisr.commands import registry as registry_commands
 from aisr.commands import report as report_commands
 from aisr.commands import retrieval as retrieval_commands
 from aisr.commands import ui as ui_commands
-from aisr.commands.help import Command, Compiling, Group, spread, takes_files
+from aisr.commands.help import Command, Group, spread, takes_a_file
 from aisr.commands.options import REFUSED
 from aisr.programs.errors import UserError
 
@@ -44,7 +44,6 @@ for _command in (
     data_commands.submit,
     data_commands.score,
     report_commands.inspect,
-    report_commands.diff,
     report_commands.report,
     report_commands.techreport,
     report_commands.check_text,
@@ -53,8 +52,7 @@ for _command in (
     ui_commands.ui,
     doctor_commands.doctor,
 ):
-    _class = Compiling if _command is compile_commands.compile_ else Command
-    app.command(_command.__name__.strip("_").replace("_", "-"), cls=_class)(takes_files(spread(_command)))
+    app.command(_command.__name__.strip("_").replace("_", "-"), cls=Command)(takes_a_file(spread(_command)))
 
 
 def _version(wanted: bool) -> None:

@@ -1,14 +1,12 @@
-"""How commands read their words and show their help: options in panels, `--config`, `--like`. Plain text, since rich's
+"""How commands read their words and show their help: options in panels, `--config`. Plain text, since rich's
 panels cost half a second on a slow machine."""
 
 import difflib
 import inspect
-import os
 import re
-import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from aisr.commands.session import ADDRESSES, prepare
 from aisr.commands.task_options import OF_TASKS
 from aisr.programs.errors import UserError
 
@@ -67,55 +64,6 @@ def _words(place: str, name: str, value: Any, options: Mapping[str, Option], com
         several = ", or a list of them" if option.repeatable else ""
         raise UserError(f"{place}: {name}: expected a text or a number{several}")
     return [f"{option.yes}={one}" for one in values]
-
-
-# --- `aisr compile --like PROGRAM`: the settings of a compile that was done, from its manifest, on other data or with
-# another LM.
-
-# What says which compile it was, not how; and where servers are: a stranger's manifest may not say where records go.
-NOT_REPEATED = {"--data", "--name", "--like", "--config", "--artifacts", "--estimate", "--image-root", *ADDRESSES}
-
-
-PRICE_OF = {"--price": "--lm", "--teacher-price": "--teacher-lm"}  # another LM has another
-
-
-def words_of_compile(program: str, artifacts: Path, options: Set[str], said: Set[str]) -> list[str]:
-    """What repeats the compile of a program on the command line: a folder, or `models:/…`.
-
-    options: all that the command has; said: those that are said anew. Raises UserError where the manifest does not say
-    which command it was, or names an option that there is no more.
-    """
-    prepare(artifacts)
-    from aisr.artifact.manifest import manifest
-    from aisr.tracking import registry
-    from aisr.tracking.store import MODEL_SCHEME
-
-    made = registry.manifest(artifacts, program) if program.startswith(MODEL_SCHEME) else manifest(Path(program))
-    try:
-        command = shlex.split(made.command or "")
-    except ValueError:
-        command = []
-    if command[:2] != ["aisr", "compile"]:
-        raise UserError(f"--like {program}: its manifest does not say which `aisr compile` made it")
-    found = _options_of(command[2:])
-    for option, _ in found:
-        if option not in options:
-            raise UserError(
-                f"--like {program}: it was compiled with {option}, which this version of aisr does not have"
-            )
-    return [word for option, word in found if option not in NOT_REPEATED and PRICE_OF.get(option) not in said]
-
-
-def _options_of(command: list[str]) -> list[tuple[str, str]]:
-    """Each option, and the word that says it with its value."""
-    found: list[tuple[str, str]] = []
-    for word in command:
-        if word.startswith("--"):
-            found.append((word.partition("=")[0], word))
-        elif found:
-            option, before = found.pop()
-            found.append((option, f"{before}={word}"))
-    return found
 
 
 # --- Options that commands share, as one value: a parameter of a command whose type is a dataclass stands for its
@@ -179,7 +127,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Programs": {
         "inspect": "show a program: instruction, examples, decision layer",
-        "diff": "what sets two programs apart",
         "report": "write the error browser of a compile or an evaluation",
         "techreport": "write the technical report that the shared task demands",
     },
@@ -208,7 +155,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
 
 ARGUMENTS = "Arguments"
 OWN = "Options"  # what belongs to the command
-CONFIG = ("config", "like", "help")  # at the end: how to say the same in other ways
+CONFIG = ("config", "help")  # at the end: how to say the same in other ways
 PANEL_OF: Mapping[str, str] = {name: panel for panel, names in OPTIONS.items() for name in names}
 
 
@@ -235,22 +182,18 @@ VALUES = {"str": "TEXT", "path": "PATH", "Path": "PATH", "int": "NUMBER", "float
 TYPE = re.compile(rf"<(?:list\[)?({'|'.join(VALUES)})(?: range)?\]?>")
 ARGUMENT = re.compile(r"\{[\w.]+\}|^\w+(?=(?:\.\.\.)? (?:TEXT|PATH|NUMBER))")
 BETWEEN, LEAST = re.compile(r"(?<![\d.])([\d.]++)<=x<=([\d.]++)"), re.compile("x>=")
-LIKE_FORMER = ("compile_",)
 Config = Annotated[Path | None, typer.Option("--config", help="A TOML file of options; the command line wins.")]
-Like = Annotated[
-    str | None,
-    typer.Option("--like", help="Repeat the compile of this program; the command line and --config win."),
-]
 
 
 class Command(TyperCommand):
     """A command whose options can stand in a file too."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Take the words, behind those that a file or a former compile stands for, so that the former win."""
+        """Take the words, behind those that a file stands for, so that the former win."""
         ctx.meta[TASK] = _value("--task", args)
         if not {"--help", "--show-completion"}.intersection(args) and not ctx.resilient_parsing:
-            before = self.before(args)
+            file = _value("--config", args)
+            before = words_of_file(Path(file), self.options(), str(self.name)) if file is not None else []
             said = {word.partition("=")[0] for word in args}
             repeatable = {option.yes for option in self.options().values() if option.repeatable}
             before = [word for word in before if word.partition("=")[0] not in said & repeatable]
@@ -258,11 +201,6 @@ class Command(TyperCommand):
                 args = [*before, *args]
                 sys.argv[1:] = [str(ctx.info_name), *args]  # what is recorded as the command of a run
         return super().parse_args(ctx, args)
-
-    def before(self, args: Sequence[str]) -> list[str]:
-        """What stands for options of this command, from files that its words name."""
-        file = _value("--config", args)
-        return words_of_file(Path(file), self.options(), str(self.name)) if file is not None else []
 
     def options(self) -> Mapping[str, Option]:
         """The options that can be said elsewhere, by the names of their parameters."""
@@ -287,25 +225,6 @@ class Command(TyperCommand):
         return [_plain(piece) for piece in super().collect_usage_pieces(ctx)]
 
 
-class Compiling(Command):
-    """The command that can repeat a former run of itself."""
-
-    def before(self, args: Sequence[str]) -> list[str]:
-        """What the compile that it names was told, then what a file says."""
-        program, file = _value("--like", args), super().before(args)
-        if program is None:
-            return file
-        from aisr.commands.display import note
-        from aisr.commands.options import ARTIFACTS
-
-        all_words = {word for one in self.params for word in (*one.opts, *one.secondary_opts)}
-        said = {word.partition("=")[0] for word in (*file, *args)}
-        root = _value("--artifacts", [*file, *args]) or os.environ.get("AISR_ARTIFACTS") or ARTIFACTS
-        repeated = words_of_compile(program, Path(root), all_words, said)
-        note(f"as {program}: {' '.join(repeated) or 'by the defaults'}")
-        return [*repeated, *file]
-
-
 class Group(TyperGroup):
     """All commands, in groups."""
 
@@ -314,20 +233,17 @@ class Group(TyperGroup):
         _write(formatter, ((title, list(commands.items())) for title, commands in COMMANDS.items()))
 
 
-def takes_files(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options that `Command.before` reads; the command itself never hears of them."""
-    also = {"config": Config} | ({"like": Like} if command.__name__ in LIKE_FORMER else {})
+def takes_a_file(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option that `Command` reads; the command itself never hears of it."""
 
     @wraps(command)
-    def run(*args: Any, **said: Any) -> None:
-        command(*args, **{name: value for name, value in said.items() if name not in also})
+    def run(*args: Any, config: Path | None = None, **said: Any) -> None:
+        command(*args, **said)
 
     old = inspect.signature(command)
-    new = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=also[name]) for name in also
-    ]
-    run.__signature__ = old.replace(parameters=[*old.parameters.values(), *new])  # type: ignore[attr-defined]
-    run.__annotations__ = {**command.__annotations__, **also}
+    new = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config)
+    run.__signature__ = old.replace(parameters=[*old.parameters.values(), new])  # type: ignore[attr-defined]
+    run.__annotations__ = {**command.__annotations__, "config": Config}
     return run
 
 

@@ -1,6 +1,5 @@
 """The help of the commands: groups, panels, a task's own options; options in a file; a compile like a former one."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +11,9 @@ import typer
 from aisr.commands.__main__ import app
 from aisr.commands.help import COMMANDS
 from support.commands import Aisr
-from support.paths import SAMPLE
 
 if TYPE_CHECKING:
-    from support.compiled import Compiled
+    pass
 
 ALL: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -90,43 +88,3 @@ def test_a_file_of_options_that_is_wrong_is_refused(
     assert code == 2
     assert said in error
     assert "run.toml" in error
-
-
-def test_a_compile_like_another_repeats_its_settings(
-    compiled: "Compiled", aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    former = "models:/aisr-track1/1"
-    made = compiled.copied(tmp_path / "again")
-    monkeypatch.setenv("AISR_ARTIFACTS", str(made.root))  # where the former one is found, too
-    config = tmp_path / "run.toml"
-    config.write_text('limit-dev = 4\nlimit_test = 3\nname = "second"\ntraces = 1\n', encoding="utf-8")
-    data = ["--data", SAMPLE / "track1"]
-    finished = aisr("compile", "--like", former, "--config", config, *data, "--traces", 0, *made.lm[:4])
-    assert finished.code == 0, finished.err
-    manifest = json.loads((made.root / "track1" / "second" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["optimizer"] == "labeled"
-    assert {name: split["records"] for name, split in manifest["data"].items()} == {"train": 8, "dev": 4, "test": 3}
-    assert f"as {former}: --task=track1 --optimizer=labeled" in finished.out
-    assert "--traces=1" in manifest["command"]  # what the file said, and then what the command line said
-    assert manifest["command"].endswith("--traces 0 --lm openai/gpt-4o-mini --api-base …")
-    assert made.server.url not in manifest["command"]
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("rm -rf /", "does not say which `aisr compile` made it"),
-        ("aisr compile --task track1 --no-such 3", "it was compiled with --no-such"),
-        ("aisr compile --api-base http://there/ --teacher-api-base=http://there --task track9", "--task 'track9'"),
-    ],
-)
-def test_a_strangers_manifest_says_nothing_but_settings(
-    command: str | None, said: str, aisr: Aisr, tmp_path: Path
-) -> None:
-    manifest = {"task": "track1", "digest": "0", "command": command}
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    finished = aisr("compile", "--like", tmp_path, "--artifacts", tmp_path / "artifacts", "--estimate")
-    assert finished.code == 2
-    assert said in finished.err
-    assert "http://there" not in finished.err
