@@ -89,17 +89,6 @@ class Gold:
         return Gold(self.allowed[kept], self.first[kept], record, self.f1_share)
 
 
-def ranking_score(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None = None) -> float:
-    """The ranking score, in 0-1, of label indices (judgements,).
-
-    found: where evidence counts, whether that which goes with the gold label is right (judgements,).
-    """
-    labels = gold.allowed.shape[1]
-    hit = _hit(gold, said)
-    counts = np.stack([np.bincount(rows, minlength=labels) for rows in (said[hit], said[~hit], gold.first[~hit])])
-    return float(ranking_value(f1_scores(counts), _exact(gold, hit, found).mean(), gold.f1_share))
-
-
 def raised(
     gold: Gold,
     before: NDArray[np.int64],

@@ -44,7 +44,6 @@ for _command in (
     data_commands.submit,
     data_commands.score,
     report_commands.inspect,
-    report_commands.diff,
     report_commands.report,
     report_commands.techreport,
     report_commands.check_text,

@@ -127,7 +127,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "Programs": {
         "inspect": "show a program: instruction, examples, decision layer",
-        "diff": "what sets two programs apart",
         "report": "write the error browser of a compile or an evaluation",
         "techreport": "write the technical report that the shared task demands",
     },

@@ -20,7 +20,7 @@ from aisr.commands.options import (
     Schema,
     chosen_task,
 )
-from aisr.commands.session import compiled_of, load, load_any, load_two, opened_lm, prepare, warn_of_another_lm
+from aisr.commands.session import load, load_any, opened_lm, prepare, warn_of_another_lm
 from aisr.commands.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
 from aisr.programs.errors import UserError
 
@@ -36,28 +36,6 @@ def inspect(task: TaskName, program: ProgramName, artifacts: Root = ARTIFACTS) -
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     typer.echo(printable(as_markdown(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
-
-
-def diff(
-    task: TaskName,
-    first: Annotated[
-        str,
-        typer.Argument(
-            help="artifacts/TASK/NAME, models:/aisr-TASK@champion, or `uncompiled`: the other as it was before."
-        ),
-    ],
-    second: Annotated[str, typer.Argument(help="The program to compare it with.")],
-    artifacts: Root = ARTIFACTS,
-) -> None:
-    """Print what sets two compiled programs apart, as Markdown."""
-    names = (first, second)
-    prepare(artifacts, *compiled_of(names))
-    from aisr.artifact.diff import as_markdown
-    from aisr.base.redact import printable
-
-    chosen = chosen_task(task)
-    a, b = load_two(chosen, names, artifacts)
-    typer.echo(printable(as_markdown(a, b, names)), nl=False)
 
 
 def report(

@@ -112,13 +112,8 @@ class DecisionEngine:
 
     def _served(self, state: str, questions: Mapping[str, Any], images: list[str]) -> Any:
         """LiteLLM's answer to one request. Raises lm15's errors."""
-        import litellm
-
-        litellm.suppress_debug_info = True  # or it prints advice beside each error
-        # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
-        warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
         with litellm_errors(model=self.model):
-            return litellm.systemone(self.model, state, questions, images=images or None, **self.options)
+            return _litellm().systemone(self.model, state, questions, images=images or None, **self.options)
 
 
 def open_decisions(
@@ -134,8 +129,6 @@ def open_decisions(
 ) -> OpenLM:
     """The decision model of a spec string without its prefix; the rest as `aisr.lm.open.open_lm` takes it. Raises
     `LMUnavailable`, saying which variable or option helps."""
-    import litellm
-
     spec, provider = f"--{role}lm {DECIDE}{model}", model.partition("/")[0]
     if "/" not in model or model.endswith("/"):
         raise LMUnavailable(f"{spec}: expected decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna")
@@ -147,7 +140,7 @@ def open_decisions(
     if provider == "hosted_vllm" and not (api_base or os.environ.get("HOSTED_VLLM_API_BASE")):
         raise LMUnavailable(f"{spec} has no address of its own: give --{role}api-base ADDRESS")
     own_key = f"{provider.upper()}_API_KEY"
-    missing = litellm.validate_environment(model=model)["missing_keys"]
+    missing = _litellm().validate_environment(model=model)["missing_keys"]
     has_key = not missing or any(os.environ.get(name) for name in (*missing, own_key))
     if keyed and not has_key and not api_base:
         raise LMUnavailable(
@@ -181,10 +174,19 @@ def open_decisions(
     )
 
 
-def _is_known(model: str) -> bool:
-    """Whether LiteLLM has decision models of a provider: asked nothing, it complains of whom before of what."""
+def _litellm() -> Any:
+    """LiteLLM, which takes seconds to import, and quiet."""
     import litellm
 
+    litellm.suppress_debug_info = True  # or it prints advice beside each error
+    # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
+    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
+    return litellm
+
+
+def _is_known(model: str) -> bool:
+    """Whether LiteLLM has decision models of a provider: asked nothing, it complains of whom before of what."""
+    litellm = _litellm()
     try:
         litellm.systemone(model, "", {})
     except litellm.exceptions.BadRequestError as error:

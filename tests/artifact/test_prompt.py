@@ -7,7 +7,6 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact import diff as program_diff
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact import prompt_page
 from aisr.artifact.program_file import Loaded, parse, program_text
@@ -80,37 +79,11 @@ def test_a_text_with_fences_stays_in_its_fence() -> None:
     assert "`````text" in prompt_page.as_markdown("mine", TRACK2, program)
 
 
-def test_differences_are_named_where_they_are() -> None:
-    first, second = with_demos(TRACK2, 3), with_demos(TRACK2, 2, context_tokens=77)
-    first.decision, second.decision = layer(TRACK2), layer(TRACK2, 0.5)
-    second.judging.signature = second.judging.signature.with_instructions(
-        "Judge well. " + second.judging.signature.instructions
-    )
-    text = program_diff.as_markdown(loaded(TRACK2, first), loaded(TRACK2, second), ("a", "b"))
-    assert "| context_tokens | 3000 | 77 |" in text
-    assert "\n+ Judge well." in text
-    assert "### Demos (2 in both)" in text
-    assert text.count("\n- ") == 1
-    assert "| readiness to say Overstate | 0 | 0.5 |" in text
-    assert "retriever" not in text
-    assert "readiness to say Supported" not in text
-
-
-def test_programs_of_two_tasks_are_not_compared() -> None:
-    a, b = loaded(TRACK1, TRACK1.build({})), loaded(TRACK2, TRACK2.build({}))
-    with pytest.raises(ValueError, match="a is compiled for track1, b for track2"):
-        program_diff.as_markdown(a, b, ("a", "b"))
-
-
-def test_the_commands_print_and_steer_no_terminal(tmp_path: Path, aisr: Aisr) -> None:
-    for name, count in (("a", 1), ("b", 2)):
-        program = with_demos(TRACK1, count)
-        program.judging.demos[-1]["evidence"] = "\x1b[2Jgone"
-        artifact_folder.save(tmp_path / name, {"program.json": program_text(TRACK1, program)})
-    shown = aisr("inspect", "--task", "track1", "--program", tmp_path / "b")
+def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:
+    program = with_demos(TRACK1, 2)
+    program.judging.demos[-1]["evidence"] = "\x1b[2Jgone"
+    artifact_folder.save(tmp_path / "a", {"program.json": program_text(TRACK1, program)})
+    shown = aisr("inspect", "--task", "track1", "--program", tmp_path / "a")
     assert shown.code == 0, shown.err
     assert "### Demos: 2" in shown.out
     assert "\x1b" not in shown.out
-    compared = aisr("diff", tmp_path / "a", tmp_path / "b", "--task", "track1")
-    assert compared.code == 0, compared.err
-    assert "### Demos (" in compared.out

@@ -36,7 +36,6 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
         f"compile --task track1 --data {tmp_path}",
         f"evaluate --task track1 --program nope --data {GOLD}",
         f"compare uncompiled {none} --task track1 --data {GOLD}",
-        "diff uncompiled uncompiled --task track1",
         f"predict --task track1 --program {none} --data {GOLD} --out out",
         f"submit --task track1 --data {GOLD} --predictions nope.jsonl --out out",
         f"score {GOLD} {tmp_path} --task track1",
@@ -67,10 +66,6 @@ def test_nobody_waits_to_be_told_of_a_typing_error(compiled: Compiled, tmp_path:
 
 def test_a_program_is_compared_with_what_it_was_before(compiled: Compiled, aisr: Aisr) -> None:
     words = ["uncompiled", compiled.folder("track1"), "--task", "track1", "--artifacts", compiled.root]
-    told = aisr("diff", *words)
-    assert told.code == 0, told.err
-    assert "# `uncompiled` (" in told.out
-    assert "| readiness to say Contradiction | – | " in told.out  # it has no decision layer
     scored = aisr("compare", *words, "--data", GOLD, "--limit", 3, *compiled.lm)
     assert scored.code == 0, scored.err
     assert "evaluating uncompiled (" in scored.out

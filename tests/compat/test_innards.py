@@ -14,12 +14,12 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from aisr.compat import private, versions
+from aisr.compat import versions
 from support.paths import ROOT
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")
 ROOM = Path("aisr/compat")
-PARTS = Path("programs/vision/content_parts.py")  # programs stand below the room; the marks of content parts are theirs
+PARTS = Path("programs/vision/images.py")  # programs stand below the room; the marks of content parts are theirs
 # What these packages document; all else of them is an inside.
 PUBLIC = re.compile(
     r"dspy|dspy\.(?:lm15|clients|evaluate|evaluate\.evaluate|teleprompt\.gepa|utils|utils\.callback|utils\.exceptions)"
@@ -92,7 +92,9 @@ def test_mipro_evaluates_where_it_is_told_to() -> None:
 
 
 def test_mlflow_takes_traces_as_they_are_written() -> None:
-    assert {"start_trace", "log_spans"} <= set(dir(private.tracing_client()))
+    from mlflow.tracing.client import TracingClient
+
+    assert {"start_trace", "log_spans"} <= set(dir(TracingClient))
 
 
 def test_ray_can_be_kept_to_the_loopback_address() -> None:

@@ -5,7 +5,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from aisr.metrics.judgements import Gold, calibration_error, raised, ranking_score, tally
+from aisr.metrics.judgements import Gold, calibration_error, raised, tally
+from aisr.metrics.scores import value
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import evidence_found, tally_track2
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
@@ -22,13 +23,13 @@ def test_it_is_the_official_score_of_track_1() -> None:
     gold = Gold.of(records, CLAIM_LABELS)
     indices = np.array([CLAIM_LABELS.index(label) for labels in said for label in labels])
     official = tally_track1(records, said)
-    assert ranking_score(gold, indices) == pytest.approx(official.report().score, abs=1e-12)
+    assert value(tally(gold, indices, None, CLAIM_LABELS)) == pytest.approx(official.report().score, abs=1e-12)
     ours = tally(gold, indices, None, CLAIM_LABELS)
     assert np.array_equal(ours.counts, official.counts)
     assert np.array_equal(ours.exact, official.exact)
     kept = gold[np.arange(len(indices)) >= 5]  # all but the first record of five sentences
     rest = tally_track1(records[1:], said[1:]).report().score
-    assert ranking_score(kept, indices[5:]) == pytest.approx(rest, abs=1e-12)
+    assert value(tally(kept, indices[5:], None, CLAIM_LABELS)) == pytest.approx(rest, abs=1e-12)
 
 
 def test_it_is_the_official_score_of_track_2() -> None:
@@ -41,7 +42,7 @@ def test_it_is_the_official_score_of_track_2() -> None:
     gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
     indices = np.array([CITATION_LABELS.index(guess.label) for guess in said])
     wanted = tally_track2(records, said).report().score
-    assert ranking_score(gold, indices, found) == pytest.approx(wanted, abs=1e-12)
+    assert value(tally(gold, indices, found, CITATION_LABELS)) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_calibration_error_is_the_distance_between_sureness_and_rightness() -> None:
@@ -59,6 +60,6 @@ def test_several_labellings_at_once_score_as_each_alone() -> None:
     said = draw.integers(3, size=len(gold.first))
     moved = draw.random((4, len(said))) < 0.4
     for found in (None, draw.random(len(said)) < 0.7):
-        wanted = [ranking_score(gold, np.where(row, 1, said), found) for row in moved]
+        wanted = [value(tally(gold, np.where(row, 1, said), found, "ABC")) for row in moved]
         assert raised(gold, said, 1, moved, found, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
         assert (raised(gold, said, 1, moved, found, doubt=1.0) < wanted).all()

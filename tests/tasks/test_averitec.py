@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aisr.metrics.averitec.files import score_official
-from aisr.metrics.judgements import Gold, raised, ranking_score, tally
+from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
 from aisr.programs.errors import UserError
 from aisr.programs.records.averitec import FactCheck, Pair
@@ -133,7 +133,11 @@ def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:
     assert right.tolist() == [True, True, False]  # whatever the label
     rows = Gold.of([labelled.allowed(one) for one in gold], labelled.labels, labelled.f1_share)
     labels = np.array([labelled.labels.index(answer.label) for answer in said])
-    assert ranking_score(rows, labels, right) == AVERITEC.score(gold, said).report().score == pytest.approx(1 / 3)
+    assert (
+        value(tally(rows, labels, right, labelled.labels))
+        == AVERITEC.score(gold, said).report().score
+        == pytest.approx(1 / 3)
+    )
     moved = np.ones((1, 3), dtype=np.bool_)
     assert raised(rows, labels, labelled.labels.index("Supported"), moved, right, 0.0) == pytest.approx([1 / 3])
     assert value(tally(rows, labels, right, labelled.labels)) == pytest.approx(1 / 3)
