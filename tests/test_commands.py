@@ -83,18 +83,6 @@ def test_check_lists_every_bad_line_up_to_the_limit(aisr: Aisr, tmp_path: Path) 
 
 
 @TRACK
-def test_split_writes_three_files_of_whole_lines(aisr: Aisr, track: str, tmp_path: Path) -> None:
-    source = SAMPLE / track / "train.jsonl"
-    finished = aisr("split", source, "--task", track, "--out", tmp_path / "split")
-    assert finished.code == 0
-    parts = {side: (tmp_path / "split" / f"{side}.jsonl").read_bytes() for side in ("train", "dev", "test")}
-    assert sorted(b"".join(parts.values()).splitlines()) == sorted(source.read_bytes().splitlines())
-    for side, content in parts.items():
-        assert f"{side}.jsonl: {len(content.splitlines())} records" in finished.out
-        assert content
-
-
-@TRACK
 def test_compile_saves_registers_and_says_so(compiled: Compiled, track: str) -> None:
     finished, folder = compiled.printed[track], compiled.folder(track)
     for said in (

@@ -124,13 +124,6 @@ def test_modules_that_are_run_exist_and_know_their_options(page: Path) -> None:
                 assert f'"{option}"' in file.read_text(encoding="utf-8"), f"{page.name}: {text!r}: no {option}"
 
 
-def test_modules_that_sources_and_the_makefile_name_exist() -> None:
-    folders = ("programs", "metrics", "optimize", "aisr", "tools", "benchmarks")
-    for file in [ROOT / "Makefile", *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]:
-        for name in re.findall(r"python -m ((?:\w+\.)+\w+)", file.read_text(encoding="utf-8")):
-            assert runnable(name) is not None, f"{file.relative_to(ROOT)}: python -m {name}: no such module"
-
-
 @by_page
 def test_tests_that_are_named_exist(page: Path) -> None:
     for text in code(page):
@@ -159,11 +152,3 @@ def test_files_make_targets_and_variables_that_are_named_exist(page: Path) -> No
             assert target in targets, f"{page.name}: make {target}"
         for variable in re.findall(r"\bAISR_[A-Z_]+", text):
             assert variable in sources, f"{page.name}: {variable}"
-
-
-def test_the_fakes_that_contributing_lists_exist() -> None:
-    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("| fake |")[2].partition("\n\n")[0]
-    names = re.findall(r"^\| `(\w+\.py)` \|", table, re.MULTILINE)
-    assert len(names) > 3
-    for name in names:
-        assert list((ROOT / "tests").rglob(name)), f"CONTRIBUTING: no fake {name}"

@@ -2,13 +2,10 @@
 
 import asyncio
 import json
-import os
 import re
 import subprocess
 import sys
 import threading
-import venv
-import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -272,62 +269,3 @@ def test_the_five_lines_of_the_readme_run(
     monkeypatch.setattr(aisr, "open_lm", lambda *given, **options: lm)
     exec(block, {"records": [claim(None, id="a"), claim(None, id="b")]})
     assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"
-
-
-USER = """
-import asyncio
-
-import aisr
-
-program = aisr.load("models:/aisr-track1@champion")
-lm = aisr.open_lm("openai/gpt-4o-mini", max_usd=1)
-records: list[dict[str, object]] = [{"claim_text": "x"}]
-for judged in program.judge_all(records, lm):
-    print(judged.id, judged.answer or judged.failure)
-
-
-async def main() -> None:
-    one = await program.ajudge(records[0], lm)
-    for verdict in one.verdicts:
-        print(verdict.label.upper(), verdict.probabilities[verdict.label] + 0.5)
-    async for other in program.ajudge_all(records, lm):
-        reveal_type(other)
-
-
-reveal_type(program.judge(records[0], lm))
-asyncio.run(main())
-program.judge("not a record", lm)
-program.judge(records[0], lm).answer["labels"]
-aisr.open_lm(price="0.1,0.2")
-"""
-
-
-@pytest.mark.slow
-def test_the_wheel_has_it_and_it_is_typed_for_who_uses_it(tmp_path: Path) -> None:
-    """As in an environment of a user's own, where the wheel is installed and mypy strict."""
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    (wheel,) = tmp_path.glob("*.whl")
-    venv.create(tmp_path / "venv", with_pip=False)
-    (site,) = (tmp_path / "venv" / "lib").glob("python*/site-packages")
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(site)
-    (site / "others.pth").write_text("\n".join(path for path in sys.path if path.endswith("site-packages")))
-    (tmp_path / "user.py").write_text(USER)
-    python = tmp_path / "venv" / "bin" / "python"
-    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    imported = subprocess.run(
-        [python, "-c", "import aisr; print(aisr.__file__)"], cwd=tmp_path, env=clean, capture_output=True, text=True
-    )
-    assert imported.stdout.strip() == str(site / "aisr" / "__init__.py"), imported.stderr
-    words = [sys.executable, "-m", "mypy", "--strict", "--python-executable", str(python), "user.py"]
-    said = subprocess.run(words, cwd=tmp_path, env=clean, capture_output=True, text=True, check=False).stdout
-    lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.api.program.Judged"'] * 2
-    assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
-        "arg-type", "index", "arg-type"
-    ], said  # fmt: skip

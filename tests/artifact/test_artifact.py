@@ -228,23 +228,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_reader_never_meets_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the moment when the new text takes its place, it is there to the last byte, beside the old one."""
-    file = tmp_path / "a.json"
-    files.write_whole(file, "old")
-    seen = []
-    replace = Path.replace
-
-    def watched(self: Path, target: Path) -> Path:
-        seen.append((self.read_text(), target.read_text()))
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", watched)
-    files.write_whole(file, "new" * 10_000)
-    assert seen == [("new" * 10_000, "old")]
-    assert file.read_text() == "new" * 10_000
-
-
 @pytest.mark.parametrize("name", ["", "..", "../a", ".hidden", "a" * 81, "a\n"])
 def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="--name"):

@@ -101,18 +101,6 @@ def test_what_no_table_bears_out_is_left_alone(text: str) -> None:
     assert faults(draft(text, tables=TABLES), 1) == []
 
 
-def test_line_ends_and_bytes_that_are_no_utf8_stay(tmp_path: Path) -> None:
-    folder = tmp_path / "paper"
-    folder.mkdir()
-    raw = source.SOURCE.replace("we like it", "Zo\xeb likes it").replace("\n", "\r\n").encode("latin-1")
-    (folder / "main.tex").write_bytes(raw)
-    was = read(folder / "main.tex")
-    fault = next(one for one in plantable(was, 1) if one.kind is Kind.NUMBER)
-    made = copy(folder / "main.tex", tmp_path / "copy", [fault])
-    old, new = raw.split(b"\r\n"), made.paper.read_bytes().split(b"\r\n")
-    assert len([True for one, other in zip(old, new, strict=True) if one != other]) == 1
-
-
 def test_what_leads_out_of_the_folder_is_not_copied(paper: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
     (paper.parent / "link.txt").symlink_to(tmp_path / "secret.txt")

@@ -16,13 +16,11 @@ from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.paper.open import READERS
 from aisr.programs.labels import IN_DRAFTS
-from aisr.programs.text.units import tokens
 from aisr.review.verdicts import EXACT
-from aisr.tasks.paper_checks import CITATIONS, CLAIMS
+from aisr.tasks.paper_checks import CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows
-from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback
 from support.sample_key import FOLDER, answer, faults, letters
 
@@ -183,19 +181,6 @@ def test_an_estimate_sends_nothing_and_is_close(aisr: Aisr, keyed: Loopback, qui
     assert check(aisr, keyed).code == 0
     calls = int(re.match(r"about (\d+) LM calls, ", told.out)[1])  # type: ignore[index]
     assert abs(calls - len(keyed.asked)) <= 2  # how many sentences are doubted it can only guess
-
-
-def test_an_estimate_tells_of_what_a_retriever_embeds(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
-    dense = program_text(CITATIONS, CITATIONS.build({"retriever": "dense:openai/embedder"}))
-    artifact_folder.save(quick / "dense", {"program.json": dense})
-    told = check(aisr, keyed, "--cite-program", "dense", "--estimate", "--price", "1,1", "--embedding-price", 1e6)
-    assert told.code == 0, told.err
-    assert keyed.asked == []
-    keyed.reply = lambda asked: (200, embedded(asked)) if is_embedding(asked) else answer(asked.question)
-    assert check(aisr, keyed, "--cite-program", "dense").code == 0
-    read = sum(map(tokens, texts(keyed)))
-    assert f"({read:,} of them to embed)" in told.out
-    assert re.search(rf"tokens, {read}\.\d\d USD", told.out)  # a dollar a token
 
 
 @pytest.mark.parametrize("words", [("--program", "seeing"), ("--evidence", "image")])

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from aisr.corrections import files, labelled
-from aisr.tasks.all import TASKS
-from support import growth
+from aisr.corrections import files
 from support.commands import Aisr, Finished
 from support.corpora import Row, claim, read_rows, write
 from support.corrections import CITATION, CLAIM, dismissal, line
@@ -158,22 +156,3 @@ def test_a_line_without_end_is_not_read_to_it(aisr: Aisr, tmp_path: Path, monkey
     assert (kept.code, "given.jsonl:1: longer than" in kept.out) == (0, True)
     monkeypatch.setattr(files, "MOST", 1)
     assert "given.jsonl:2: more than 1 lines" in made(aisr, tmp_path, [dismissal(), dismissal()]).err
-
-
-def test_many_people_and_many_sentences_take_time_in_proportion(tmp_path: Path) -> None:
-    def people(count: int) -> None:
-        voices = [line("track2", CITATION, ("Supported", "Overstate")[k % 2], who=f"p{k}") for k in range(count)]
-        (one,) = labelled.labelled(TASKS["track2"], files.read([write(tmp_path / "a.jsonl", voices)]), {}).conflicts
-        assert len(one.by) == count
-        assert str(one).endswith(f"and {count - 10} more")
-
-    def sentences(count: int) -> None:
-        bundle = [{"type": "text", "text": "x" * 100 * count}]
-        said = [{"sentence": f"S {k}."} for k in range(count)]
-        read = TASKS["track1"].record.model_validate({**CLAIM, "evidence_bundle": bundle, "sentence_label": said})
-        found = TASKS["track1"].correctable
-        assert found is not None
-        assert len(set(found.digests(read))) == count
-
-    assert growth.grows(people, 200) < growth.TOO_MUCH
-    assert growth.grows(sentences, 300) < growth.TOO_MUCH

@@ -133,13 +133,6 @@ def test_auto_reads_where_it_is_not_known_that_the_model_sees(
     assert all("read in the picture" in question for question in loopback.questions())
 
 
-def test_pictures_are_refused_for_a_model_without_eyes(pictured: Path, artifacts: Path, aisr: Aisr) -> None:
-    words = ["--data", pictured, "--evidence", "image", "--no-track", "--artifacts", artifacts]
-    finished = aisr("compile", "--task", "track1", *words)
-    assert finished.code == 2
-    assert "--lm embedded takes no pictures, and this program shows them; compile with --evidence ocr" in finished.err
-
-
 def test_retrieval_is_scored_on_labelled_claims(aisr: Aisr) -> None:
     finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", "--limit", 40)
     assert finished.code == 0, finished.err

@@ -1,13 +1,10 @@
 """Splits: nothing that records share stands on two sides, and labels keep their proportions."""
 
 import json
-import os
 import tracemalloc
-from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -17,7 +14,6 @@ from hypothesis import strategies as st
 from aisr.optimize.datasets import split as splits
 from aisr.optimize.datasets.leakage import Common, all_keys, groups, leak
 from aisr.optimize.datasets.near_duplicates import near_duplicates
-from aisr.optimize.datasets.resample import Shape, bin_of, resample
 from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
 from aisr.programs.records.base import Record
 from aisr.programs.records.track1 import Track1Record
@@ -154,34 +150,11 @@ def test_a_split_that_is_there_is_not_overwritten(name: str, tmp_path: Path) -> 
     assert {path.name for path in tmp_path.iterdir()} == {"all.jsonl", f"{name}.jsonl"}
 
 
-def test_a_split_opens_no_picture(aisr: Callable[..., Any], tmp_path: Path) -> None:
-    """However many there are, and how large: a pipe would hold it up for good."""
-    (tmp_path / "images").mkdir()
-    rows = [record.model_dump(mode="json") for record in claims(10)]
-    for k in range(10):
-        os.mkfifo(tmp_path / "images" / f"{k}.jpg")
-    file = write(tmp_path / "all.jsonl", rows)
-    done = aisr("split", file, "--task", "track1", "--out", tmp_path / "out")
-    assert done.code == 0, done.err
-
-
 def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
     file = write(tmp_path / "inputs.jsonl", [citation(None, text=f"{k}", id=f"t{k}") for k in range(6)])
     with pytest.raises(ValueError, match="t0 has no labels; only labelled records can be split"):
         split_file(TRACK2, file, tmp_path / "out", ANY, seed=0)
     assert not (tmp_path / "out").exists()
-
-
-def test_claims_that_differ_in_a_word_are_near_duplicates_and_others_are_not() -> None:
-    claims = [
-        "Oriole improves accuracy by 4 points on MarlQA over the baseline of last year.",
-        "Oriole improves accuracy by 4 points on MarlQA over every baseline of last year.",
-        "Kestrel needs half the memory of Oriole when the context is long.",
-        "",
-    ]
-    group = near_duplicates(claims)
-    assert (group[0] == group[1], len(set(group))) == (True, 3)
-    assert len(set(near_duplicates(["", "…"]))) == 2
 
 
 def test_a_claim_of_megabytes_is_compared_by_its_beginning() -> None:
@@ -229,17 +202,3 @@ def test_folds_can_have_the_shape_of_a_test_file(aisr: Callable[..., Any], tmp_p
         errors = sum(stratum(TRACK1, record) != S for record in dev)
         assert errors / len(dev) == pytest.approx(0.5, abs=0.1)
         assert whole > set(sides["train.jsonl"]) | set(sides["dev.jsonl"])
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(0, 10_000), st.floats(0.2, 0.9))
-def test_a_resampled_split_has_the_stated_shape(seed: int, share: float) -> None:
-    draw = Random(seed)
-    sentences = [draw.choice([2, 3, 4, 5, 6]) for _ in range(600)]
-    errors = [draw.random() < 0.33 for _ in range(600)]
-    wanted = Shape({2: 0.1, 4: 0.3, 6: 0.6}, share)
-    rows = resample(sentences, errors, wanted, seed)
-    assert len(set(rows)) == len(rows) > 20
-    lengths = Counter(bin_of(sentences[row]) for row in rows)
-    assert {length: count / len(rows) for length, count in lengths.items()} == pytest.approx(wanted.lengths, abs=0.05)
-    assert sum(errors[row] for row in rows) / len(rows) == pytest.approx(share, abs=0.05)

@@ -225,18 +225,6 @@ def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path
     assert not list(tmp_path.glob(".requests*"))
 
 
-def test_an_export_does_not_reach_the_response_cache(tmp_path: Path, loopback: Loopback) -> None:
-    """A stand-in must never be taken for an answer later."""
-    lm = open_lm("openai/local", api_base=loopback.url)
-    program = TRACK1.build({})
-    data = inputs(tmp_path, TRACK1)
-    batch_api.export(TRACK1, program, data, tmp_path / "requests.jsonl", lm)
-    records = [program.prepare(record) for record in read(data, TRACK1.record, "track1")]
-    judge_all(TRACK1, program, records, lm)
-    assert len(loopback.asked) == 6
-    assert lm.ledger.spend.cached_calls == 0
-
-
 def spelled(asked: Asked) -> tuple[int, str]:
     """An answer with log-probabilities that make the second label nearly as likely."""
     text = judged(asked)

@@ -14,7 +14,6 @@ from aisr.lm.response_cache import configure_cache
 from aisr.tasks.track1 import TRACK1
 from aisr.tracking.store import NoStore, open_store
 from support.faults import small_files
-from support.loopback import Loopback
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
@@ -88,20 +87,3 @@ def test_a_store_that_there_is_no_room_for_is_named_and_made_once_there_is(tmp_p
         open_store(tmp_path)
     assert [path.name for path in (tmp_path / ".mlflow").iterdir()] == ["create.lock"]
     assert open_store(tmp_path).MlflowClient().search_experiments()
-
-
-def test_a_run_that_there_is_no_room_for_is_said_in_a_line(
-    artifacts: Path, loopback: Loopback, aisr: Aisr, tmp_path: Path
-) -> None:
-    words = ["evaluate", "--task", "track1", "--program", program(tmp_path), "--data", TEST, "--limit", 2]
-    words += ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", artifacts]
-    with small_files((artifacts / ".mlflow" / "mlflow.db").stat().st_size // 2):
-        full = aisr(*words)
-    assert full.code == 1
-    assert "ranking score" in full.out
-    expected = "error: not logged to MLflow: (sqlite3.OperationalError) disk I/O error; the same command logs it"
-    assert full.err.startswith(expected)
-    assert len(full.err.splitlines()) == 1, full.err
-    again = aisr(*words)
-    assert (again.code, again.err) == (0, "")
-    assert "logged run " in again.out

@@ -1,18 +1,16 @@
 """Running a program over records: nothing is lost, nothing is out of place, nothing fails in silence."""
 
-import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from dspy import lm15
 from dspy.utils.exceptions import LMAuthError
 
-from aisr.inference.judge import finished, judge, judge_all
+from aisr.inference.judge import judge, judge_all
 from aisr.lm.open import open_lm
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
-from support.scripted import TRACKS, claim, corpus, examples, field, flat, question, right, said, scripted
+from support.scripted import TRACKS, claim, corpus, examples, flat, right, said, scripted
 
 if TYPE_CHECKING:
     from support.loopback import Loopback
@@ -57,44 +55,3 @@ def test_a_fault_of_ours_is_not_taken_for_a_failed_record() -> None:
     example = program.prepare(corpus(TRACK1)[0])
     with pytest.raises(TypeError):
         judge(TRACK1, program, example.with_inputs("evidence"), scripted(flat))
-
-
-@pytest.mark.parametrize("threads", [2, 8])
-def test_slow_records_do_not_let_quick_ones_overtake(threads: int) -> None:
-    """The first record is answered last: it waits until the second one has been."""
-    answered = threading.Event()
-    program = TRACK1.build({})
-
-    def turn_about(request: lm15.Request) -> str:
-        if "Row 1." in (field(question(request), "sentences") or ""):
-            assert answered.wait(10)
-        else:
-            answered.set()
-        return right(request)
-
-    given = examples(TRACK1, program)
-    outcomes = judge_all(TRACK1, program, given, scripted(turn_about, threads=threads))
-    assert [outcome.answer for outcome in outcomes] == [task_said for task_said in map(_primary, given)]
-
-
-def _primary(example: object) -> list[str]:
-    return [types[0] for types in example.gold]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("threads", [1, 2, 4])
-def test_no_more_is_read_ahead_than_four_items_a_thread(threads: int) -> None:
-    read = 0
-
-    def endless() -> Iterator[int]:
-        nonlocal read
-        while True:
-            read += 1
-            yield read
-
-    results = (result for _, result in finished(endless(), lambda item: item, threads))
-    given = []
-    for count in range(1, 31):
-        given.append(next(results))
-        assert read <= count + 4 * threads
-    assert len(set(given)) == 30
-    results.close()

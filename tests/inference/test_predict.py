@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dspy import lm15
 from filelock import FileLock
 
 from aisr.base import digests
@@ -97,24 +96,6 @@ def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
     assert (last.failed, asked) == (0, [7])
     run(data, tmp_path / "fresh.jsonl", right)
     assert out.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
-
-
-def test_a_refused_key_stops_the_run_and_keeps_what_is_done(tmp_path: Path) -> None:
-    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
-
-    def refuse(request: Any) -> str:
-        if number(question(request)) == 4:
-            raise lm15.AuthError("bad key")
-        return right(request)
-
-    import dspy
-
-    with pytest.raises(dspy.LMAuthError):
-        run(data, out, refuse)
-    assert [line["id"] for line in read_rows(out)] == [f"track1-{k:06d}" for k in (1, 2, 3)]
-    summary, asked = run(data, out, right)
-    assert asked == list(range(4, 13))
-    assert summary.records == 12
 
 
 @pytest.mark.parametrize("key", ["task", "program", "lm"])

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dspy
@@ -40,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @BAD
-def test_an_answer_that_does_not_end_fails_the_record(
+def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embedding(
     fault: Any, timeout: float, reason: str, loopback: Loopback, tmp_path: Path
 ) -> None:
     loopback.reply = fault
@@ -50,29 +51,21 @@ def test_an_answer_that_does_not_end_fails_the_record(
     found = run(TRACK1, data, out, lm)
     assert (found.judged, found.failed) == (1, 1)
     assert reason in read_rows(out)[0]["failed"]
-
-
-@BAD
-def test_coroutines_are_bounded_as_well(fault: Any, timeout: float, reason: str, loopback: Loopback) -> None:
-    loopback.reply = fault
-    lm = opened(loopback.url, timeout=timeout).lm
-    lm.limiter = RateLimiter(1, retries=0)
+    if fault is faults.without_end:
+        assert len(loopback.asked) == 1  # what is too large is not asked for again
     with pytest.raises(dspy.LMError, match=reason):
-        asyncio.run(lm.acall(messages=[{"role": "user", "content": "Well?"}]))
-
-
-@BAD
-def test_embeddings_are_bounded_as_well(fault: Any, timeout: float, reason: str, loopback: Loopback) -> None:
-    loopback.reply = fault
+        asyncio.run(lm.lm.acall(messages=[{"role": "user", "content": "Well?"}]))
     embed: Any = Embeddings(address=loopback.url, timeout=timeout).of("openai/embedder")
     embed.limiter.retries = 0
     with pytest.raises(NotEmbedded, match=reason):
         embed(["a text"])
 
 
-def test_what_is_too_large_is_not_asked_for_again(loopback: Loopback) -> None:
-    loopback.reply = faults.without_end
+def test_a_kept_connection_has_all_its_time_again(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(transport, "time", SimpleNamespace(monotonic=lambda: now))
     lm = opened(loopback.url, timeout=LONG).lm
-    with pytest.raises(dspy.LMError, match=TOO_LARGE):
-        lm(messages=[{"role": "user", "content": "And?"}])
-    assert len(loopback.asked) == 1
+    lm.cache = False
+    for _ in range(3):
+        assert lm(messages=[{"role": "user", "content": "Well?"}])
+        now += 2 * LONG

@@ -92,16 +92,6 @@ def test_an_unusable_answer_fails_the_record_with_the_reason(form: str, fault: s
     assert said in str(found.failure)
 
 
-def test_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
-    lm = opened(loopback, "openai", Ledger(Limits(usd=1e-6)))
-    loopback.reply, _ = decisions.UNUSABLE["sum off"]
-    assert judged(lm).failure
-    assert len(loopback.asked) == 1  # the same question has the same answer
-    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens * 1e-7)
-    with pytest.raises(LMBillingError, match="--max-usd"):
-        judged(lm)
-
-
 @BOTH
 @pytest.mark.parametrize("fault", decisions.PASSING)
 def test_a_fault_that_passes_is_waited_out(form: str, fault: str, loopback: Loopback) -> None:
@@ -165,7 +155,14 @@ def test_what_cannot_be_asked_is_said_at_once(spec: str, api_base: str | None, s
         open_lm(spec, api_base=api_base)
 
 
-def test_the_price_is_that_of_decisions_and_one_that_nobody_knows_must_be_given(loopback: Loopback) -> None:
-    assert opened(loopback, "openai").lm.price == pytest.approx((0.1, 0.0))
+def test_the_price_is_that_of_decisions_and_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
+    lm = opened(loopback, "openai", Ledger(Limits(usd=1e-6)))
+    assert lm.lm.price == pytest.approx((0.1, 0.0))
+    loopback.reply, _ = decisions.UNUSABLE["sum off"]
+    assert judged(lm).failure
+    assert len(loopback.asked) == 1  # the same question has the same answer
+    assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens * 1e-7)
+    with pytest.raises(LMBillingError, match="--max-usd"):
+        judged(lm)
     with pytest.raises(LMUnavailable, match="--price"):
         opened(loopback, "system one", Ledger(Limits(usd=1.0)))

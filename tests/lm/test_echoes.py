@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -70,15 +70,6 @@ ECHOES: dict[str, Callable[[Body, str], None]] = {
 }
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cache]:
-    """A response cache in a folder of the test's own."""
-    own = Cache(True, True, str(tmp_path / "cache"))
-    monkeypatch.setattr(dspy, "cache", own)
-    yield own
-    own.disk_cache.close()
-
-
 def echoing(change: Callable[[Body, str], None], secret: str) -> Callable[[Asked], tuple[int, str]]:
     def reply(asked: Asked) -> tuple[int, str]:
         body = json.loads(completion(asked, judged(asked)))
@@ -119,6 +110,7 @@ def asked(lm: OpenLM) -> list[str]:
 
 def assert_nowhere(secret: str, folder: Path) -> None:
     files = [file for file in folder.rglob("*") if file.is_file()]
+    assert len(files) >= len(ECHOES)
     assert any(file.stat().st_size for file in files)
     for file in files:
         assert secret.encode() not in file.read_bytes(), file
@@ -136,24 +128,25 @@ def assert_told_and_stored(loopback: Loopback, echo: str, lm: OpenLM) -> None:
     assert len(loopback.asked) == 2
 
 
-@pytest.mark.parametrize("way", ["an address", "no address"])
-@pytest.mark.parametrize("echo", ECHOES)
-def test_an_echoed_key_reaches_no_file(
-    echo: str, way: str, loopback: Loopback, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")  # as `$(cat key)` may leave it
-    lm = open_lm("openai/local", api_base=loopback.url) if way == "an address" else hosted(loopback, "lm15")
-    assert_told_and_stored(loopback, echo, lm)
-    cache.disk_cache.close()
-    assert_nowhere(KEY, tmp_path)
-
-
-def through_litellm() -> None:
-    """All echoes, in a process of its own."""
+def all_echoes(folder: Path, open_: Callable[[Loopback], OpenLM]) -> None:
+    """Each at a server and with a response cache of its own."""
     for number, echo in enumerate(ECHOES):
-        dspy.cache = Cache(True, True, f"{os.environ['DSPY_CACHEDIR']}/{number}")  # which knows no address
+        dspy.cache = Cache(True, True, str(folder / str(number)))  # which knows no address
         with serve() as loopback:
-            assert_told_and_stored(loopback, echo, hosted(loopback, "litellm"))
+            assert_told_and_stored(loopback, echo, open_(loopback))
+        dspy.cache.disk_cache.close()
+
+
+@pytest.mark.parametrize("way", ["an address", "no address"])
+def test_an_echoed_key_reaches_no_file(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")  # as `$(cat key)` may leave it
+    monkeypatch.setattr(dspy, "cache", dspy.cache)  # and back
+    by_address = way == "an address"
+    all_echoes(
+        tmp_path,
+        lambda at: open_lm("openai/local", api_base=at.url) if by_address else hosted(at, "lm15"),
+    )
+    assert_nowhere(KEY, tmp_path)
 
 
 @pytest.mark.slow
@@ -161,7 +154,8 @@ def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
     """In a process of its own: it warns, and leaves connections open."""
     environment = {**os.environ, "OPENAI_API_KEY": f"{KEY} ", "DSPY_CACHEDIR": str(tmp_path / "cache")}
     here = [str(Path(__file__).parent), str(TESTS)]
-    code = f"import sys; sys.path += {here!r}; import test_echoes as t; t.through_litellm()"
+    code = f"import sys, pathlib; sys.path += {here!r}; import test_echoes as t"
+    code += f"; t.all_echoes(pathlib.Path({str(tmp_path)!r}), lambda at: t.hosted(at, 'litellm'))"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
@@ -169,16 +163,16 @@ def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
     assert_nowhere(KEY, tmp_path)
 
 
-@pytest.mark.parametrize("echo", ECHOES)
-def test_an_echoed_path_of_the_server_reaches_no_file(
-    echo: str, loopback: Loopback, cache: Cache, tmp_path: Path
-) -> None:
+def test_an_echoed_path_of_the_server_reaches_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may hold a token, as those of gateways do."""
-    address = loopback.url.replace("/v1", f"/{TOKEN}/v1")
-    loopback.reply = echoing(ECHOES[echo], urlsplit(address).path)
-    lm = open_lm("openai/local", api_base=address)
-    said = asked(lm)
-    assert TOKEN in loopback.asked[0].path
-    assert not [answer for answer in said if TOKEN in answer]
-    cache.disk_cache.close()
+    monkeypatch.setattr(dspy, "cache", dspy.cache)
+    for number, change in enumerate(ECHOES.values()):
+        dspy.cache = Cache(True, True, str(tmp_path / str(number)))
+        with serve() as loopback:
+            address = loopback.url.replace("/v1", f"/{TOKEN}/v1")
+            loopback.reply = echoing(change, urlsplit(address).path)
+            said = asked(open_lm("openai/local", api_base=address))
+        assert TOKEN in loopback.asked[0].path
+        assert not [answer for answer in said if TOKEN in answer]
+        dspy.cache.disk_cache.close()
     assert_nowhere(TOKEN, tmp_path)

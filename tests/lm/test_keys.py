@@ -19,7 +19,7 @@ from aisr.tracking.store import open_store
 from support import processes
 from support.commands import Aisr
 from support.compiled import Compiled
-from support.corpora import beginning
+from support.corpora import beginning, write
 from support.loopback import Asked, Loopback, completion, judged
 from support.paths import SAMPLE
 from support.trap import is_pickle
@@ -77,18 +77,6 @@ def assert_clean(folder: Path, *outputs: str) -> None:
     assert not [file for file in files if is_pickle(file)]
 
 
-def test_no_command_writes_or_prints_the_key(
-    aisr: Aisr, artifacts: Path, loopback: Loopback, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\r\n")  # as `$(cat key)` and lines of an .env file leave it
-    loopback.reply = talkative
-    finished = [aisr(*words) for words in commands(loopback, artifacts.parent)]
-    assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
-    assert [one.code for one in finished] == [1, 1, 1, 1, 0, 1, 2, 2]
-    assert "<OPENAI_API_KEY>" in finished[2].out  # the error was told of, without the key
-    assert_clean(artifacts.parent, *(one.out + one.err for one in finished))
-
-
 @pytest.mark.slow
 def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback) -> None:
     """With a response cache, logs and temporary files of its own, where they are for a user."""
@@ -96,9 +84,11 @@ def test_no_process_writes_or_prints_the_key(artifacts: Path, loopback: Loopback
     folder = artifacts.parent
     (folder / "tmp").mkdir()
     kept = {name: value for name, value in os.environ.items() if name != "DSPY_CACHEDIR"}
-    environment = {**kept, "OPENAI_API_KEY": KEY, "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}
-    done = processes.run(processes.several(commands(loopback, folder)), environment)
+    own = {"OPENAI_API_KEY": f" {KEY}\r\n", "TMPDIR": str(folder / "tmp"), "HOME": str(folder)}  # as an .env leaves it
+    done = processes.run(processes.several(commands(loopback, folder)), {**kept, **own})
+    assert {asked.authorization for asked in loopback.asked} == {f"Bearer {KEY}"}
     assert json.loads(done.stdout.splitlines()[-1]) == [1, 1, 1, 1, 0, 1, 2, 2]
+    assert "<OPENAI_API_KEY>" in done.stdout  # the error was told of, without the key
     assert any((artifacts / ".cache").rglob("*"))
     assert "Traceback" not in done.stderr
     assert_clean(folder, done.stdout, done.stderr)
@@ -119,7 +109,7 @@ def in_base64(user: str, key: str) -> str:
     return b64encode(f"{user}:{key.splitlines()[0].strip()}!".encode()).decode()
 
 
-ENDS = {"a line end": f"{KEY}\n", "blanks": f" {KEY}\t", "a line behind it": f"{KEY}\n# of the team", "none": KEY}
+ENDS = [f"{KEY}\n", f" {KEY}\t", f"{KEY}\n# of the team", KEY, f'"{KEY}"+/=', f"{KEY}ä\\0"]
 SPELLED: dict[str, Callable[[str], str]] = {
     "as it is": str,
     "trimmed": str.strip,
@@ -136,11 +126,10 @@ SPELLED: dict[str, Callable[[str], str]] = {
 
 @pytest.mark.parametrize("spelling", SPELLED)
 def test_a_key_is_known_by_all_its_spellings(spelling: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with a line end behind it, and where its signs are escaped."""
-    for key in (*ENDS.values(), 'sk-"planted"+/=', "sk-plänted\\0"):
+    for key in ENDS:
         monkeypatch.setenv("A_KEY", key)
         said = redact.secrets(f"refused: {SPELLED[spelling](key)}.")
-        assert "<A_KEY>" in said
+        assert "<A_KEY>" in said, key
         assert not [part for part in (KEY, b64encode(KEY.encode()).decode()[4:-4], KEY.encode().hex()) if part in said]
 
 
@@ -158,18 +147,15 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
 
 
 @pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base"])
-@pytest.mark.parametrize("end", ["?key=planted", "#planted", "?"])
-def test_an_address_with_a_query_is_refused(
-    option: str, end: str, compiled: Compiled, aisr: Aisr, tmp_path: Path
-) -> None:
-    address = f"http://127.0.0.1:9/v1{end}"
-    words = ["--lm", "openai/x", "--api-base", address if option == "--api-base" else "http://127.0.0.1:9/v1"]
-    words += [] if option == "--api-base" else [option, address]
+def test_an_address_with_a_query_is_refused(option: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
-    done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
-    assert done.code == 2
-    assert f"{option} holds a query" in done.err
-    assert "planted" not in done.err
+    at = ["--task", "track2", "--program", compiled.folder("track2"), *data, "--lm", "openai/x"]
+    for end in ("?key=planted", "#planted", "?"):
+        addresses = {"--api-base": "http://127.0.0.1:9/v1", option: f"http://127.0.0.1:9/v1{end}"}
+        done = aisr("predict", *at, *(word for pair in addresses.items() for word in pair))
+        assert done.code == 2
+        assert f"{option} holds a query" in done.err
+        assert "planted" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -190,33 +176,23 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
     assert [asked.authorization for asked in loopback.asked] == [sent]
 
 
-@pytest.mark.parametrize("own", [None, "sk-own-22"])
+@pytest.mark.parametrize("own", ["", "sk-own-22"])
 def test_that_a_key_goes_to_two_places_is_said(
-    own: str | None,
-    compiled: Compiled,
-    aisr: Aisr,
-    loopback: Loopback,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    own: str, compiled: Compiled, aisr: Aisr, loopback: Loopback, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    if own:
-        monkeypatch.setenv("AISR_API_KEY", own)
+    for name, value in {"OPENAI_API_KEY": KEY, **({"AISR_API_KEY": own} if own else {})}.items():
+        monkeypatch.setenv(name, value)
     words = ["--lm", "openai/x", "--api-base", loopback.url, "--embedding-api-base", "provider", "--estimate"]
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
-    assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (own is None)
+    assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (not own)
 
 
-def test_a_message_cannot_steer_a_terminal() -> None:
+def test_neither_a_message_nor_a_record_can_steer_a_terminal(aisr: Aisr, tmp_path: Path) -> None:
     said = "id \x1b[2J\x1b]0;owned\x07 \u202eback\u202c, a\tb\nc – naïve"
     assert redact.secrets(said) == "id \\x1b[2J\\x1b]0;owned\\x07 \\u202eback\\u202c, a\tb\nc – naïve"
-
-
-def test_a_record_cannot_steer_a_terminal(aisr: Aisr, tmp_path: Path) -> None:
     line = {"id": "\x1b[31mred", "claim_text": "x", "sentence_label": [], "\x1b[2J": 1}
-    data = tmp_path / "a.jsonl"
-    data.write_text(json.dumps(line) + "\n" + json.dumps(line | {"claim_text": "\x1b]0;owned\x07"}) + "\n")
+    data = write(tmp_path / "a.jsonl", [line, line | {"claim_text": "\x1b]0;owned\x07"}])
     finished = aisr("check", data, "--task", "track1")
     assert finished.code == 2
     assert "\x1b" not in finished.out + finished.err

@@ -11,7 +11,7 @@ from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServ
 
 from aisr.inference.judge import judge_all
 from aisr.lm.open import open_lm
-from aisr.lm.rate_limit import PATIENCE, RETRIES, AskedToWait, RateLimiter, asked_to_wait
+from aisr.lm.rate_limit import PATIENCE, RETRIES, AskedToWait, RateLimiter
 from aisr.tasks.track1 import TRACK1
 from support.faults import refused
 from support.scripted import claim
@@ -26,11 +26,13 @@ def quick(most: int = 8) -> RateLimiter:
     return RateLimiter(most, first_wait=0.0001)
 
 
-def saying(*said: LMError | str) -> Callable[[], str]:
-    """A call that ends in one of these after the other, and in the last from then on."""
+def saying(*said: LMError | str, count: list[int] | None = None) -> Callable[[], str]:
+    """A call that ends in one of these after the other, and in the last from then on; it is counted."""
     left = list(said)
 
     def call() -> str:
+        if count is not None:
+            count.append(1)
         outcome = left.pop(0) if len(left) > 1 else left[0]
         if isinstance(outcome, LMError):
             raise outcome
@@ -39,22 +41,19 @@ def saying(*said: LMError | str) -> Callable[[], str]:
     return call
 
 
-def counted(call: Callable[[], str], count: list[int]) -> Callable[[], str]:
-    def again() -> str:
-        count.append(1)
-        return call()
-
-    return again
-
-
 @pytest.mark.parametrize(
-    ("error", "calls"),
-    [(BUSY, PATIENCE + 1), (LMTimeoutError("late"), RETRIES + 1), (LMAuthError("no"), 1)],
+    ("error", "retries", "calls"),
+    [
+        (BUSY, RETRIES, PATIENCE + 1),
+        (BUSY, 0, 1),
+        (LMTimeoutError("late"), RETRIES, RETRIES + 1),
+        (LMAuthError("no"), RETRIES, 1),
+    ],
 )
-def test_patience_ends(error: LMError, calls: int) -> None:
+def test_patience_ends(error: LMError, retries: int, calls: int) -> None:
     count: list[int] = []
     with pytest.raises(type(error)):
-        quick().run(counted(saying(error), count))
+        RateLimiter(8, retries=retries, first_wait=0.0001).run(saying(error, count=count))
     assert len(count) == calls
 
 
@@ -93,15 +92,6 @@ def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
     with pytest.raises(AskedToWait, match="asks to wait for 80000 s; run the same command again after that"):
         judge_all(TRACK1, program, given, open_lm("openai/local", api_base=loopback.url, threads=1))
     assert len(loopback.asked) == 1
-
-
-def test_the_servers_wait_is_read_over_http(loopback: "Loopback") -> None:
-    loopback.reply = refused(429, "slow down", Retry_After="0.3")
-    lm = open_lm("openai/local", api_base=loopback.url).lm
-    lm.limiter = RateLimiter(retries=0)
-    with pytest.raises(LMRateLimitError) as caught:
-        lm("Which label?")
-    assert asked_to_wait(caught.value) == 0.3
 
 
 def test_coroutines_are_sent_again_too() -> None:

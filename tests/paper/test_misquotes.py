@@ -40,12 +40,9 @@ def test_a_wrong_quote_is_found_with_the_nearest_true_wording() -> None:
     assert wrong(
         "Obi says: “The range of a recorder falls by a third when the wind rises from two to six metres”."
     ) == [("obi", "The range of a recorder falls by half when the wind rises from two to six metres", "P2")]
+    assert wrong("Obi says that “bats raise their voices when their neighbours are loud”.") == [("obi", None, "")]
     both = "They say that “thresholds need much training, and they are still in use where power is scarce”."
     assert wrong(both, ("obi", "holm")) == [("holm", CITED["holm"]["P1"].rstrip("."), "P1")]
-
-
-def test_a_quote_that_nothing_comes_near_to_has_no_wording() -> None:
-    assert wrong("Obi says that “bats raise their voices when their neighbours are loud”.") == [("obi", None, "")]
 
 
 def test_a_quote_beside_a_work_without_a_file_is_not_judged() -> None:
@@ -54,7 +51,7 @@ def test_a_quote_beside_a_work_without_a_file_is_not_judged() -> None:
 
 
 def test_a_cited_text_without_an_end_of_a_sentence_is_compared_in_pieces() -> None:
-    endless = {"obi": {"P1": "a b c d e f g. " * 5_000}}
+    endless = {"obi": {"P1": "a b c d e f g. " * 2_000}}
     made = draft("Obi: “" + "a b c d f e " * 60 + "”.", cites=("obi",))
     assert len(list(misquotes(made, endless))) == 1
 

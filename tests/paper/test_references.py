@@ -11,17 +11,13 @@ from aisr.paper.passages import floats_named, names
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Table 3 shows", "Table 3"),
-        ("see Figs. 2 and 3.", "Figure 2, Figure 3"),
         ("Figures 1–3", "Figure 1, Figure 2, Figure 3"),
-        ("Fig. 2a.", "Figure 2a"),
         ("Fig. 2(a) and (b)", "Figure 2a, Figure 2b"),
         ("Figs. 2a-c, 3", "Figure 2a, Figure 2b, Figure 2c, Figure 3"),
         ("Tables 1, 2, and 5 list", "Table 1, Table 2, Table 5"),
         ("TABLE IV and Fig.3", "Table IV, Figure 3"),
         ("Figure A.1, Table S2", "Figure A.1, Table S2"),
         ("In Table 3, 12 systems", "Table 3"),
-        ("Table 3 and 4.5 points", "Table 3"),
         ("Tables 2 and 3 %", "Table 2"),
         ("Tables 1-400", "Table 1, Table 400"),
         ("a stable 3, a table of 4, figures", ""),
@@ -49,7 +45,6 @@ def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
         ("It is so (see Holm et al., 2020, 2021a, p. 3).", "holm 2020/holm 2021a"),
         ("Holm et al. (2021a,b) and Obi & Roe (2022, Section 3) say", "holm 2021a/holm 2021b/obi 2022"),
         ("It is so [see @holm:20, p. 3; -@obi].", "holm:20 obi"),
-        ("O'Neill-Smith (1999) said", "o'neill-smith 1999"),
         ("On the coast (Kettle Bay in the autumn of 2019), in 2019 (F1 of 71.9) and (2019).", ""),
     ],
 )

@@ -1,19 +1,35 @@
 """`await program.acall(...)`: the same answers as a call that waits, and many at a time on one thread."""
 
+import asyncio
 import json
 import threading
 from typing import Any
 
+import dspy
 import pytest
 
+from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.awaited import awaited
 from support.loopback import Asked, Loopback, judged
 from support.scripted import examples
+
+
+def awaited(program: Any, given: list[dspy.Example], lm: OpenLM) -> list[dspy.Prediction]:
+    """All examples at a time, on one event loop."""
+
+    async def main() -> list[dspy.Prediction]:
+        try:
+            with lm.context():
+                return await asyncio.gather(*(program.acall(**example.inputs()) for example in given))
+        finally:
+            await lm.lm.aclose()
+
+    return asyncio.run(main())
+
 
 PROGRAMS = [
     pytest.param(TRACK1, lambda: TRACK1.build({}), id="track1"),

@@ -7,15 +7,12 @@ from dspy.lm15 import Request
 
 from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
-from aisr.lm.open import open_lm
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import UserError
 from aisr.programs.judges.averitec import AveritecJudge
 from aisr.programs.records.averitec import AveritecRecord, FactCheck
 from aisr.tasks.averitec import AVERITEC
 from support.averitec import claim, passages, quoting
-from support.awaited import awaited
-from support.loopback import Loopback
 from support.scripted import field, question, requests, scripted, wording, written
 
 
@@ -138,15 +135,6 @@ def test_hostile_pages_stay_one_passage() -> None:
     assert "[[ ## label" not in shown
     assert shown.startswith("[D1.1] (unknown) ")
     assert shown.count("[D1.1]") == 1
-
-
-def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
-    loopback.reply = lambda asked: quoting(asked.question)
-    program = AveritecJudge()
-    example = program.prepare(claim())
-    lm = open_lm("openai/local", api_base=loopback.url)
-    (found,) = awaited(program, [example], lm)
-    assert AVERITEC.answer(found) == answer(program, claim(), lm)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from dspy.lm15 import Request
 
 from aisr.inference.judge import judge
-from aisr.lm.open import open_lm
 from aisr.metrics.context24_figures.score import Ranked
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.errors import NotEmbedded, UserError
@@ -14,9 +13,7 @@ from aisr.programs.judges.context24_figures import Context24FiguresJudge
 from aisr.programs.records.context24_figures import Context24FiguresRecord
 from aisr.programs.retrieval.element_ranking import Strategy
 from aisr.tasks.context24_figures import CONTEXT24_FIGURES
-from support.awaited import awaited
 from support.context24_figures import LABELS, claim, reader, shown
-from support.loopback import Loopback
 from support.scripted import question, requests, scripted, written
 
 
@@ -126,12 +123,3 @@ def test_hostile_text_stays_one_element() -> None:
     ]
     assert "[[ ## ranking" not in prompt
     assert prompt.count("[FIG 2]") == 1
-
-
-def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
-    loopback.reply = lambda asked: reader(asked.question)
-    program = Context24FiguresJudge()
-    example = program.prepare(claim())
-    lm = open_lm("openai/local", api_base=loopback.url)
-    (found,) = awaited(program, [example], lm)
-    assert CONTEXT24_FIGURES.answer(found) == judge(CONTEXT24_FIGURES, program, example, scripted(said)).answer

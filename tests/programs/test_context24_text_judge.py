@@ -5,14 +5,11 @@ from dspy.lm15 import Request
 
 from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
-from aisr.lm.open import open_lm
 from aisr.programs.judges.context24_text import SHOWN, Context24TextJudge
 from aisr.programs.records.context24_text import Context24TextRecord
 from aisr.programs.retrieval.paper_sentences import known_again, paper
 from aisr.tasks.context24_text import CONTEXT24_TEXT
-from support.awaited import awaited
 from support.context24_text import MEASURE, METHOD, claim, grounding, lines
-from support.loopback import Loopback
 from support.scripted import question, requests, scripted, wording, written
 
 
@@ -102,12 +99,3 @@ def test_hostile_papers_stay_one_line_a_sentence() -> None:
     assert "<|im_start" not in shown
     assert shown.count("[S1]") == 1
     assert "[S99]" not in shown
-
-
-def test_in_an_event_loop_it_gives_the_same(loopback: Loopback) -> None:
-    loopback.reply = lambda asked: grounding(asked.question)
-    program = Context24TextJudge()
-    example = program.prepare(claim())
-    lm = open_lm("openai/local", api_base=loopback.url)
-    (found,) = awaited(program, [example], lm)
-    assert CONTEXT24_TEXT.answer(found) == answer(program, claim(), lm)

@@ -99,18 +99,6 @@ def test_questions_search_all_pages(tmp_path: Path, aisr: Callable[..., Any]) ->
     assert aisr("check", out, "--task", "averitec").code == 0
 
 
-def test_a_conversion_that_is_repeated_reads_no_page_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = converted(tmp_path)
-    first = out.read_text()
-    out.unlink()
-    monkeypatch.setattr("aisr.tasks.averitec_data.pages", lambda file: iter([1 // 0]))
-    with pytest.raises(ZeroDivisionError):
-        write(tmp_path / "dev.json", tmp_path / "store", out, passages=2)
-    monkeypatch.setattr("aisr.tasks.averitec_data.pages", lambda file: iter([]))
-    write(tmp_path / "dev.json", tmp_path / "store", out, passages=1, index=True)
-    assert out.read_text() == first
-
-
 @pytest.mark.parametrize("store", ["../0123456789abcdef.db", "/etc/0123456789abcdef.db", "pages/x.db", "pages/..db"])
 def test_a_store_is_a_file_below_a_folder(store: str, tmp_path: Path) -> None:
     row = claim().model_dump(mode="json") | {"store": store}

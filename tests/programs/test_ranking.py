@@ -1,15 +1,11 @@
 """The ways to rank paragraphs: each is compared with what it should do to a ranking that is known."""
 
 from collections.abc import Sequence
-from inspect import signature
-from typing import get_args
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aisr.commands.retrieval import retrieval
-from aisr.commands.task_options import Retriever
 from aisr.programs.retrieval import retrievers
 from aisr.programs.retrieval.retrievers import (
     WAYS,
@@ -22,13 +18,6 @@ from aisr.programs.retrieval.retrievers import (
 
 def fixed(*scores: float) -> Matcher:
     return lambda claim, texts: np.array(scores)
-
-
-@pytest.mark.parametrize("name", WAYS)
-def test_every_way_is_told_of_and_scored_unless_others_are_asked_for(name: str) -> None:
-    (told,) = get_args(Retriever)[1:]
-    assert name in told.help
-    assert name in signature(retrieval).parameters["retrievers"].default.split(",")
 
 
 @pytest.mark.parametrize("spec", WAYS)
@@ -44,12 +33,6 @@ def test_fusion_adds_reciprocal_ranks() -> None:
     both = fused(fixed(3, 2, 1), fixed(1, 3, 2))("", ["", "", ""])
     assert both == pytest.approx([1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62])
     assert list(order(both)) == [1, 0, 2]
-
-
-def test_the_best_sentence_stands_for_its_paragraph() -> None:
-    texts = ["Pears ripen late. They keep well.", "Figs do not. Plums do not either. " * 3]
-    assert list(order(retrievers.best_sentence("pears ripen late", texts))) == [0, 1]
-    assert retrievers.split_sentences(("A b. C? D",))[0] == ("A b.", "C?", "D")
 
 
 def test_the_built_in_vectors_know_words_that_differ() -> None:

@@ -10,7 +10,6 @@ from aisr.programs.reading import lines
 from aisr.programs.reading.lines import BadLine, read, scan
 from aisr.programs.records.track1 import Track1Prediction, Track1Record
 from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
-from support import growth
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
 GUIDELINES_TRACK_1 = {
@@ -151,28 +150,6 @@ def test_a_bad_claim_is_named_by_line_and_field_and_the_rest_is_read(row: Any, w
 def test_a_bad_citation_is_named_by_line_and_field(row: Any, words: str, tmp_path: Path) -> None:
     [problem] = problems(write(tmp_path / "train.jsonl", [row]), Track2Record)
     assert problem.startswith(f"1: {words}")
-
-
-def test_many_paragraphs_and_much_evidence_take_time_in_proportion() -> None:
-    def named(count: int, again: bool = False) -> None:
-        ids = [f"P{k}" for k in range(count)]
-        paper = [{key: "a"} for key in [*ids, *ids[-1:] * again]]
-        row = {"id": "a", **citation(cited_paper_full_text=paper, evidence_para_ids=ids, evidence_texts={})}
-        if again:
-            with pytest.raises(ValueError, match=f"P{count - 1}' stands there more than once"):
-                Track2Record.model_validate(row)
-        else:
-            assert Track2Record.model_validate(row).gold.evidence_para_ids == ids  # type: ignore[union-attr]
-
-    assert growth.grows(named, 500) < growth.TOO_MUCH
-    assert growth.grows(lambda count: named(count, True), 1000) < growth.TOO_MUCH
-
-
-def test_the_faults_of_a_line_are_listed_and_beyond_some_counted(tmp_path: Path) -> None:
-    row = {"claim_text": 1, "evidence_bundle": [], "sentence_label": [{"sentence": number} for number in range(5)]}
-    [problem] = problems(write(tmp_path / "train.jsonl", [row]))
-    assert problem.count("Input should be a valid string") == 4
-    assert problem.endswith("; and 2 more in this line"), problem
 
 
 def test_a_repeated_id_names_both_lines(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Probabilities that a model states beside its labels: what is read of them, and what becomes of nonsense."""
 
-import json
 import re
 from typing import Any
 
@@ -18,7 +17,7 @@ from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
-from support.scripted import TRACKS, citation, claim, examples, requests, right, scripted, wording, written
+from support.scripted import TRACKS, claim, examples, requests, right, scripted, wording, written
 
 SUPPORTED = CITATION_LABELS[0]
 ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])
@@ -106,22 +105,6 @@ def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
     assert said.sentence_labels == LABELS
     assert [one.source for one in said.judgements] == sources
     assert len(requests(lm)) == 1
-
-
-@ADAPTERS
-def test_track_2_states_one(adapter: str) -> None:
-    paper = citation("Overstate", "P2", paragraphs=3)
-    answer = {"label": "Overstate", FIELD: "55, Supported 35", "evidence_ids": ["P2"]}
-    said, _ = run(adapter, answer, paper)
-    assert said.judgements[0].chances == pytest.approx([0.35, 0.55, 0.05, 0.05])
-
-
-def test_a_sentence_a_call_states_one_each() -> None:
-    lm = scripted([json.dumps({"sentence_label": label, FIELD: "75"}) for label in LABELS])
-    program = TRACK1.build({"states": True, "unit": "sentence"})
-    with lm.context():
-        said = program(**program.prepare(TWO).inputs())
-    assert [one.source for one in said.judgements] == ["stated", "stated"]
 
 
 def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str]:

@@ -1,14 +1,11 @@
 """Tables that are given as text keep their rows."""
 
-import re
-
 import pytest
 
 from aisr.programs.judges.track2 import Track2Judge
 from aisr.programs.records.track1 import EvidenceItem
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.excerpts import excerpt
-from aisr.programs.text.sanitize import item_with_rows, rows_of
+from aisr.programs.text.sanitize import rows_of
 from aisr.programs.vision.evidence_bundle import render
 
 MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."
@@ -65,14 +62,6 @@ def test_a_cited_paper_keeps_them_too(table: str) -> None:
     assert lines[-1] == "[P3] More."
     (lesson,) = program.lessons(example)
     assert "\n  | model | BLEU\n" in lesson.passages
-
-
-def test_a_long_table_is_cut_between_rows() -> None:
-    table = item_with_rows("Sizes\n" + "\n".join(f"| bird {k} | {k}.5 |" for k in range(100)))
-    found = excerpt("bird 50", table, 100)
-    assert "bird 50 | 50.5" in found
-    assert "\n  | " in found
-    assert all(re.fullmatch(r"…?(?:  \| )?bird \d+ \| \d+\.5…?", line) for line in found.split("\n"))
 
 
 def test_no_row_begins_an_item() -> None:

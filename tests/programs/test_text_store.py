@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import UserError
 from aisr.programs.reading.text_store import TextStore
 from aisr.programs.vision import ocr
 from aisr.tasks import averitec_data
 from support.drawn import picture
-from support.loopback import Asked, Loopback
 from support.paths import ROOT
 from support.trap import Trap
 
@@ -79,22 +77,6 @@ def test_a_damaged_store_is_told_of_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "kept.db").write_bytes(b"no database, " * 400)
     with pytest.raises(UserError, match="remove it"):
         TextStore(tmp_path, TypeAdapter(list[str]))
-
-
-def test_embeddings_are_kept_as_text_where_no_lm_was_opened(
-    cache_anew: Callable[[], None], loopback: Loopback, tmp_path: Path
-) -> None:
-    def reply(asked: Asked) -> tuple[int, str]:
-        return 200, json.dumps({"data": [{"index": 0, "embedding": [1.0, 2.0]}]})
-
-    loopback.reply = reply
-    first = Embeddings(address=loopback.url).of("openai/embedder")(["a text"])
-    cache_anew()
-    mark = tmp_path / "mark"
-    planted(tmp_path / "cache", pickle.dumps(Trap(mark)))
-    assert (Embeddings(address=loopback.url).of("openai/embedder")(["a text"]) == first).all()
-    assert not mark.exists()
-    assert len(loopback.asked) == 2
 
 
 def unsafe(node: ast.AST) -> str | None:

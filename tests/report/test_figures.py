@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -55,20 +54,3 @@ def test_the_search_curve_is_the_best_of_what_ran_to_the_end() -> None:
     assert "n=25" in words(figure)
     lows_and_highs = [tuple(part[:, 1]) for one in figure.axes[0].collections[:4] for part in one.get_segments()]  # type: ignore[attr-defined]
     assert lows_and_highs == [(10, 30), (40, 60), (40, 80), (30, 50)]
-
-
-@pytest.mark.parametrize(
-    "figure",
-    [
-        figures.confusion(list(CLAIM_LABELS), [*CLAIM_LABELS[:-1], None], CLAIM_LABELS, "track1 on test"),
-        figures.search_curve(TRIED, "the search"),
-    ],
-    ids=["confusion", "search"],
-)
-def test_a_thumbnail_of_300_pixels_can_be_read(figure: Figure) -> None:
-    """No letter is smaller than eight pixels, and none is cut off."""
-    assert min(text.get_fontsize() / 72 * 300 / figure.get_figwidth() for text in texts(figure)) > 8
-    figure.draw_without_rendering()
-    drawn, whole = figure.get_tightbbox(), figure.bbox_inches
-    assert drawn.x0 >= whole.x0 - 0.02
-    assert drawn.x1 <= whole.x1 + 0.02

@@ -22,7 +22,6 @@ from aisr.report.records import (
     About,
     Call,
     JudgedRecord,
-    NoRecords,
     Records,
     Statement,
     Thumbnails,
@@ -113,20 +112,6 @@ def test_evidence_is_marked_as_gold_chosen_and_shown(tmp_path: Path) -> None:
     assert exhibits["P2"].gold
     assert [key for key, one in exhibits.items() if one.shown] == example.shown
     assert "P1" in exhibits
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "no records.json in there"),
-        ('{"about": {"format": 2}}', "records.json: about"),
-    ],
-)
-def test_a_folder_without_records_of_ours_is_refused(tmp_path: Path, content: str | None, said: str) -> None:
-    if content is not None:
-        (tmp_path / "records.json").write_text(content)
-    with pytest.raises(NoRecords, match=said):
-        read(tmp_path)
 
 
 # --- pictures
@@ -332,15 +317,6 @@ def test_the_address_names_the_record(opened: Open) -> None:
     page.reload()  # a right record, which is not among the errors
     assert current(page) == "r2"
     assert len(ids(page)) == 6
-
-
-def test_the_surest_mistakes_come_first_where_asked_for(opened: Open) -> None:
-    unsure = Statement(text="Unsure.", gold=["Contradiction"], said="Supported", chances=[0.3, 0.2, 0.2, 0.1, 0.2])
-    page = opened(judged([row(0), row(1, "Contradiction", statements=[unsure], right=False), *MIXED[4:]]))
-    page.locator("#order").select_option("surest")
-    assert ids(page) == ["r4", "r5", "r1"]
-    page.locator('[data-outcome="all"]').click()
-    assert ids(page) == ["r4", "r5", "r1", "r0"]
 
 
 def test_html_in_data_is_text(opened: Open) -> None:

@@ -61,16 +61,15 @@ def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
     assert lesson("Pears", {"P1": "Pears."}, [], ["P1"]) == ([], ["P1"], "[P1] Pears.")
 
 
-@pytest.mark.parametrize("most", [1, 30, 100, 5000])
-def test_an_excerpt_is_no_longer_than_asked_for(most: int) -> None:
-    found = excerpt("pears keep in sand", PAPER["P2"], most)
-    assert len(found) <= most + 2
-    assert most < 30 or "sand" in found
+def test_an_excerpt_is_no_longer_than_asked_for() -> None:
+    for most in (1, 30, 100, 5000):
+        found = excerpt("pears keep in sand", PAPER["P2"], most)
+        assert len(found) <= most + 2
+        assert most < 30 or "sand" in found
 
 
-@pytest.mark.parametrize("context_tokens", [1, 3000])
-def test_every_set_has_all_labels_and_evidence_where_there_is_some(context_tokens: int) -> None:
-    student = TRACK2.build({"context_tokens": context_tokens})
+def test_every_set_has_all_labels_and_evidence_where_there_is_some() -> None:
+    student = TRACK2.build({})
     records = [citation(label, 4 * k + n) for k in range(3) for n, label in enumerate(CITATION_LABELS)]
     common = [citation("Supported", 100 + k) for k in range(20)]
     train = [student.prepare(record) for record in [*common, *records]]
@@ -98,19 +97,13 @@ def judged(request: Any) -> str:
     return written(asked, {"label": label, "evidence_ids": [] if label == "Irrelevant" else ["P2"]})
 
 
-def proposed(optimizer: str, train: list[dspy.Example], student: Any, **settings: Any) -> list[list[dict[str, Any]]]:
+def proposed(optimizer: str, train: list[dspy.Example], student: Any) -> list[list[dict[str, Any]]]:
     lm = scripted(judged)
     work = Compilation(
-        TRACK2,
-        student,
-        train,
-        train[-8:],
+        TRACK2, student, train, train[-8:],
         lambda: objective(TRACK2, train, judge_all(TRACK2, student, train, lm)),
-        Settings(**settings),
-        lm,
-        lm,
-        lambda text: None,
-    )
+        Settings(demos=4, candidates=3), lm, lm, lambda text: None,
+    )  # fmt: skip
     found = compile_candidates(optimizer, work, [Candidate("uncompiled", student)])
     return [candidate.program.judging.demos for candidate in found[1:]]
 
@@ -118,11 +111,8 @@ def proposed(optimizer: str, train: list[dspy.Example], student: Any, **settings
 @pytest.mark.parametrize("optimizer", ["bootstrap", "random-search", "mipro", "simba"])
 def test_whoever_draws_them_a_set_has_all_labels_and_what_decided(optimizer: str) -> None:
     student = TRACK2.build({"context_tokens": 3000 if optimizer == "simba" else 1})  # which answers about whole papers
-    records = [citation(CITATION_LABELS[n % 4], n) for n in range(12)] + [
-        citation("Supported", 100 + k) for k in range(8)
-    ]
-    train = [student.prepare(record) for record in records]
-    found = [demos for demos in proposed(optimizer, train, student, demos=4, candidates=3) if demos]
+    records = [citation(CITATION_LABELS[n % 4] if n < 12 else "Supported", n + 100 * (n > 11)) for n in range(20)]
+    found = [demos for demos in proposed(optimizer, [*map(student.prepare, records)], student) if demos]
     assert found
     for demos in found:
         assert {demo["label"] for demo in demos} == set(CITATION_LABELS)

@@ -13,7 +13,6 @@ from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.optimize.search.reflection import Reflection, mixed_up
-from aisr.programs.text.compare import quotes
 from aisr.tasks.track1 import TRACK1
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
 from support.toy_task import TOY
@@ -30,34 +29,25 @@ def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
     assert "Over all 5 labels" in told
     assert "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in told
     assert "Said too often: Supported (5 times, right 2)" in told
-
-
-def test_where_nothing_is_mistaken_or_there_are_no_labels_nothing_is_told() -> None:
-    program = TRACK1.build({})
-    shown = examples(TRACK1, program)
     assert mixed_up(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right))) == ""
     assert mixed_up(TOY, [], []) == ""
 
 
-def test_six_words_in_a_row_are_a_quote() -> None:
-    assert quotes("It says: THE model is better, than all!", "Here the model is better than all others.")
-    assert not quotes("the model is better than", "the model is better than all others")
-    assert not quotes("", "")
-
-
-def proposed(instruction: str) -> Reflection:
+def cleaned(instruction: str) -> str:
     program = TRACK1.build({})
-    return Reflection(program, examples(TRACK1, program), "")
+    return Reflection(program, examples(TRACK1, program), "").without_quotes(instruction)
 
 
 def test_what_an_instruction_quotes_is_cut_out_of_it() -> None:
-    kept = proposed("").without_quotes(f"{RULES}For example: {QUOTED} is Supported. Then answer.")
+    kept = cleaned(f"{RULES}For example: {QUOTED.upper()}, is supported. Then answer.")
     assert "Compare every number" in kept
     assert "Then answer." in kept
-    assert "Row 3.1" not in kept
-    assert proposed("").without_quotes(RULES) == RULES
+    assert "ROW" not in kept
+    assert cleaned(RULES) == RULES
+    five = f"{RULES}Say that 3.1 is unsupported entity."
+    assert cleaned(five) == five  # six words in a row are a quote
     with pytest.raises(ValueError, match="quotes records of train"):
-        proposed("").without_quotes(f"Look. {QUOTED} is Supported.")
+        cleaned(f"Look. {QUOTED} is Supported.")
 
 
 def test_words_of_the_instruction_itself_are_no_quote() -> None:

@@ -29,27 +29,12 @@ def refusing(asked: Asked) -> tuple[int, str]:
     return 401, json.dumps({"error": {"message": "no such key", "type": "invalid_request_error"}})
 
 
-def test_without_an_address_of_its_own_a_teacher_is_refused(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
-    finished = compile_(aisr, artifacts, loopback, *TEACHER)
-    assert finished.code == 2
-    assert "--teacher-api-base ADDRESS, the same one if it serves both, or --teacher-api-base provider" in finished.err
-    assert loopback.asked == []
-
-
-def test_a_teacher_at_its_provider_has_to_be_asked_for(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
-    finished = compile_(aisr, artifacts, loopback, *TEACHER, "--teacher-api-base", "provider")
-    assert finished.code == 2
-    assert finished.err.startswith("error: --teacher-lm openai/strong needs OPENAI_API_KEY")
-    assert loopback.asked == []
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--teacher-api-base", "http://127.0.0.1:9"], "--teacher-api-base and --teacher-price go with --teacher-lm"),
+        (TEACHER, "--teacher-api-base ADDRESS, the same one if it serves both, or --teacher-api-base provider"),
+        ([*TEACHER, "--teacher-api-base", "provider"], "--teacher-lm openai/strong needs OPENAI_API_KEY"),
         (["--teacher-price", "1,2"], "--teacher-api-base and --teacher-price go with --teacher-lm"),
-        ([*TEACHER, "--teacher-api-base", "localhost"], "--teacher-api-base 'localhost': expected an address"),
-        ([*TEACHER, "--teacher-api-base", "http://127.0.0.1:9", "--teacher-price", "1"], "--teacher-price '1': "),
         (["--teacher-lm", "embedded", "--teacher-api-base", "http://h"], "not with --teacher-lm embedded"),
         (
             [*TEACHER, "--teacher-api-base", "http://127.0.0.1:9", "--max-usd", "1", "--price", "0,0"],
@@ -66,7 +51,7 @@ def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
     assert loopback.asked == []
 
 
-@pytest.mark.parametrize("optimizer", ["bootstrap", "mipro", "simba", "gepa"])
+@pytest.mark.parametrize("optimizer", ["bootstrap", "mipro", "gepa"])
 def test_each_server_is_asked_for_its_own_model(
     aisr: Aisr, artifacts: Path, loopback: Loopback, optimizer: str
 ) -> None:
@@ -98,7 +83,7 @@ def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, artifacts:
     assert spend["calls"] == len(loopback.asked) + 1
 
 
-@pytest.mark.parametrize("optimizer", ["bootstrap", "random-search", "mipro", "simba", "gepa"])
+@pytest.mark.parametrize("optimizer", ["random-search", "simba", "gepa"])
 def test_a_teacher_that_never_answers_is_told_of(
     aisr: Aisr, artifacts: Path, loopback: Loopback, optimizer: str
 ) -> None:

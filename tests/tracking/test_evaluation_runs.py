@@ -177,33 +177,6 @@ def test_a_store_out_of_reach_shows_itself_before_anything_is_spent(
     assert aisr(*words, "--no-track").code == 0
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "said"),
-    [
-        (403, "Invalid Host header - possible DNS rebinding attack detected", "Invalid Host header"),
-        (200, "<html>a portal</html>", "not in a valid JSON format"),
-    ],
-)
-def test_a_server_that_does_not_admit_us_shows_itself_before_anything_is_spent(
-    logged: Logged,
-    aisr: Aisr,
-    loopback: Loopback,
-    monkeypatch: pytest.MonkeyPatch,
-    status: int,
-    body: str,
-    said: str,
-) -> None:
-    """A server that was not told of its host name, one that wants a password, and one that is no MLflow."""
-    loopback.reply = lambda asked: (status, body)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", loopback.url.removesuffix("/v1"))
-    program = ["--program", logged.root / "track1" / "first", "--lm", "openai/x", "--api-base", loopback.url]
-    finished = aisr("evaluate", "--task", "track1", "--data", TEST, "--limit", 2, *program, "--artifacts", logged.root)
-    assert finished.code == 2
-    assert re.search(said, finished.err), finished.err
-    assert len(finished.err.splitlines()) == 1
-    assert {asked.path.rpartition("/mlflow/")[2] for asked in loopback.asked} == {"experiments/search"}
-
-
 def gone(*args: object) -> None:
     raise ConnectionResetError("the store went away")
 

@@ -9,24 +9,20 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 from urllib.error import HTTPError
 
 import pytest
-from pydantic import BaseModel, Field
 
 import aisr
 from aisr import BadProgram, LMUnavailable, serving
-from aisr.api.signature import record_form
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.programs.labels import ClaimLabel
-from aisr.programs.records.base import Record
 from aisr.programs.retrieval.documents import build
 from aisr.tasks.averitec import AVERITEC
 from aisr.tasks.track1 import TRACK1
@@ -105,38 +101,6 @@ def test_the_signature_has_the_fields_of_the_task(model: Callable[[str], Any]) -
     }
 
 
-class Point(BaseModel):
-    place: Annotated[tuple[float, float], Field(description="x and y")]
-    kind: Literal["dot", "cross"] = "dot"
-
-
-class Context24FiguresRecord(Record):
-    """Of a task that is none of ours."""
-
-    points: Sequence[Point]
-    labels: dict[str, ClaimLabel]
-    size: int | None = None
-    scales: Mapping[str, list[float]] = {}
-    odd: int | str = 0
-
-
-def test_a_new_task_needs_no_types_of_its_own_for_mlflow() -> None:
-    """Those that MLflow takes for a signature; what need not be given may be None."""
-    form = record_form(Context24FiguresRecord)
-    fields = {name: info.annotation for name, info in form.model_fields.items()}
-    (point,) = get_args(fields.pop("points"))
-    assert fields == {
-        "id": str | None,  # it is given one where it has none
-        "labels": dict[str, str],
-        "size": int | None,
-        "scales": dict[str, list[float]] | None,
-        "odd": Any | None,
-    }
-    assert {name: info.annotation for name, info in point.model_fields.items()} == {"place": Any, "kind": str | None}
-    assert not any(info.is_required() for info in form.model_fields.values())
-    assert form.model_validate({"points": "none", "size": "huge"}, strict=True)  # what is wrong, the task's model says
-
-
 def without(task: str, field: str) -> list[dict[str, Any]]:
     (record,) = records(task, 1)
     return [*records(task), {name: value for name, value in record.items() if name != field}]
@@ -188,31 +152,6 @@ def test_a_key_that_is_refused_is_an_error_of_the_service_without_the_key(
         loaded.predict(given)
     assert refused.value.get_http_status_code() == 503
     assert "wrong key <OPENAI_API_KEY> at <address>" in refused.value.message
-
-
-def test_pictures_are_where_the_service_is_told(
-    registered: Registered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program that shows pictures needs to know; a record without any does not."""
-    import mlflow
-
-    monkeypatch.setenv("AISR_LM", "openai/gpt-4o-mini")
-    monkeypatch.setenv("AISR_API_BASE", registered.server.url)
-    file = tmp_path / "program.json"
-    text = program_text(TRACK1, TRACK1.build({"evidence": "image"}))
-    file.write_text(text, encoding="utf-8")
-    model = serving.model({"task": "track1", "digest": digests.of_text(text)})
-    model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
-    with pytest.raises(mlflow.MlflowException, match=r"inputs\[0\]: .*where the pictures are") as refused:
-        model.predict(records("track1", 1))
-    assert refused.value.get_http_status_code() == 400
-    monkeypatch.setenv("AISR_IMAGE_ROOT", str(SAMPLE))
-    model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
-    (record,) = records("track1", 1)
-    labels = ["Supported"] * len(record["sentence_label"])
-    monkeypatch.setattr(registered.server, "reply", lambda asked: json.dumps({"sentence_labels": labels}))
-    assert model.predict([record]) == [{"id": record["id"], "labels": labels}]
-    assert "data:image/jpeg;base64" in json.dumps(registered.server.asked[-1].body)
 
 
 def test_a_claim_is_served_with_the_index_of_its_pages(

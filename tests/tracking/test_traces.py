@@ -15,12 +15,11 @@ from aisr.programs.records.track1 import Track1Record
 from aisr.programs.vision.images import Gallery
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
 from aisr.tracking import traces
 from aisr.tracking.store import open_store
 from support.loopback import Loopback
 from support.paths import SAMPLE
-from support.scripted import TRACKS, citation, claim, corpus, field, flat, question, scripted, written
+from support.scripted import TRACKS, claim, corpus, field, flat, question, scripted, written
 
 KEY = "sk-planted-c41f88"
 FEW = ("--limit-train", 4, "--limit-dev", 4, "--limit-test", 2)
@@ -120,32 +119,6 @@ def test_a_trace_has_record_prediction_gold_and_every_call(
         assert assessed["right"].rationale == task.feedback(one.example.gold, one.outcome.answer)
         assert assessed["gold"].expectation.value.startswith(("all ", *task.labelled.labels, "1", "2", "3"))
     assert set(threading.enumerate()) <= set(before)  # no queue that waits, nothing that goes on tracing
-
-
-@pytest.mark.parametrize(
-    ("task", "record", "said", "gold"),
-    [
-        (TRACK1, ("Supported", "Supported"), "all Supported", "all Supported"),
-        (
-            TRACK1,
-            ("Supported", "Contradiction", "Supported", "Contradiction", "Supported"),
-            "all Supported",
-            "2, 4 Con",
-        ),
-        (TRACK1, ("Unsupported Entity",), "Supported", "Unsupported Entity"),
-        (TRACK2, ("Overstate", "P2"), "Supported", "Overstate · P2"),
-        (TRACK2, ("Irrelevant",), "Supported", "Irrelevant"),
-    ],
-)
-def test_the_list_says_prediction_and_gold_in_short(
-    task: Task, record: tuple[str, ...], said: str, gold: str, run: Any, artifacts: Path, tmp_path: Path
-) -> None:
-    one = claim(*record) if task is TRACK1 else citation(*record)
-    traces.log(open_store(artifacts), run.info.run_id, task, told(task, [one], tmp_path), 1, seed=0)
-    (trace,) = logged(run)
-    assert trace.info.request_preview.startswith(f"{one.id} · {one.claim_text}")
-    assert trace.info.response_preview.startswith(said)
-    assert trace.info.assessments[0].expectation.value.startswith(gold)
 
 
 def test_a_failed_record_is_an_error_with_its_reason(run: Any, artifacts: Path, tmp_path: Path) -> None:

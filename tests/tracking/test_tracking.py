@@ -12,12 +12,11 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact.manifest import on_test
 from aisr.base import digests
 from aisr.base.files import BadArtifact
-from aisr.commands.options import TRACES
 from aisr.tracking import registry
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
 from support.commands import Aisr
-from support.compiled import FEW, KEY, TOKEN, Compiled, compile_words
+from support.compiled import KEY, TOKEN, Compiled, compile_words
 from support.loopback import Loopback
 from support.paths import SAMPLE
 from support.trap import is_pickle
@@ -80,19 +79,6 @@ def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> No
     assert metrics["usd"] > 0
 
 
-@pytest.mark.parametrize("name", ["first", "second"])
-def test_the_search_is_a_curve_by_lm_calls(logged: Logged, name: str) -> None:
-    run = logged.runs[name]
-    history = sorted(
-        logged.client.get_metric_history(run.info.run_id, "candidates/best_dev_score"), key=lambda p: p.step
-    )
-    report, metrics = logged.json(name, "report.json"), run.data.metrics
-    assert history[0].value <= history[-1].value == metrics["candidates/best_dev_score"] == metrics["dev_score"]
-    assert [p.value for p in history] == sorted(p.value for p in history)
-    assert 0 < history[0].step < history[-1].step <= metrics["lm_calls"] + metrics["lm_cached_calls"]
-    assert history[0].value == round(report["candidates"][0]["dev"]["score"], 4)  # of the uncompiled
-
-
 def test_a_run_reads_at_a_glance(logged: Logged) -> None:
     first, second = logged.runs["first"].data.tags, logged.runs["second"].data.tags
     assert re.fullmatch(r"track1 · labeled · openai/gpt-4o-mini · \d{4}-\d\d-\d\d \d\d:\d\d", first["mlflow.runName"])
@@ -107,23 +93,6 @@ def test_a_run_reads_at_a_glance(logged: Logged) -> None:
         manifest = logged.json(name, "manifest.json")
         assert tags["aisr.candidate"] == manifest["champion"]
         assert tags["aisr.decision"] == (manifest["decision"]["kept"] or "none")
-
-
-def test_the_datasets_are_known_by_digest_and_not_stored(logged: Logged) -> None:
-    inputs = logged.runs["first"].inputs.dataset_inputs
-    found = {i.tags[0].value: i.dataset.digest for i in inputs}
-    assert found == {split: digests.of_file(DATA / f"{split}.jsonl") for split in ("train", "dev", "test")}
-    assert "sentence_label" not in str([i.dataset.source + str(i.dataset.profile) for i in inputs])
-
-
-def test_a_run_has_some_dev_records_as_traces(logged: Logged) -> None:
-    for run in logged.runs.values():
-        found = logged.client.search_traces(
-            [run.info.experiment_id], filter_string=f"request_metadata.`mlflow.sourceRun` = '{run.info.run_id}'"
-        )
-        ids = sorted(trace.info.tags["aisr.record"] for trace in found)
-        assert len(ids) == TRACES
-        assert set(ids) <= {f"track1-{k:06d}" for k in range(1, FEW[3] + 1)}
 
 
 def test_versions_are_known_by_score_digest_and_data(logged: Logged) -> None:
@@ -163,18 +132,6 @@ def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str,
     assert tested.records == 4
     assert 0 < (tested.accuracy or 0) <= 1
     assert sum(one.judgements for one in tested.confidence.values()) <= tested.statements
-
-
-def test_a_paper_is_checked_by_a_registered_program_that_brings_its_error_rate(
-    logged: Logged, compiled: Compiled, aisr: Aisr, tmp_path: Path
-) -> None:
-    uri = "models:/aisr-track1@champion"
-    table = "| Site | Wren |\n|---|---|\n| Bog | 61.0 |\n\nTable 1: F1 at one site.\n"
-    (tmp_path / "paper.md").write_text(f"# Birds\n\n## Results\n\nWren reaches 61.0 (Table 1).\n\n{table}")
-    lm = compiled._replace(root=logged.root).lm
-    finished = aisr("check-paper", tmp_path / "paper.md", "--program", uri, "--out", tmp_path / "out", *lm)
-    assert finished.code == 0, finished.err
-    assert f"judged by {uri}. On its test split (4 records) it labelled" in finished.out
 
 
 def test_a_changed_stored_file_is_refused(logged: Logged) -> None:
