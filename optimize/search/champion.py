@@ -53,7 +53,7 @@ class Tested:
 @dataclass(frozen=True)
 class Choice:
     """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
-    unscored; the best one where it was not taken, since it was no surer than by chance better than the champion so far."""
+    unscored; the best one where it was not taken, since it was not surely better than the champion so far."""
 
     champion: Contender
     contenders: list[Contender]
