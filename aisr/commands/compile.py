@@ -101,10 +101,6 @@ DemoTokens = Annotated[
 Candidates = Annotated[
     int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
 ]
-PriceOfAThousand = Annotated[
-    float | None,
-    typer.Option(min=0, help="Race no program that costs more to judge a thousand records with, about."),
-]
 
 
 def chain_of(optimizer: str) -> list[str]:
@@ -169,7 +165,6 @@ def compile_(
     limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
     limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
     spending: Spending,
-    max_usd_per_1000: PriceOfAThousand = None,
     estimate: Estimate = False,
     track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
     traces: Traces = TRACES,
@@ -197,7 +192,6 @@ def compile_(
         "demos": demos,
         "demo_tokens": demo_tokens,
         "candidates": candidates,
-        "max_usd_per_1000": max_usd_per_1000,
     }
     if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")

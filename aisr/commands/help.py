@@ -144,7 +144,7 @@ OPTIONS: Mapping[str, Sequence[str]] = {
         "teacher_lm", "teacher_api_base", "teacher_price",
     ),
     "The search": (
-        "optimizer", "budget", "candidates", "seed", "max_usd_per_1000",
+        "optimizer", "budget", "candidates", "seed",
         "limit_train", "limit_dev", "limit_test",
     ),
     "What is shown": ("demos", "demo_tokens"),

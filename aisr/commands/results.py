@@ -48,8 +48,6 @@ def say_champion(made: Any) -> None:
         say_decision(made.fitted.report)
     if made.manifest.names_none is not None:
         note(f"  no evidence is named with: {', '.join(made.manifest.names_none) or '(no label)'}")
-    if made.choice.too_dear:
-        note(f"  not raced, dearer than --max-usd-per-1000: {', '.join(made.choice.too_dear)}")
     if made.choice.unscored:
         note(f"  not scored, the budget is spent: {', '.join(made.choice.unscored)}")
     if made.manifest.stopped_early:

@@ -27,7 +27,7 @@ from aisr.optimize.decision.folds import opinions
 from aisr.optimize.experiment.manifest import manifest, report
 from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.optimize.experiment.prepared import learnable, name_evidence, prepared, records_of, student_of
-from aisr.optimize.search.champion import Choice, Tested, check_price, choose
+from aisr.optimize.search.champion import Choice, Tested, choose
 from aisr.optimize.search.compilation import Candidate, Compilation
 from aisr.optimize.search.objective import Objective, gradient_records, objective
 from aisr.optimize.search.optimizers import compile_candidates
@@ -72,7 +72,6 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     watcher.prepared(student, [example for found in splits.values() for example in found])
     folder = root / plan.task.name / plan.name
     with claimed(folder, identity(plan, lm, teacher, student)):
-        check_price(student, splits["dev"], lm, plan.settings.max_usd_per_1000)
         _check_alive(plan, student, splits["dev"], lm, watcher)
     sources = _sources(rows["train"], splits["train"])
     choice = _search(plan, student, splits["train"], splits["dev"], sources, lm, teacher, watcher)
@@ -140,7 +139,7 @@ def _search(
             raise
         _check_taught(teacher)
         watcher.stage(f"champion: {len(candidates)} candidates on {len(dev)} records of dev")
-        choice = choose(plan.task, candidates, dev, lm, watcher.scored, plan.settings.max_usd_per_1000, so_far)
+        choice = choose(plan.task, candidates, dev, lm, watcher.scored, so_far)
         so_far = choice.champion
         champion = _again(plan, so_far.program)
     first, *rest = choice.contenders

@@ -119,7 +119,6 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
         for contender in choice.contenders
     ]
     champion = {"champion": choice.champion.name, "candidates": contenders, "unscored": choice.unscored}
-    champion |= {"too_dear": choice.too_dear} if choice.too_dear else {}
     if test is None:
         return champion
     baseline = test.baseline.report() if test.baseline else None

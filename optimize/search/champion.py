@@ -1,8 +1,8 @@
 """The champion: the best of all candidates by the official score on dev, the uncompiled program among them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from math import inf, log2
+from dataclasses import dataclass
+from math import log2
 
 import dspy
 from dspy.utils.exceptions import LMBillingError
@@ -15,7 +15,6 @@ from aisr.metrics.confidence import Interval, difference_error, difference_inter
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
-from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.tasks.task import Task
 
@@ -54,13 +53,11 @@ class Tested:
 @dataclass(frozen=True)
 class Choice:
     """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
-    unscored, and of those that were not raced, since they cost too much a thousand records; the best one where it was
-    not taken, since it was no surer than by chance better than the champion so far."""
+    unscored; the best one where it was not taken, since it was not surely better than the champion so far."""
 
     champion: Contender
     contenders: list[Contender]
     unscored: list[str]
-    too_dear: list[str] = field(default_factory=list)
     doubtful: Contender | None = None
 
     @property
@@ -76,15 +73,13 @@ def choose(
     dev: Sequence[dspy.Example],
     lm: OpenLM,
     done: Callable[[Contender], None] = lambda contender: None,
-    max_usd_per_1000: float | None = None,
     so_far: Contender | None = None,
 ) -> Choice:
     """Race the candidates on dev (see `aisr.metrics.confidence`) and take the best of those that ran to the end, by
     score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
     the end.
 
-    max_usd_per_1000: what judging a thousand records may cost with a candidate; dearer ones do not race. Raises
-    UserError where the first is one, or where prices are unknown. so_far: the champion of an earlier optimizer, one of
+    so_far: the champion of an earlier optimizer, one of
     the candidates; another replaces it only with a gain on dev above one standard error (+.2 and +.4 were once taken,
     and lost 2 and 4 points on test).
 
@@ -93,10 +88,7 @@ def choose(
     """
     order = [dev[row] for row in nested([task.kinds(example.gold) for example in dev])]
     prices = [_price(program, dev, lm) for _, program in candidates]
-    check_price(candidates[0].program, dev, lm, max_usd_per_1000)
-    most = inf if max_usd_per_1000 is None else max_usd_per_1000
-    dear = {k for k, price in enumerate(prices) if k and price is not None and price > most}
-    outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates)) if k not in dear}
+    outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
     running, unscored = list(outcomes), []
     calls = dict.fromkeys(outcomes, 0)
     for size in rungs(len(order)):
@@ -116,7 +108,7 @@ def choose(
             running = [running[place] for place in survivors(scores, groups_of(order[:size]))]
     contenders = []
     for k, (name, program) in enumerate(candidates):
-        if name in unscored or k in dear:
+        if name in unscored:
             continue
         judged = order[: len(outcomes[k])]
         found = result(task, judged, outcomes[k])
@@ -130,7 +122,7 @@ def choose(
     if old is not None and not _surely_better(best, old):
         champion = old
     doubtful = best if best is not champion else None
-    return Choice(champion, contenders, unscored, [candidates[k].name for k in sorted(dear)], doubtful)
+    return Choice(champion, contenders, unscored, doubtful)
 
 
 def _surely_better(contender: Contender, other: Contender) -> bool:
@@ -145,18 +137,6 @@ def worth(contender: Contender) -> float:
     better."""
     score = value(steadied(contender.dev.scores))
     return score - POINT * log2(contender.usd) if contender.usd else score
-
-
-def check_price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM, most: float | None) -> None:
-    """Raises UserError where judging a thousand records costs more than it may with the program that candidates are
-    held against, or where prices are unknown. Asks nothing."""
-    if most is None:
-        return
-    price = _price(program, dev, lm)
-    if price is None:
-        raise UserError("--max-usd-per-1000: the price is unknown; give it by --price PROMPT,COMPLETION")
-    if price > most:
-        raise UserError(f"--max-usd-per-1000 {most:g}: without any demo it is about {price:.3g} USD already")
 
 
 def _price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:

@@ -29,13 +29,12 @@ class Candidate(NamedTuple):
 @dataclass(frozen=True)
 class Settings:
     """What can be set of an optimizer. demos: most few-shot examples; demo_tokens: what they may take together, about;
-    candidates: how many programs it may try; max_usd_per_1000: what judging a thousand records may cost with one."""
+    candidates: how many programs it may try."""
 
     demos: int = 4
     demo_tokens: int = 3000
     candidates: int = 4
     seed: int = 0
-    max_usd_per_1000: float | None = None
 
 
 @dataclass(frozen=True)
@@ -130,11 +129,10 @@ def settings(
     demos: int | None = None,
     demo_tokens: int | None = None,
     candidates: int | None = None,
-    max_usd_per_1000: float | None = None,
 ) -> Settings:
     """The settings of a budget, but for what is said besides. Raises UserError for no budget."""
     if budget not in BUDGETS:
         raise UserError(f"--budget {budget!r}; one of: {', '.join(BUDGETS)}")
     said = {"demos": demos, "demo_tokens": demo_tokens, "candidates": candidates}
     given = {name: value for name, value in said.items() if value is not None}
-    return replace(BUDGETS[budget], **given, seed=seed, max_usd_per_1000=max_usd_per_1000)
+    return replace(BUDGETS[budget], **given, seed=seed)

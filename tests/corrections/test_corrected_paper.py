@@ -145,22 +145,6 @@ def test_evidence_is_what_somebody_ticked_and_at_most_three_paragraphs(opened: O
     expect(page.get_by_label("P1")).to_be_enabled()
 
 
-def test_nobody_is_asked_for_a_label_who_is_shown_no_evidence(opened: Open, tmp_path: Path) -> None:
-    review = papers.correctable(tmp_path)
-    unjudged = [
-        one._replace(label=None, neutral=False, failure="not reached", evidence=(), marks=(), flag="")
-        if one.kind == "claim"
-        else one
-        for one in review.verdicts
-    ]
-    page = opened(replace(review, verdicts=tuple(unjudged)))
-    at(page, "At Heath, Lark reaches")
-    assert "not reached" in page.locator("#detail").inner_text()
-    expect(page.locator("#detail .correct")).to_have_count(0)
-    page.keyboard.press("1")
-    expect(page.locator("#corrections")).to_contain_text("No corrections yet.")
-
-
 def test_hostile_words_stay_words(opened: Open, tmp_path: Path) -> None:
     hostile = '"><img src=x onerror="window.hacked=1"></script>'
     page = opened()

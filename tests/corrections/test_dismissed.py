@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from aisr.checker.session import Session, Settings
-from aisr.paper.draft import Picture
-from aisr.review.dismissals import marked
-from aisr.review.verdicts import Piece
-from support import papers
 from support.commands import Aisr, Finished
 from support.corpora import Row, read_rows, write
 from support.corrections import WHEN, dismissal
@@ -129,26 +124,6 @@ def test_no_link_is_followed(aisr: Aisr, paper: Path, tmp_path: Path) -> None:
     row = dismissal(when=WHEN)
     assert aisr("corrections", write(paper / "c.jsonl", [row]), "--draft", "main.tex").code == 2
     assert len(list((tmp_path / "other").iterdir())) == 1
-
-
-def of_picture(folder: Path, file: Path) -> list[str]:
-    """The digests of flags that show a picture."""
-    made = papers.correctable(folder)
-    table = made.draft.floats["tab:main"]._replace(pictures=(Picture(file),))
-    seen = Piece("Figure 1", ("A plot.",), file.name)
-    verdicts = tuple(one._replace(evidence=(*one.evidence, seen)) for one in made.verdicts)
-    shown = replace(made, draft=replace(made.draft, floats={"tab:main": table}), verdicts=verdicts)
-    return [one.flag for one in marked(shown, {}).verdicts]
-
-
-def test_another_picture_under_the_same_name_is_other_evidence(tmp_path: Path) -> None:
-    file = tmp_path / "plot.png"
-    found = []
-    for content in (b"one", b"one", b"two"):
-        file.write_bytes(content)
-        found.append(of_picture(tmp_path, file))
-    assert found[0] == found[1]
-    assert all(one != other for one, other in zip(found[0], found[2], strict=True) if one)
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "folder", "/dev/null"])

@@ -1,6 +1,5 @@
 """What a compile of a name may go on with, and what it refuses to go on in the place of."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,13 +33,3 @@ def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopbac
     assert len(loopback.asked) == 2 * asked  # what one server said is not taken for what another says
     with pytest.raises(ValueError, match=r"x was begun with another lm: openai/local JSONAdapter .* openai/other"):
         run("openai/other", loopback.url)
-
-
-def test_a_compile_whose_test_split_was_removed_is_another_one(tmp_path: Path) -> None:
-    lm, given = scripted(right), plan(tmp_path / "data", decide=False)
-    made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    before = (made.folder / "manifest.json").read_bytes()
-    without = replace(given, data={name: given.data[name] for name in ("train", "dev")})
-    with pytest.raises(ValueError, match=r"x was begun with another test data: [0-9a-f]{16} then, None now"):
-        compile_program(without, lm, lm, tmp_path / "out", SILENT)
-    assert (made.folder / "manifest.json").read_bytes() == before

@@ -11,7 +11,6 @@ from aisr.commands.results import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.search.compilation import Settings
 from support.plans import SILENT, plan
 from support.scripted import flat, has_demos, requests, right, scripted
 
@@ -86,24 +85,6 @@ def test_the_test_split_leaves_no_trace_in_the_program(tmp_path: Path) -> None:
     assert programs[0] == programs[1]
     assert programs[0]["decision"]["wording"] is not None
     assert made[0].manifest.data["test"].digest != made[1].manifest.data["test"].digest
-
-
-def test_another_compile_of_the_same_name_is_refused_with_both(tmp_path: Path) -> None:
-    lm = scripted(right)
-    compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    sent = len(requests(lm))
-    again = compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
-    assert len(requests(lm)) == sent
-    other = plan(tmp_path / "data", settings=Settings(demos=1))
-    with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
-        compile_program(other, lm, lm, tmp_path / "out", SILENT)
-    assert json.loads((again.folder / "manifest.json").read_text())["digest"] == again.manifest.digest
-
-
-def test_a_server_that_fails_everything_saves_nothing(tmp_path: Path) -> None:
-    lm = scripted(lambda request: "garbage")
-    with pytest.raises(ValueError, match="every record of dev failed, the first with: UnusableAnswer"):
-        compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
 
 
 def test_a_chain_goes_on_from_the_champion_so_far(tmp_path: Path) -> None:

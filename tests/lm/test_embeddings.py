@@ -3,19 +3,15 @@ failed record."""
 
 import json
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from aisr.base import digests
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
-from aisr.programs.text.units import tokens
-from support.corpora import beginning
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, Reply, judged, serve
 from support.paths import SAMPLE
@@ -52,15 +48,6 @@ def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkey
     assert [asked.authorization for asked in server.asked] == ["Bearer sk-planted"]
 
 
-def test_the_same_texts_are_asked_for_by_one_thread(server: Loopback) -> None:
-    """Claims of one paper are judged at once."""
-    embedder = Embeddings(address=server.url).of("openai/embedder")
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: embedder(["a text", "another"]), range(8)))
-    assert all(np.array_equal(one, found[0]) for one in found)
-    assert len(server.asked) == 1
-
-
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     aisr: Aisr, artifacts: Path, server: Loopback
 ) -> None:
@@ -76,26 +63,6 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     again = compile_(aisr, artifacts, server)
     assert again.code == 0, again.err
     assert len([one for one in server.asked if is_embedding(one)]) == len(asked)
-
-
-def test_the_estimate_of_a_prediction_tells_of_them(
-    aisr: Aisr, artifacts: Path, server: Loopback, tmp_path: Path
-) -> None:
-    """To another server, which no text of the compile went to."""
-    assert compile_(aisr, artifacts, server).code == 0
-    data = beginning(SAMPLE / "track2" / "test.jsonl", 5, tmp_path / "five.jsonl")
-    with serve() as other:
-        other.reply = both
-        lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts, "--price", "0,0"]
-        at = ["--task", "track2", "--program", artifacts / "track2" / "dense", "--data", data, "--out", tmp_path / "o"]
-        at += [*lm, "--embedding-api-base", other.url, "--embedding-price", 1e6]
-        told = aisr("predict", *at, "--estimate")
-        assert told.code == 0, told.err
-        assert other.asked == []
-        assert aisr("predict", *at).code == 0
-        read = sum(map(tokens, texts(other)))
-        assert f"({read:,} of them to embed)" in " ".join(told.out.split())
-        assert f" {read}.00 USD" in " ".join(told.out.split())  # a dollar a token
 
 
 def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
@@ -215,14 +182,6 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
         assert len(other.asked) > before
 
 
-def test_what_would_meet_every_record_ends_the_run(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
-    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
-    finished = compile_(aisr, artifacts, loopback)
-    assert finished.code == 2
-    assert "no such key" in finished.err
-    assert len(loopback.asked) == 1
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -239,15 +198,3 @@ def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback,
     embed = Embeddings(address=loopback.url).of("openai/embedder")
     with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
         embed(["one", "two"])
-
-
-def test_rows_are_put_in_the_order_of_the_texts(loopback: Loopback) -> None:
-    def backwards(asked: Asked) -> Reply:
-        body = json.loads(embedded(asked))
-        body["data"] = body["data"][::-1]
-        return 200, json.dumps(body)
-
-    loopback.reply = backwards
-    embed = Embeddings(address=loopback.url).of("openai/embedder")
-    assert np.array_equal(embed(["a", "ee", "a"]), [[2, 1, 1], [1, 3, 1], [2, 1, 1]])
-    assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]

@@ -28,8 +28,6 @@ SERVERS = pytest.mark.parametrize(
     ("habit", "source"),
     [
         pytest.param(habits.ollama(), "stated", id="Ollama"),
-        pytest.param(habits.vllm(), "logprobs", id="vLLM"),
-        pytest.param(habits.lm_studio(), "stated", id="LM Studio"),
         pytest.param(habits.llama_cpp(), "logprobs", id="llama.cpp"),
     ],
 )
@@ -69,19 +67,17 @@ def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities()
     assert lm.ledger.spend.prompt_tokens > 0
 
 
-@pytest.mark.parametrize("habit", [habits.ollama(), habits.vllm()])
-def test_a_model_that_the_server_does_not_have_is_named_at_once(habit: habits.Habit, loopback: "Loopback") -> None:
-    loopback.reply = habit
+def test_a_model_that_the_server_does_not_have_is_named_at_once(loopback: "Loopback") -> None:
+    loopback.reply = habits.ollama()
     with pytest.raises(Exception, match="house-9b"):
         judged(local(loopback, "house-9b"))
     assert len(loopback.asked) == 1
 
 
-@pytest.mark.parametrize("habit", [habits.vllm(context=4096), habits.llama_cpp(context=4096)])
 def test_a_prompt_that_does_not_fit_is_a_failed_record_with_the_servers_words(
-    habit: habits.Habit, loopback: "Loopback", tmp_path: Path
+    loopback: "Loopback", tmp_path: Path
 ) -> None:
-    loopback.reply = habit
+    loopback.reply = habits.llama_cpp(context=4096)
     data, out = write(tmp_path / "in.jsonl", [LONG.model_dump(mode="json")]), tmp_path / "out.jsonl"
     assert run(TRACK1, data, out, local(loopback)).failed == 1
     assert "context" in read_rows(out)[0]["failed"]

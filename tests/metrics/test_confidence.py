@@ -68,16 +68,6 @@ def test_records_of_one_group_are_resampled_together() -> None:
     assert gain.low < difference_interval(tally, nothing).low < gain.value
 
 
-def test_their_order_does_not_show() -> None:
-    gold = draw_claims(Random(5), 60, 2)
-    said = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.6), said=0.5)
-    group = [k // 4 for k in range(60)]
-    order = Random(7).sample(range(60), 60)
-    shuffled = tally_track1([gold[k] for k in order], [said[k] for k in order])
-    found = score_interval(shuffled, group=[-group[k] for k in order])
-    assert found == pytest.approx(score_interval(tally_track1(gold, said), group=group))
-
-
 def test_most_intervals_over_groups_contain_the_score_of_the_population() -> None:
     """Of papers, some are read well and some badly: over records the intervals would be too narrow."""
     papers, each = 1000, 8

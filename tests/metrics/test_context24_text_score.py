@@ -20,7 +20,6 @@ from support.paths import TESTS
 with gzip.open(TESTS / "golden" / "context24-text-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:
     VECTORS = [json.loads(line) for line in file]
 METHOD = "Each plot measured two by two metres and was photographed from above."
-OTHER = "The ratings of three judges agreed well."
 
 
 def test_the_official_scorer_is_reproduced_by_files_and_by_the_task() -> None:

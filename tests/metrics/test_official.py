@@ -12,7 +12,7 @@ from aisr.metrics.scores import Report
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.records.track2 import Citation
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
 from support.paths import TESTS
@@ -26,10 +26,6 @@ claim_gold = st.lists(
     min_size=1,
     max_size=8,
 )
-judgements = st.builds(
-    Citation, st.sampled_from(CITATION_LABELS), st.lists(st.sampled_from(["P1", "P2", "P3", "P4", "P5"]), max_size=5)
-)
-citation_pairs = st.lists(st.tuples(judgements, judgements), min_size=1, max_size=8)
 
 
 def golden_tally(corpus: Corpus) -> Tally:
@@ -118,15 +114,6 @@ def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], said: list[Any]
         tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
     with pytest.raises(ValueError, match="no records"):
         tally_track1([], []).report()
-
-
-@settings(deadline=None, max_examples=30)
-@given(pairs=citation_pairs, data=st.data())
-def test_record_order_does_not_matter(pairs: list[tuple[Citation, Citation]], data: st.DataObject) -> None:
-    shuffled = data.draw(st.permutations(pairs))
-    assert citations_score(*map(list, zip(*shuffled, strict=True))) == citations_score(
-        *map(list, zip(*pairs, strict=True))
-    )
 
 
 @settings(deadline=None, max_examples=30)

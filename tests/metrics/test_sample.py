@@ -1,20 +1,12 @@
 """The sample data set: it is in the official formats, leaks nothing, and is not solved by counting words."""
 
-from collections import Counter
 from itertools import combinations
 from typing import Any
 
 import pytest
 from PIL import Image
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 
-from aisr.inference.retrieval_eval import DEPTHS, claims, measure
 from aisr.programs.reading.lines import read
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Citation
-from aisr.programs.retrieval.evidence_list import complete
-from aisr.programs.retrieval.passages import rank
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -51,19 +43,6 @@ def test_every_file_passes_the_reader_and_has_its_size(task: Task, name: str, si
     assert {record.gold is None for record in found} == {name == "test-inputs"}
 
 
-@both_tracks
-def test_the_readme_counts_the_labels_as_they_are(task: Task) -> None:
-    readme = (SAMPLE / "README.md").read_text("utf-8")
-    for name in SPLITS:
-        golds = [record.gold for record in records(task, name)]
-        sentences = [types for gold in golds for types in gold] if task is TRACK1 else [[gold.label] for gold in golds]
-        counts = Counter(label for types in sentences for label in types)
-        row = next(line for line in readme.splitlines() if line.startswith(f"| `{task.name}/{name}.jsonl`"))
-        numbers = [int("".join(filter(str.isdigit, part))) for part in row.split("|")[3].split(",")]
-        assert numbers == [counts[label] for label in task.labelled.labels]
-        assert min(numbers) >= 10
-
-
 @pytest.mark.parametrize("track", BOTH)
 def test_the_test_inputs_are_the_test_records_without_their_labels(track: str) -> None:
     inputs, test = rows(track, "test-inputs"), rows(track, "test")
@@ -98,45 +77,3 @@ def test_the_evidence_texts_are_the_paragraphs_that_they_name() -> None:
         for record in records(TRACK2, name):
             assert record.evidence_texts == {key: record.paragraphs[key] for key in record.evidence_para_ids}
             assert (record.label == "Irrelevant") <= (not record.evidence_para_ids)
-
-
-def test_the_hard_part_has_long_papers_in_which_bm25_misses_more_than_a_third() -> None:
-    found = records(TRACK2, "hard")
-    assert len(found) == len({record.claim_text for record in found}) >= 48
-    for record in found:
-        assert record.evidence_texts == {key: record.paragraphs[key] for key in record.evidence_para_ids}
-        assert bool(record.evidence_para_ids) != (record.label == "Irrelevant")
-        assert len(record.evidence_para_ids) <= 3
-    sizes = {(len(record.paragraphs), sum(map(len, record.paragraphs.values()))) for record in found}
-    assert sum(paragraphs >= 80 and letters >= 60_000 for paragraphs, letters in sizes) == 2
-    searched = claims(TRACK2, SAMPLE / "track2" / "hard.jsonl", 1, None)
-    hits = measure("bm25", lambda claim: rank(claim.claim, claim.paragraphs), searched, 0).hits
-    assert hits[DEPTHS.index(3)] < 0.65 < hits[DEPTHS.index(20)]  # hard, not broken
-
-
-def texts(record: Any) -> list[str]:
-    """What a bag of words gets to see: each sentence (Track 1), the claim (Track 2)."""
-    return record.sentences if isinstance(record, Track1Record) else [record.claim_text]
-
-
-def as_answer(record: Any, labels: list[str]) -> Any:
-    """Labels as an answer; to a claim, with the evidence that BM25 ranks best."""
-    if isinstance(record, Track1Record):
-        return labels
-    return Citation(labels[0], complete(labels[0], [], rank(record.claim_text, record.paragraphs)))
-
-
-@both_tracks
-def test_a_bag_of_words_does_not_solve_it(task: Task) -> None:
-    train = records(task, "train")
-    words = TfidfVectorizer(sublinear_tf=True)
-    model = LogisticRegression(C=10, class_weight="balanced", max_iter=1000)
-    seen = words.fit_transform([text for record in train for text in texts(record)])
-    model.fit(seen, [label for record in train for label in task.labelled.said(record.gold)])
-    answers = [
-        as_answer(record, [str(label) for label in model.predict(words.transform(texts(record)))])
-        for record in records(task, "test")
-    ]
-    found = task.score([record.gold for record in records(task, "test")], answers).report()
-    assert found.score < 0.45
-    assert found.parts["macro_f1"] < 0.5

@@ -153,19 +153,6 @@ def test_hostile_and_broken_xml_is_refused_in_a_line(tmp_path: Path, name: str) 
     assert list(unread(found)) == ["smith2020.xml"]
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"caf\xe9 au lait", "not UTF-8"),
-        (b"a\0b", "not text, there are zero bytes in it"),
-    ],
-)
-def test_text_that_is_none_is_listed(tmp_path: Path, content: bytes, reason: str) -> None:
-    found = cited.read(folder(tmp_path, smith2020__txt=content), WORKS)
-    assert reason in unread(found)["smith2020.txt"]
-    assert not found.papers
-
-
 def works_found(folder: Path) -> tuple[list[str], dict[str, str]]:
     found = cited.read(folder, WORKS)
     return sorted(found.papers), {note.place.file: note.why for note in found.unread}

@@ -111,11 +111,8 @@ BOOK = r"\documentclass{book}"
     [
         ("", A + r"\setcounter{table}{4}" + B + r"\addtocounter{table}{1}" + C, ["1", "5", "7"]),
         (IEEE, A + B + r"\setcounter{table}{3}" + C, ["I", "II", "IV"]),
-        (r"\numberwithin{table}{section}", rf"\section{{X}}{A}\section{{Y}}{B}{C}", ["1.1", "2.1", "2.2"]),
         (BOOK, rf"\chapter{{X}}{A}\chapter{{Y}}{B}\section{{Z}}{C}", ["1.1", "2.1", "2.2"]),
         ("", A + r"\appendix\renewcommand{\thetable}{S\arabic{table}}\setcounter{table}{0}" + B, ["1", "S1"]),
-        (r"\renewcommand\thetable{\thesection.\Roman{table}}", rf"\section{{X}}{A}", ["1.I"]),
-        ("", A + B.replace(r"\caption", r"\ContinuedFloat\label{x}\caption") + C, ["1", "1", "2"]),
         ("", A + table("B.", kind="sidewaystable") + DELUXE + C, ["1", "2", "3", "4"]),
     ],
 )
@@ -152,11 +149,3 @@ def test_a_root_lets_files_beside_the_folder_be_read_and_nothing_outside(generat
         ("paper/main.tex:1", f"'../../secret': leads out of --root {generated}"),
         ("paper/main.tex:1", f"'../results/link': leads out of --root {generated}"),
     ]
-
-
-def test_without_a_root_the_refusal_names_it(generated: Path) -> None:
-    draft = read(generated / "paper" / "main.tex")
-    assert only(draft).rows == ""
-    assert {one.why.split(": ")[1] for one in draft.unread} == {
-        "leads out of the paper's folder; --root DIR lets files below DIR be read"
-    }

@@ -10,7 +10,6 @@ import pytest
 
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.programs.asking.ask import UnusableAnswer
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -51,21 +50,6 @@ def test_awaiting_gives_what_calling_gives(task: Task, build: Any, schema: bool,
         called = [program(**example.inputs()) for example in given]
     assert [one.toDict() for one in found] == [one.toDict() for one in called]
     assert asked == sorted(json.dumps(one.body) for one in loopback.asked)
-
-
-def test_an_unusable_answer_is_repaired_once_and_then_fails(loopback: Loopback) -> None:
-    program = TRACK1.build({})
-    (example, *_) = examples(TRACK1, program)
-    lm = open_lm("openai/local", api_base=loopback.url)
-    answers = iter(["I cannot say.", '{"sentence_labels": ["Supported", "Supported", "Supported"]}', "no", "no again"])
-    loopback.reply = lambda asked: next(answers)
-    (repaired,) = awaited(program, [example], lm)
-    assert repaired.sentence_labels == ["Supported"] * 3
-    assert "I cannot say." in loopback.asked[1].question
-    (other,) = examples(TRACK1, program)[1:2]
-    with pytest.raises(UnusableAnswer, match="also after one repair"):
-        awaited(program, [other], lm)
-    assert len(loopback.asked) == 4
 
 
 def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -> None:

@@ -66,17 +66,6 @@ def test_an_unknown_source_is_asked_about_again_and_then_fails_the_record() -> N
     assert "D99.1" in wording(requests(lm)[1])
 
 
-def test_no_answer_is_an_answer() -> None:
-    def nothing(request: Request) -> str:
-        return written(question(request), {"pairs": []}) if passages(question(request)) else said(request)
-
-    lm = scripted(nothing)
-    outcome = answer(AveritecJudge(questions=0), claim(), lm)
-    assert "no evidence was found" in wording(requests(lm)[-1])
-    assert all(pair.filled for pair in outcome.evidence)
-    assert len(outcome.evidence) == 10
-
-
 def test_the_verdict_sees_who_is_quoted_and_whether_word_for_word() -> None:
     def two(request: Request) -> str:
         shown = passages(question(request))

@@ -8,8 +8,6 @@ from aisr.programs.decision.cues import (
     foreign_names,
     foreign_numbers,
     measure,
-    numeric_agreement,
-    overlap,
     quantifiers,
 )
 
@@ -48,15 +46,6 @@ def test_words_that_claim_generality_or_give_causes_are_counted() -> None:
     assert quantifiers("It is better on this task, overall.", "") == 0
     assert causes("It is better because of this, which suggests a mechanism.", "") == 3
     assert causes("It is better on this task.", "") == 0
-
-
-def test_agreement_is_with_the_best_line_of_the_evidence() -> None:
-    assert overlap("Losses over epochs", EVIDENCE) == 1.0  # by stems
-    assert overlap("accuracy over epochs", EVIDENCE) == pytest.approx(2 / 3)
-    assert overlap("", EVIDENCE) == 1.0
-    assert numeric_agreement("81.2 after 40", EVIDENCE) == 0.5
-    assert numeric_agreement("81.2 and 79.5", EVIDENCE) == 1.0
-    assert numeric_agreement("no number", EVIDENCE) == 1.0
 
 
 @pytest.mark.parametrize("text", ["", "\x00\udcff", "9" * 50_000 + "x1", "(" * 5000, "A-" * 5000, "a1.2" * 5000])

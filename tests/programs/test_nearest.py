@@ -58,18 +58,6 @@ def test_sentence_by_sentence_the_nearest_sentences_are_shown() -> None:
     assert asked.split(" is ")[1] == shown.strip().split(" is ")[1]  # the same label words
 
 
-@pytest.mark.parametrize("task", TRACKS)
-def test_what_is_saved_shows_the_same_demos(task: Task) -> None:
-    (_, program), lm, dev = knn(task)
-    loaded = parse(program_text(task, program), "a test").program
-    other = scripted.scripted(scripted.right)
-    judge_all(task, program, dev, lm)
-    judge_all(task, loaded, dev, other)
-    assert [scripted.wording(r) for r in scripted.requests(lm)] == [
-        scripted.wording(r) for r in scripted.requests(other)
-    ]
-
-
 def test_what_is_near_by_words_is_not_what_is_near_by_vectors() -> None:
     demos = [{"claim": text} for text in ("the physician was late", "a car of the street", "doctor doctor who")]
     near = {

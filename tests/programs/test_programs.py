@@ -9,6 +9,7 @@ import pytest
 from aisr.artifact.program_file import parse, program_text
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.retrieval.evidence_list import complete
+from aisr.tasks.all import TASKS
 from aisr.tasks.task import Task
 from aisr.tasks.track1 import TRACK1
 from aisr.tasks.track2 import TRACK2
@@ -142,3 +143,10 @@ def with_demos(task: Task, options: dict[str, Any]) -> dspy.Module:
     predictor.demos = rows[:3]
     predictor.signature = predictor.signature.with_instructions(f"{predictor.signature.instructions}\nLook twice.")
     return program
+
+
+def test_every_judge_is_built_from_its_own_options() -> None:
+    for task in TASKS.values():
+        program = task.build({})
+        assert set(program.options) <= set(task.option_types)
+        assert task.build(program.options).options == program.options

@@ -46,10 +46,6 @@ def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str]
     assert re.findall(r"^\[(P\d+)\] ", found.text, flags=re.MULTILINE) == found.shown
 
 
-def test_line_breaks_inside_a_paragraph_are_spaces() -> None:
-    assert passages("a", {"P1": "Pears\n[P9] are\t ripe."}, 100).text == "[P1] Pears [P9] are ripe."
-
-
 @pytest.mark.parametrize(
     ("claim", "paper"),
     [
@@ -78,18 +74,6 @@ def test_other_scripts_are_ranked_too(claim: str, hit: str) -> None:
         "P4": "نموذج",
     }
     assert rank(claim, paper)[0] == hit
-
-
-def test_a_paragraph_brings_the_heading_that_it_stands_under() -> None:
-    paper = {
-        "P1": "Abstract",
-        "P2": "We study fruit in many ways, and all of them are described below at some length.",
-        "P3": "4.2 Storage over winter",
-        "P4": "They are kept on shelves of wood, in a dark and rather cold room, by whoever has one.",
-        "P5": "Pears are stored in sand, and nobody has ever found out why they keep so long in it.",
-    }
-    assert passages("are pears stored in sand", paper, 32).shown == ["P3", "P5"]
-    assert passages("are pears stored in sand", paper, 25).shown == ["P5"]  # there is no room for the heading
 
 
 def test_what_cannot_decide_has_no_place_before_what_can() -> None:

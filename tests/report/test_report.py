@@ -260,19 +260,6 @@ def test_the_cells_rows_and_columns_of_the_confusion_matrix_filter(opened: Open)
     assert len(ids(page)) == 6
 
 
-def test_outcomes_filter(opened: Open) -> None:
-    page = opened(judged(MIXED))
-    page.locator('[data-outcome="failed"]').click()
-    assert ids(page) == ["r3"]
-    expect(page.locator(".failure")).to_have_text("Failed: no answer")
-    page.locator('[data-outcome="wrong"]').click()
-    assert ids(page) == ["r1", "r4", "r5"]
-    page.locator('[data-outcome="right"]').click()
-    assert ids(page) == ["r0", "r2"]
-    page.keyboard.press("Escape")
-    assert len(ids(page)) == 6
-
-
 def test_search_looks_into_sentences_evidence_and_labels(opened: Open) -> None:
     page = opened(judged(MIXED))
     page.keyboard.press("/")

@@ -105,21 +105,6 @@ def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any],
     assert not list(tmp_path.glob("paper*"))
 
 
-def test_a_registered_program_brings_its_manifest(aisr: Aisr, artifacts: Path, tmp_path: Path) -> None:
-    from aisr.tracking import log as tracking_log
-
-    lm = scripted(right)
-    given = plan(tmp_path / "data")
-    made = compile_program(given, lm, lm, artifacts, SILENT)
-    logged = tracking_log.Compiled(given.task, made.folder, made.manifest, made.choice, made.test, given.data)
-    tracking_log.track(artifacts, logged)
-    out = tmp_path / "paper.md"
-    words = ["models:/aisr-track1@champion", "--task", "track1", "--out", out, "--artifacts", artifacts]
-    finished = aisr("techreport", *words)
-    assert finished.code == 0, finished.err
-    assert made.manifest.digest in out.read_text()
-
-
 def test_a_strangers_manifest_leads_nowhere_and_steers_nothing(folder: Path) -> None:
     text = "a|b \x1b[2J<script>planted()</script> ![x](//planted.example/x.png) [a][b]"
     loaded = load(folder)

@@ -112,15 +112,6 @@ def test_a_sentence_that_is_clicked_shows_its_evidence_with_the_row_marked(opene
     expect(page.locator("#detail p.marked-line")).to_have_text("F1.")
 
 
-def test_of_a_citation_the_named_paragraph_comes_first(opened: Open, tmp_path: Path) -> None:
-    page = opened(papers.reviewed(tmp_path), at="#s-0-1")
-    assert current(page) == "Overstate 60\xa0%"
-    expect(page.locator("#detail > .exhibit")).to_contain_text("It was not tried in wind.")
-    expect(page.locator("#detail .badge")).to_have_text("named, place 1")
-    expect(page.locator("#detail summary")).to_have_text("Also read by the model: 1 paragraph")
-    assert "cites ash2020" in page.locator("#detail").inner_text()
-
-
 def test_what_was_not_judged_says_why_and_unknown_confidence_is_said_to_be_unknown(
     opened: Open, tmp_path: Path
 ) -> None:

@@ -1,13 +1,12 @@
 """Verdicts on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.review.judging import Judge, judged, reviewed
-from aisr.review.verdicts import HIDDEN, Mark, Review, Verdict
+from aisr.review.verdicts import Mark, Review, Verdict
 from aisr.tasks.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
 from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written
@@ -125,17 +124,3 @@ def test_a_second_look_that_fails_leaves_no_verdict() -> None:
     stopped = looked(lambda prompt: "", ledger=Ledger(Limits(calls=1)))
     assert [one.label for one in stopped] == ["Supported", None, None]
     assert "second look: not reached: 1 LM call was sent" in str(stopped[1].failure)
-
-
-def test_the_most_doubtful_come_first(tmp_path: Path) -> None:
-    review = papers.reviewed(tmp_path)
-    failed = Verdict("claim", 1, 0, "x", None, failure="no answer")
-    unsure = review.verdicts[1]._replace(label="Supported", neutral=True, confidence=0.4)
-    review = replace(review, verdicts=(*review.verdicts, failed, unsure))
-    order = [review.verdicts[place] for place in review.by_doubt()]
-    assert [(one.label, one.confidence) for one in order] == [
-        (HIDDEN, None), ("Contradiction", 0.83), ("Overstate", 0.6), ("Unsupported Causal Mechanistic", None),
-        (None, None), ("Supported", 0.4), ("Supported", 0.91),
-    ]  # fmt: skip
-    assert review.counts()["Supported"] == 2
-    assert review.unjudged == 1

@@ -27,35 +27,6 @@ def ollama(context: int = 4096) -> Habit:
     return reply
 
 
-def vllm(context: int = 32_768) -> Habit:
-    """Gives log-probabilities, fills fields of its own with null, and refuses what does not fit."""
-
-    def reply(asked: Asked) -> Reply:
-        if asked.body["model"] != MODEL:
-            return _error(404, f"The model `{asked.body['model']}` does not exist.", type="NotFoundError", code=404)
-        needed = _tokens(asked)
-        if needed > context:
-            said = f"This model's maximum context length is {context} tokens. However, you requested {needed} tokens"
-            return _error(400, said, type="BadRequestError", code=400)
-        own = {"stop_reason": None, "token_ids": None, "logprobs": _spelled(asked)}
-        return _answer(asked, own, usage=_usage(needed) | {"prompt_tokens_details": None}, prompt_logprobs=None)
-
-    return reply
-
-
-def lm_studio() -> Habit:
-    """Answers with whatever model is loaded, takes a JSON schema but no `json_object`, gives no log-probabilities, and
-    tells of errors in a bare string."""
-
-    def reply(asked: Asked) -> Reply:
-        kind = asked.body.get("response_format", {}).get("type", "text")
-        if kind not in ("text", "json_schema"):
-            return 400, json.dumps({"error": "'response_format.type' must be 'json_schema' or 'text'"})
-        return _answer(asked, {"logprobs": None}, usage=_usage(_tokens(asked)), stats={}, model="whatever-is-loaded")
-
-    return reply
-
-
 def llama_cpp(context: int = 32_768) -> Habit:
     """Minds no model name, gives log-probabilities and timings, and refuses what does not fit with its own kind of
     error."""

@@ -63,19 +63,6 @@ def test_bold_cells_are_marked_where_the_caption_speaks_of_them() -> None:
     assert judged("F1. Wren is better than Lark.", bold=True) == ["Wren is better than Lark."]
 
 
-@pytest.mark.parametrize(
-    ("caption", "told"),
-    [
-        ("F1. Bold marks the highest score of each column; second best underlined.", False),
-        ("F1. We show the best of our models in bold.", False),
-        ("F1. Our best scores, in bold, exceed all others.", True),
-        ("F1. Bold: above 60.", True),
-    ],
-)
-def test_how_cells_are_marked_is_no_result(caption: str, told: bool) -> None:
-    assert judged(caption, bold=True) == ([caption.partition(". ")[2]] if told else [])
-
-
 def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_path: Path) -> None:
     (tmp_path / "main.tex").write_text(TABLE)
     made, _ = read_paper(tmp_path / "main.tex", None, None, None)

@@ -12,7 +12,6 @@ import pytest
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.programs.decision.cues import nearest_line, signs
 from aisr.tasks.all import TASKS
 from aisr.tasks.drafts import citation_record, claim_record
 from support.loopback import Loopback
@@ -68,21 +67,6 @@ def test_files_become_a_record(files: dict[str, Path]) -> None:
     paper = citation_record(" Gantry\n beats Halyard ", files["paper.md"])
     assert paper.claim_text == "Gantry beats Halyard"
     assert paper.paragraphs["P3"] == "It is faster than Halyard on one of them."
-
-
-def test_signs_are_the_words_that_the_cues_count() -> None:
-    said = signs("It wins on all 7 workloads because of BurstKit in Figure 4.", "Figure 3: workloads.")
-    assert said == {
-        "names that the evidence lacks": ["BurstKit"],
-        "numbers that the evidence lacks": ["7", "4"],
-        "figures that the evidence lacks": ["Figure 4"],
-        "quantifiers": ["all"],
-        "causal words": ["because"],
-    }
-    assert signs("Plain words.", "Plain words.") == {}
-    assert nearest_line("Pears ripen.", "[text 1] Apples.\n[text 2] A ripening pear.") == "[text 2] A ripening pear."
-    assert nearest_line("Pears ripen.", "[text 1] Apples.") == ""
-    assert nearest_line("It is 91 percent.", "| pear | 90 |\n| apple | 91 |") == "| apple | 91 |"
 
 
 def test_a_paragraph_is_judged_sentence_by_sentence(

@@ -10,7 +10,7 @@ import pytest
 from aisr.programs.errors import UserError
 from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.tasks import context24_figures_data, context24_text_data
+from aisr.tasks import context24_figures_data
 from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from aisr.tasks.context24_figures_data import cleaned, converted, readable
 
@@ -99,29 +99,6 @@ def test_check_names_the_command_that_mends(task: str, module: str, tmp_path: Pa
     assert f"python -m aisr.tasks.{module} {claims} " in checked.out + checked.err
 
 
-def test_candidates_come_from_the_claims_or_from_captions_where_no_pictures_are(tmp_path: Path) -> None:
-    claims, papers, captions, _ = files(tmp_path)
-    (records, _) = converted(claims, papers, captions)
-    assert [element["label"] for element in records[0]["elements"]] == ["FIG 1", "FIG 2", "FIG 2A", "FIG 2B"]
-    listed = [{**CLAIMS[0], "figures_tables": ["TAB 3", "FIG 2A", "FIG 2 B"]}]
-    claims.write_text(json.dumps(listed))
-    (records, changes) = converted(claims, papers)
-    assert [element["label"] for element in records[0]["elements"]] == ["FIG 2A", "FIG 2B", "TAB 3"]
-    assert "moss2020: element 'FIG 2 B': now FIG 2B" in changes
-    together = tmp_path / "captions.json"
-    together.write_text(json.dumps({"moss2020": {"FIG 2A": "Shade."}}))
-    (records, _) = converted(claims, papers, together)
-    assert records[0]["elements"][0] == {"label": "FIG 2A", "caption": "Shade."}
-
-
-def test_unlabelled_claims_keep_their_ids_even_where_they_are_equal(tmp_path: Path) -> None:
-    inputs = [{key: CLAIMS[0][key] for key in ("claim", "citekey")} | {"id": f"t-{k}"} for k in range(2)]
-    claims, papers, captions, figures = files(tmp_path, inputs)
-    (records, _) = converted(claims, papers, captions, figures)
-    assert [record["id"] for record in records] == ["t-0", "t-1"]
-    assert all("findings" not in record for record in records)
-
-
 @pytest.mark.parametrize(
     ("typed", "labels"),
     [
@@ -139,13 +116,6 @@ def test_captions_are_texts_and_never_run() -> None:
     assert readable(r"'Fig. 1: It\'s (\u03b1)\n\n'") == "Fig. 1: It's (α)"
     assert readable("'a' + 'b'") == "'a' + 'b'"
     assert readable("'\\x'") == "'\\x'"
-
-
-def test_a_text_without_line_ends_becomes_paragraphs_of_whole_sentences() -> None:
-    found = context24_text_data.paragraphs(ONE_LINE, "a paper")
-    assert all(text.endswith("shows.") and len(text.split()) <= context24_text_data.WORDS for text in found)
-    assert context24_text_data.paragraphs("One.\nTwo.", "a paper") == ["One.", "Two."]
-    assert context24_text_data.paragraphs("One\nline.\n\nTwo.", "a paper") == ["One line.", "Two."]
 
 
 @pytest.mark.parametrize(

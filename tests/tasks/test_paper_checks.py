@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence, with_captions
+from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
-from aisr.programs.text.units import tokens
-from aisr.tasks.check import LEFT_OUT, MOST_TABLE
 from aisr.tasks.paper_checks import (
     MOST_SHOWN,
     NO_CLAIM,
@@ -19,7 +17,6 @@ from aisr.tasks.paper_checks import (
     checks,
 )
 from aisr.tasks.second_look import HIDDEN
-from support import growth
 
 FOLDER = Path("/paper")
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}
@@ -152,25 +149,3 @@ def test_what_all_checks_show_together_is_bounded_and_a_picture_outside_of_the_f
     shown = floats(figure("1")._replace(pictures=(Picture(Path("/elsewhere/x.png")),)))
     found = checks(draft(paragraph(said("We gain 3 points.", "1")), shown=shown), {})
     assert claim(found).evidence_bundle[0].img_path is None
-
-
-def test_of_a_very_long_table_the_rows_are_shown_that_a_sentence_names() -> None:
-    rows = "\n".join(["Bird\tF1", *(f"Finch {k}\t{k}.25" for k in range(9_000))])
-    long = floats(table(1)._replace(rows=rows, caption="Each F1 is lower than 9,001."))
-    results = paragraph(said("Finch 8123 reaches 8123.25.", "t1"), under=("Results",))
-    found = checks(with_captions(draft(results, shown=long)), {})
-    of_text, of_caption = (str(claim(found, number).evidence_bundle[0].text) for number in range(2))
-    assert of_text.startswith("Bird")
-    assert "Finch 8123" in of_text
-    for shown in (of_text, of_caption):
-        assert shown.endswith(LEFT_OUT)
-        assert tokens(shown) <= MOST_TABLE + tokens(LEFT_OUT) + 1
-
-
-def test_many_floats_and_paragraphs_take_as_long_as_they_are() -> None:
-    def sized(count: int) -> object:
-        same = floats(*(figure("1")._replace(key=f"{k}", headings=("Results",)) for k in range(count)))
-        named = [paragraph(said("We reach 7.", str(k)), under=("Results",)) for k in range(count)]
-        return checks(draft(*named, *[paragraph(said("We reach 7."), under=("Results",))] * count, shown=same), {})
-
-    assert growth.grows(sized, 300) < growth.TOO_MUCH

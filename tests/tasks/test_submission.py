@@ -42,40 +42,6 @@ def test_good_predictions_become_lines_in_the_order_of_the_inputs(task: Task, go
     assert checked(tmp_path, [marked, "", *rest], task) == Checked(good, [], [])
 
 
-@pytest.mark.parametrize(
-    ("third", "problems"),
-    [
-        (None, ["c: no prediction"]),
-        (
-            {"id": "a", "labels": [S, S]},
-            ["line 3: id: 'a' stands in line 1 already; ids must be unique", "c: no prediction"],
-        ),
-        ({"id": "c", "labels": [S, S]}, ["c: 2 labels for 3 sentences; one label a sentence"]),
-        (
-            {"id": "c", "failed": "timeout"},
-            ["c: failed (timeout); predict again, or --on-failure fallback fills it in"],
-        ),
-        (
-            {"id": "c", "labels": [S, S, "Supportd"]},
-            ["line 3: labels[2]: unknown label 'Supportd'", "c: no prediction"],
-        ),
-        ("[" * 100_000, ["line 3: not JSON", "c: no prediction"]),
-    ],
-)
-def test_each_problem_of_a_track_1_prediction_is_listed(third: Any, problems: list[str], tmp_path: Path) -> None:
-    found = checked(tmp_path, GOOD_CLAIMS[:2] + ([third] if third else [])).problems
-    assert len(found) == len(problems)
-    assert all(one.startswith(problem) for one, problem in zip(found, problems, strict=True)), found
-
-
-def test_failed_records_are_filled_in_and_named_when_asked_for_and_missing_ones_are_not(tmp_path: Path) -> None:
-    failed = {"id": "c", "failed": "timeout"}
-    found = checked(tmp_path, [*GOOD_CLAIMS[:2], failed], fill_failed=True)
-    assert found == Checked([*GOOD_CLAIMS[:2], {"id": "c", "labels": [S, S, S]}], [], ["c"])
-    found = checked(tmp_path, [GOOD_CLAIMS[0], failed], fill_failed=True)
-    assert (found.problems, found.filled) == (["b: no prediction"], ["c"])
-
-
 def test_a_filled_citation_names_the_best_ranked_paragraphs_and_a_foreign_one_is_listed(tmp_path: Path) -> None:
     foreign = {"id": "b", "label": "Overstate", "evidence_para_ids": ["P1", "P77"]}
     found = checked(tmp_path, [{"id": "a", "failed": "timeout"}, foreign], TRACK2, fill_failed=True)
@@ -84,20 +50,6 @@ def test_a_filled_citation_names_the_best_ranked_paragraphs_and_a_foreign_one_is
     assert found.lines[0]["label"] == "Supported"
     assert found.lines[0]["evidence_para_ids"][0] == "P2"  # the claim is about pears, and so is P2
     assert len(set(found.lines[0]["evidence_para_ids"])) == 3
-
-
-@pytest.mark.parametrize(
-    ("task", "lines", "name"),
-    [(TRACK1, GOOD_CLAIMS, "track1_pred.jsonl"), (TRACK2, GOOD_CITATIONS, "track2_pred.jsonl")],
-)
-def test_the_zip_is_flat_and_holds_the_official_file(task: Task, lines: list[Any], name: str, tmp_path: Path) -> None:
-    out = tmp_path / "new folder" / "submission.zip"
-    task.submission.write(lines, out)
-    with zipfile.ZipFile(out) as file:
-        assert file.namelist() == [name]
-        assert [json.loads(line) for line in file.read(name).decode().splitlines()] == lines
-        assert file.testzip() is None
-    assert list(out.parent.iterdir()) == [out]
 
 
 def test_one_zip_holds_both_tracks_in_whatever_order_and_nothing_else(tmp_path: Path) -> None:

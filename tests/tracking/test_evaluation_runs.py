@@ -56,13 +56,6 @@ def logged(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, aisr: A
     return Logged(root, client, dict(zip(printed, runs, strict=True)), printed)
 
 
-def test_evaluations_stand_in_the_list_beside_compiles_and_can_be_told_from_them(logged: Logged) -> None:
-    (experiment,) = {run.info.experiment_id for run in logged.runs.values()}
-    for kind, names in (("compile", {"compile"}), ("evaluate", {"folder", "version"})):
-        found = {run.info.run_id for run in logged.client.search_runs([experiment], f'tags.aisr.kind = "{kind}"')}
-        assert found == {logged.runs[name].info.run_id for name in names}
-
-
 @pytest.mark.parametrize("name", ["folder", "version"])
 def test_an_evaluation_has_the_scores_that_it_printed(logged: Logged, name: str) -> None:
     run, printed = logged.runs[name], logged.printed[name].out

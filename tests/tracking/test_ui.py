@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.commands.ui import run, ui
+from aisr.commands.ui import run
 from aisr.paper import open as papers
 from aisr.paper.drawing import draw
 from support import pdfs, servers
@@ -23,13 +23,6 @@ def test_the_ui_is_ready_offline_on_loopback_only_and_ends_when_told(artifacts: 
         # a terminal sends Ctrl-C to all processes
         end = (lambda: os.killpg(server.process.pid, told)) if told == signal.SIGINT else server.process.terminate
         servers.assert_ends(server, end)
-
-
-def test_a_remote_store_has_a_ui_of_its_own(artifacts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:sw0rdfish@mlflow.example/")
-    with pytest.raises(ValueError, match=r"mlflow\.example.*open that address") as refused:
-        ui(5000, artifacts)
-    assert "sw0rdfish" not in str(refused.value)
 
 
 PLANTED = ("PIL", "aisr", "json", "mlflow", "pypdfium2", "sitecustomize", "timeit", "uvicorn", "xllamacpp")
