@@ -17,7 +17,6 @@ from aisr.optimize.experiment.prepared import student_of
 from aisr.programs.reading.lines import read
 from aisr.programs.signatures.track1 import BRIEF
 from support import processes
-from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.plans import plan
 from support.scripted import corpus
@@ -194,14 +193,3 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
                 assert one.problem(record, one.prediction.model_validate(row).answer) is None
         written.append(([manifest["digest"] for manifest in manifests], predicted))
     assert written[0] == written[1]
-
-
-@pytest.mark.slow
-def test_an_optimizer_that_has_the_model_write_runs_to_its_end(data: Path, tmp_path: Path, aisr: Aisr) -> None:
-    """What so small a model writes of instructions is of no use; a program comes of it all the same."""
-    at = ["--task", "track1", "--data", data / "track1", "--artifacts", tmp_path, "--no-track"]
-    finished = aisr("compile", *at, *SMALL, "--candidates", 1, "--optimizer", "gepa")
-    assert finished.code == 0, finished.err
-    report = json.loads((tmp_path / "track1" / "gepa" / "report.json").read_text())
-    assert report["candidates"][0]["name"] == "uncompiled"
-    assert report["test"]["failures"] == {}
