@@ -18,7 +18,6 @@ from aisr.programs.reading.lines import read
 from aisr.programs.signatures.track1 import BRIEF
 from aisr.tasks.track2 import TRACK2
 from support import processes
-from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.plans import plan
 from support.scripted import corpus
@@ -186,13 +185,3 @@ def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
         manifest = json.loads((root / "track2" / "mine" / "manifest.json").read_text())
         written.append((manifest["digest"], out.read_text()))
     assert written[0] == written[1]
-
-
-@pytest.mark.slow
-def test_an_optimizer_that_has_the_model_write_runs_to_its_end(small: list[object], tmp_path: Path, aisr: Aisr) -> None:
-    """What so small a model writes of instructions is of no use; a program comes of it all the same."""
-    finished = aisr("compile", *small, "--artifacts", tmp_path, "--candidates", 1, "--optimizer", "gepa")
-    assert finished.code == 0, finished.err
-    report = json.loads((tmp_path / "track2" / "mine" / "report.json").read_text())
-    assert report["candidates"][0]["name"] == "uncompiled"
-    assert report["test"]["failures"] == {}
