@@ -52,15 +52,9 @@ def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int 
         labels = [draw.choice(list(TAILS)), S, S]
         record = scripted.claim(*labels, number=k + 1)
         said = [sentence(draw, label if texts else S) for label in labels]
-        record = record.model_copy(
-            update={
-                "claim_text": " ".join(said),
-                "sentence_label": [
-                    old.model_copy(update={"sentence": new})
-                    for old, new in zip(record.sentence_label, said, strict=True)
-                ],
-            }
-        )
+        pairs = zip(record.sentence_label, said, strict=True)
+        sentences = [old.model_copy(update={"sentence": new}) for old, new in pairs]
+        record = record.model_copy(update={"claim_text": " ".join(said), "sentence_label": sentences})
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
         rows.append(Judged(row_of(TRACK1, program, record), outcome))
@@ -197,18 +191,17 @@ def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> N
     labels, scope = len(CLAIM_LABELS), CLAIM_LABELS.index(SCOPE)
     first = np.arange(60) % 3
     thoughts = np.log(np.where((first == 1)[:, None], [0.5, 0.1, 0.05, 0.3, 0.05], [0.6, 0.1, 0.2, 0.05, 0.05]))
-    allowed = np.eye(labels, dtype=np.bool_)[first]
-    allowed[first == 1, scope] = True
-    fitted = {}
-    for way, gold in (
-        ("beside", allowed),
-        ("alone", np.eye(labels, dtype=np.bool_)[np.where(first == 1, scope, first)]),
-    ):
+    beside = np.eye(labels, dtype=np.bool_)[first]
+    beside[first == 1, scope] = True
+    alone = np.eye(labels, dtype=np.bool_)[np.where(first == 1, scope, first)]
+
+    def readily(gold: Any) -> float:
         told = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
         offsets = rule_fit.fit({LM: thoughts}, told, None).says.offsets
-        fitted[way] = offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
-    assert fitted["beside"] == pytest.approx(0)  # as readily as a label that never occurs
-    assert fitted["alone"] > 0.3
+        return offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
+
+    assert readily(beside) == pytest.approx(0)  # as readily as a label that never occurs
+    assert readily(alone) > 0.3
 
 
 def test_records_like_a_demo_are_not_asked_about() -> None:
@@ -268,8 +261,3 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, open_lm("openai/other", api_base="http://127.0.0.1:8000/v1"))
     assert "fitted on openai/local " in capsys.readouterr().out
-
-
-def test_the_mean_of_rules_is_a_rule_of_their_means() -> None:
-    one, other = Rule(weights={LM: 1.0}, offsets=[0.0] * 2), Rule(weights={LM: 0.5}, offsets=[1.0, -1.0])
-    assert rule_fit.averaged([one, other]) == Rule(weights={LM: 0.75}, offsets=[0.5, -0.5])

@@ -106,12 +106,12 @@ def test_words_that_other_papers_have_too_count_less() -> None:
     assert papers_having([("A cell.", "Cells and a cell."), ("A cell.",), ("None.",)])["cell"] == 2
 
 
-@pytest.mark.parametrize("claim", ["", "of", "A claim of 1.2 on SARS-CoV-2 may hold."])
-def test_any_text_can_be_counted(claim: str) -> None:
-    for texts in ([""], ["of the", "and", ""], ["1.2 3", "Figure 1 x"], ["é" * 5000, "b. C d."]):
-        found = measure(claim, texts)
-        assert found.shape == (len(texts), len(FEATURES))
-        assert np.isfinite(found).all()
+def test_any_text_can_be_counted() -> None:
+    for claim in ("", "of", "A claim of 1.2 on SARS-CoV-2 may hold."):
+        for texts in ([""], ["of the", "and", ""], ["1.2 3", "Figure 1 x"], ["é" * 5000, "b. C d."]):
+            found = measure(claim, texts)
+            assert found.shape == (len(texts), len(FEATURES))
+            assert np.isfinite(found).all()
 
 
 def test_a_program_keeps_its_ranker() -> None:
@@ -159,14 +159,15 @@ def test_compiling_fits_it_on_train_and_says_so(tmp_path: Path) -> None:
 
 
 def test_the_command_fits_and_scores(aisr: Callable[..., Any], tmp_path: Path) -> None:
-    train = write(tmp_path / "train.jsonl", [paper(k) for k in range(14)])
-    test = write(tmp_path / "test.jsonl", [paper(k) for k in range(20, 26)])
-    words = ("--retrievers", "bm25", "--artifacts", tmp_path / "artifacts", "--fit", train)
-    for file, said in ((test, "for 6 claims"), (train, "for 14 claims")):
-        finished = aisr("retrieval", file, *words)
+    files = {"train": range(14), "test": range(20, 26), "both": (1, 20)}
+    for name, numbers in files.items():
+        write(tmp_path / f"{name}.jsonl", map(paper, numbers))
+    words = ("--retrievers", "bm25", "--artifacts", tmp_path / "artifacts", "--fit", tmp_path / "train.jsonl")
+    for name, said in (
+        ("test", "100.0 [100.0, 100.0]"),
+        ("train", "for 14 claims"),
+        ("both", "1 of 2 claims cite papers that it was fitted on"),
+    ):
+        finished = aisr("retrieval", tmp_path / f"{name}.jsonl", *words)
         assert finished.code == 0, finished.err
         assert said in finished.out + finished.err
-        assert "100.0 [100.0, 100.0]" in finished.out
-    both = write(tmp_path / "both.jsonl", [paper(k) for k in (1, 20)])
-    finished = aisr("retrieval", both, *words)
-    assert "1 of 2 claims cite papers that it was fitted on" in finished.out + finished.err

@@ -94,9 +94,9 @@ def hosted(loopback: Loopback, engine: str) -> OpenLM:
     return OpenLM(lm, opened.adapter, opened.spec, None, 1)
 
 
-def asked(lm: OpenLM) -> list[str]:
+def asked(lm: OpenLM, echo: str) -> list[str]:
     """What it answers, called and awaited, as text."""
-    question: Body = {"prompt": "Which label?", "logprobs": True, "top_logprobs": 2}
+    question: Body = {"prompt": f"Which label? ({echo})", "logprobs": True, "top_logprobs": 2}
 
     async def main() -> Any:
         try:
@@ -110,42 +110,36 @@ def asked(lm: OpenLM) -> list[str]:
 
 def assert_nowhere(secret: str, folder: Path) -> None:
     files = [file for file in folder.rglob("*") if file.is_file()]
-    assert len(files) >= len(ECHOES)
     assert any(file.stat().st_size for file in files)
     for file in files:
         assert secret.encode() not in file.read_bytes(), file
 
 
-def assert_told_and_stored(loopback: Loopback, echo: str, lm: OpenLM) -> None:
-    """The key is in no answer, not even in one from the cache's files, where all answers are."""
-    loopback.reply = echoing(ECHOES[echo], KEY)
-    said = asked(lm)
-    assert len(loopback.asked) == 2
-    assert {one.authorization for one in loopback.asked} == {f"Bearer {KEY}"}
-    assert not [answer for answer in said if KEY in answer]
-    dspy.cache.reset_memory_cache()
-    assert asked(lm) == said
-    assert len(loopback.asked) == 2
-
-
-def all_echoes(folder: Path, open_: Callable[[Loopback], OpenLM]) -> None:
-    """Each at a server and with a response cache of its own."""
-    for number, echo in enumerate(ECHOES):
-        dspy.cache = Cache(True, True, str(folder / str(number)))  # which knows no address
-        with serve() as loopback:
-            assert_told_and_stored(loopback, echo, open_(loopback))
-        dspy.cache.disk_cache.close()
+def all_echoes(folder: Path, secret: str, open_: Callable[[Loopback], OpenLM]) -> list[Asked]:
+    """The secret is in no answer, not even in one from the cache's files, where all answers are; the requests."""
+    dspy.cache = Cache(True, True, str(folder / "cache"))
+    with serve() as loopback:
+        lm = open_(loopback)
+        for number, (echo, change) in enumerate(ECHOES.items(), start=1):
+            loopback.reply = echoing(change, secret)
+            said = asked(lm, echo)
+            assert not [answer for answer in said if secret in answer], echo
+            dspy.cache.reset_memory_cache()
+            assert asked(lm, echo) == said, echo
+            assert len(loopback.asked) == 2 * number
+    dspy.cache.disk_cache.close()
+    return loopback.asked
 
 
 @pytest.mark.parametrize("way", ["an address", "no address"])
 def test_an_echoed_key_reaches_no_file(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")  # as `$(cat key)` may leave it
     monkeypatch.setattr(dspy, "cache", dspy.cache)  # and back
-    by_address = way == "an address"
-    all_echoes(
-        tmp_path,
-        lambda at: open_lm("openai/local", api_base=at.url) if by_address else hosted(at, "lm15"),
+    local = way == "an address"
+    sent = all_echoes(
+        tmp_path, KEY, lambda at: open_lm("openai/local", api_base=at.url) if local else hosted(at, "lm15")
     )
+    assert {one.authorization for one in sent} == {f"Bearer {KEY}"}
     assert_nowhere(KEY, tmp_path)
 
 
@@ -155,7 +149,7 @@ def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
     environment = {**os.environ, "OPENAI_API_KEY": f"{KEY} ", "DSPY_CACHEDIR": str(tmp_path / "cache")}
     here = [str(Path(__file__).parent), str(TESTS)]
     code = f"import sys, pathlib; sys.path += {here!r}; import test_echoes as t"
-    code += f"; t.all_echoes(pathlib.Path({str(tmp_path)!r}), lambda at: t.hosted(at, 'litellm'))"
+    code += f"; t.all_echoes(pathlib.Path({str(tmp_path)!r}), t.KEY, lambda at: t.hosted(at, 'litellm'))"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300, check=False
     )
@@ -166,13 +160,9 @@ def test_nor_does_one_that_comes_through_litellm(tmp_path: Path) -> None:
 def test_an_echoed_path_of_the_server_reaches_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may hold a token, as those of gateways do."""
     monkeypatch.setattr(dspy, "cache", dspy.cache)
-    for number, change in enumerate(ECHOES.values()):
-        dspy.cache = Cache(True, True, str(tmp_path / str(number)))
-        with serve() as loopback:
-            address = loopback.url.replace("/v1", f"/{TOKEN}/v1")
-            loopback.reply = echoing(change, urlsplit(address).path)
-            said = asked(open_lm("openai/local", api_base=address))
-        assert TOKEN in loopback.asked[0].path
-        assert not [answer for answer in said if TOKEN in answer]
-        dspy.cache.disk_cache.close()
+    path = f"/{TOKEN}/v1"
+    sent = all_echoes(
+        tmp_path, path, lambda at: open_lm("openai/local", api_base=f"http://{urlsplit(at.url).netloc}{path}")
+    )
+    assert all(TOKEN in one.path for one in sent)
     assert_nowhere(TOKEN, tmp_path)

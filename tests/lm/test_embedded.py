@@ -16,11 +16,11 @@ from aisr.lm.open import open_lm
 from aisr.optimize.experiment.prepared import student_of
 from aisr.programs.reading.lines import read
 from aisr.programs.signatures.track1 import BRIEF
+from aisr.tasks.track2 import TRACK2
 from support import processes
 from support.corpora import read_rows, write
 from support.plans import plan
 from support.scripted import corpus
-from support.tracks import BOTH
 
 LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "Contradiction"]
 
@@ -155,41 +155,33 @@ def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
 # --- whole commands, on records so short that the instructions are most of what is read
 
 
-SMALL = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 1, "--demos", 1)
-FEWER = ("--limit-train", 2, "--limit-dev", 2)
-
-
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a few records of each task, `dev` and `test` other ones than `train`."""
+def small(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """Options of a compile of Track 2 on a few records, `dev` and `test` other ones than `train`."""
     folder = tmp_path_factory.mktemp("short")
-    for task in BOTH.values():
-        (folder / task.name).mkdir()
-        records = [record.model_dump(mode="json") for record in corpus(task)]
-        for name, begin, end in (("train", 0, 4), ("dev", 4, 7), ("test", 7, 8)):
-            write(folder / task.name / f"{name}.jsonl", records[begin:end])
-    return folder
+    records = [record.model_dump(mode="json") for record in corpus(TRACK2)]
+    for name, begin, end in (("train", 0, 3), ("dev", 4, 6), ("test", 7, 8)):
+        write(folder / f"{name}.jsonl", records[begin:end])
+    return ["--task", "track2", "--data", folder, "--name", "mine", "--no-track", "--no-decide", "--demos", 1]
 
 
 @pytest.mark.slow
-def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(data: Path, tmp_path: Path) -> None:
+def test_the_same_compile_twice_gives_the_same_program_and_the_same_predictions(
+    small: list[object], tmp_path: Path
+) -> None:
     """Two processes with caches of their own: nothing but the seed and the model can make them agree."""
-    written = []
+    written, data = [], Path(str(small[3])) / "dev.jsonl"
     for run in ("one", "two"):
-        root, words = tmp_path / run, []
-        for task in BOTH:
-            at = ["--task", task, "--artifacts", root]
-            small = [*SMALL, *FEWER, "--data", data / task, "--no-track", "--name", "mine"]
-            words.append(["compile", *at, *small, "--optimizer", "bootstrap"])
-            inputs = ["--data", data / task / "dev.jsonl", "--out", root / f"{task}.jsonl"]
-            words.append(["predict", *at, *inputs, "--program", root / task / "mine"])
+        root = tmp_path / run
+        at, out = ["--task", "track2", "--artifacts", root], root / "out.jsonl"
+        words = [
+            ["compile", *small, "--artifacts", root, "--optimizer", "bootstrap"],
+            ["predict", *at, "--data", data, "--out", out, "--program", root / "track2" / "mine"],
+        ]
         done = processes.run(processes.several(words), {**os.environ, "DSPY_CACHEDIR": str(root / "cache")})
         assert done.returncode == 0, done.stdout + done.stderr
-        manifests = [json.loads((root / task / "mine" / "manifest.json").read_text()) for task in BOTH]
-        predicted = [(root / f"{task}.jsonl").read_text() for task in BOTH]
-        for one, file in zip(BOTH.values(), (root / f"{task}.jsonl" for task in BOTH), strict=True):
-            given = read(data / one.name / "dev.jsonl", one.record, one.name)
-            for record, row in zip(given, read_rows(file), strict=True):
-                assert one.problem(record, one.prediction.model_validate(row).answer) is None
-        written.append(([manifest["digest"] for manifest in manifests], predicted))
+        for record, row in zip(read(data, TRACK2.record, "track2"), read_rows(out), strict=True):
+            assert TRACK2.problem(record, TRACK2.prediction.model_validate(row).answer) is None
+        manifest = json.loads((root / "track2" / "mine" / "manifest.json").read_text())
+        written.append((manifest["digest"], out.read_text()))
     assert written[0] == written[1]

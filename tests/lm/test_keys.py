@@ -47,15 +47,13 @@ def commands(server: Loopback, folder: Path) -> list[list[object]]:
     lm = ["--lm", "openai/gpt-4o-mini", "--api-base", address, "--artifacts", folder / "artifacts"]
     at = ["--task", "track2"]
     program = [*at, "--program", folder / "artifacts" / "track2" / "mine"]
-    inputs = beginning(SAMPLE / "track2" / "test.jsonl", 12, folder / "inputs.jsonl")
-    data = ["--data", inputs]
-    out = ["--out", folder / "out.jsonl"]
+    data = ["--data", beginning(SAMPLE / "track2" / "test.jsonl", 12, folder / "inputs.jsonl")]
     batch = folder / "batch.jsonl"
     return [
         ["compile", *at, "--data", SAMPLE / "track2", "--optimizer", "labeled", "--name", "mine", *FEW, *lm],
         ["evaluate", *program, *data, "--output", folder / "report.json", *lm],
-        ["predict", *program, *data, *out, *lm],
-        ["predict", *program, *data, *out, *lm],
+        ["predict", *program, *data, "--out", folder / "out.jsonl", *lm],
+        ["predict", *program, *data, "--out", folder / "out.jsonl", *lm],
         ["predict", *program, *data, "--out", batch, "--batch", "export", *lm],
         ["predict", *program, *data, "--out", folder / "b.jsonl", "--batch", "import", "--answers", batch, *lm],
         ["predict", *program, *data, "--out", batch, "--batch", "export", *lm],
@@ -66,12 +64,10 @@ def commands(server: Loopback, folder: Path) -> list[list[object]]:
 def assert_clean(folder: Path, *outputs: str) -> None:
     """Neither the key nor the token stands in any file below `folder`, or in what was printed; none is a pickle."""
     files = [file for file in folder.rglob("*") if file.is_file()]
-    assert {"mlflow.db", "program.json", "manifest.json", "out.jsonl", "report.json", "batch.jsonl"} <= {
-        file.name for file in files
-    }
+    names = {"mlflow.db", "program.json", "manifest.json", "out.jsonl", "report.json", "batch.jsonl"}
+    assert names <= {file.name for file in files}
     for secret in (KEY, TOKEN):
-        for text in outputs:
-            assert secret not in text
+        assert not any(secret in text for text in outputs)
         for file in files:
             assert secret.encode() not in file.read_bytes(), file
     assert not [file for file in files if is_pickle(file)]

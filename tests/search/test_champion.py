@@ -35,23 +35,15 @@ def by_instruction(request: Any) -> str:
     return right(request) if "RIGHT" in wording(request) else flat(request)
 
 
-def names(choice: Any) -> list[str]:
-    return [contender.name for contender in choice.contenders]
-
-
 @pytest.mark.parametrize("task", TRACKS)
 def test_the_best_on_dev_is_champion(task: Task) -> None:
-    candidates = [
-        Candidate("uncompiled", instructed(task, "Flat.")),
-        Candidate("good", instructed(task, "RIGHT.")),
-        Candidate("late", instructed(task, "Flat too.")),
-    ]
-    seen = []
+    texts = {"uncompiled": "Flat.", "good": "RIGHT.", "late": "Flat too."}
+    candidates = [Candidate(name, instructed(task, text)) for name, text in texts.items()]
+    seen: list[str] = []
     lm = scripted(by_instruction)
     choice = choose(task, candidates, examples(task, candidates[0].program), lm, lambda c: seen.append(c.name))
-    assert choice.champion.name == "good"
-    assert choice.champion.program is candidates[1].program
-    assert names(choice) == seen == ["uncompiled", "good", "late"]
+    assert (choice.champion.name, choice.champion.program) == ("good", candidates[1].program)
+    assert [one.name for one in choice.contenders] == seen == list(texts)
     assert choice.champion.dev.score.score == 1.0
     baseline = choice.contenders[0]
     assert tuple(baseline.gain) == (0.0, 0.0, 0.0)
@@ -126,7 +118,6 @@ def test_demos_are_made_of_right_records_only() -> None:
             {"sentence_labels": ["Supported", "Supported"]},
             "Sentence 2: said Supported; right is Contradiction",
         ),
-        (TRACK1, claim("Supported"), {"sentence_labels": ["Supported"]}, "Every sentence is labelled right."),
         (TRACK2, citation("Overstate", "P2"), {"label": "Supported", "evidence_para_ids": ["P2"]}, "Overstate"),
         (TRACK2, citation("Overstate", "P2"), {"label": "Overstate", "evidence_para_ids": ["P1"]}, "P2"),
     ],

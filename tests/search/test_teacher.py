@@ -16,9 +16,9 @@ FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4, "--demos", 2, "-
 TEACHER = ["--teacher-lm", "openai/strong"]
 
 
-def compile_(aisr: Aisr, artifacts: Path, student: Loopback, *words: object) -> Any:
+def compile_(aisr: Aisr, tmp_path: Path, student: Loopback, *words: object) -> Any:
     at = ["--task", "track1", "--data", SAMPLE / "track1", "--lm", "openai/weak", "--api-base", student.url]
-    return aisr("compile", *at, "--artifacts", artifacts, "--name", "taught", "--no-track", *FEW, *words)
+    return aisr("compile", *at, "--artifacts", tmp_path, "--name", "taught", "--no-track", *FEW, *words)
 
 
 def models(server: Loopback) -> set[str]:
@@ -43,68 +43,66 @@ def refusing(asked: Asked) -> tuple[int, str]:
     ],
 )
 def test_what_cannot_be_a_teacher_is_refused_by_the_name_of_its_option(
-    aisr: Aisr, artifacts: Path, loopback: Loopback, words: list[str], said: str
+    aisr: Aisr, tmp_path: Path, loopback: Loopback, words: list[str], said: str
 ) -> None:
-    finished = compile_(aisr, artifacts, loopback, *words)
+    finished = compile_(aisr, tmp_path, loopback, *words)
     assert finished.code == 2
     assert said in finished.err
     assert loopback.asked == []
 
 
 @pytest.mark.parametrize("optimizer", ["bootstrap", "mipro", "gepa"])
-def test_each_server_is_asked_for_its_own_model(
-    aisr: Aisr, artifacts: Path, loopback: Loopback, optimizer: str
-) -> None:
+def test_each_server_is_asked_for_its_own_model(aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str) -> None:
     with serve() as other:
         finished = compile_(
-            aisr, artifacts, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
+            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
         )
     assert finished.code == 0, finished.err
     assert models(loopback) == {"weak"}
     assert models(other) == {"strong"}
-    manifest = (artifacts / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8")
+    manifest = (tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8")
     assert json.loads(manifest)["teacher"]["spec"] == "openai/strong"
     assert other.url not in manifest
     assert "--teacher-api-base …" in json.loads(manifest)["command"]
 
 
-def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
+def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     """A million dollars a million tokens of the teacher: its first answer of 200 and 20 tokens ends the search."""
     with serve() as other:
         finished = compile_(
-            aisr, artifacts, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
+            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
             "--price", "0,0", "--teacher-price", "1000000,1000000", "--max-usd", 100, "--threads", 1,
         )  # fmt: skip
     assert finished.code == 0, finished.err
     assert len(other.asked) == 1
     assert re.search(r"stopped early: 220\.0000 USD are spent and --max-usd is 100", finished.out)
-    spend = json.loads((artifacts / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8"))["spend"]
+    spend = json.loads((tmp_path / "track1" / "taught" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["usd"] == 220
     assert spend["calls"] == len(loopback.asked) + 1
 
 
 @pytest.mark.parametrize("optimizer", ["random-search", "simba", "gepa"])
 def test_a_teacher_that_never_answers_is_told_of(
-    aisr: Aisr, artifacts: Path, loopback: Loopback, optimizer: str
+    aisr: Aisr, tmp_path: Path, loopback: Loopback, optimizer: str
 ) -> None:
     """Each answer of the student holds a mistake, so that there is something to reflect on."""
     loopback.reply = lambda asked: judged(asked).replace("Supported", "Contradiction", 1)
     with serve() as other:
         other.reply = refusing
         finished = compile_(
-            aisr, artifacts, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
+            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", optimizer
         )
         assert other.asked
     assert finished.code == 2
     assert re.search(r"every call of the teacher, openai/strong, failed, the first with LMAuthError: ", finished.err)
     assert "than uncompiled" not in finished.out
-    assert not (artifacts / "track1" / "taught" / "program.json").exists()
+    assert not (tmp_path / "track1" / "taught" / "program.json").exists()
 
 
-def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, artifacts: Path, loopback: Loopback) -> None:
+def test_a_teacher_that_a_limit_kept_silent_did_not_fail(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
     with serve() as other:
         finished = compile_(
-            aisr, artifacts, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
+            aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
             "--max-calls", 14, "--threads", 1,
         )  # fmt: skip
         assert other.asked == []

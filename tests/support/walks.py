@@ -1,12 +1,14 @@
-"""The way from a file of records to a compiled program, as a user walks it with commands."""
+"""The way from a file of records to a submission, as a user walks it with commands."""
 
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from support.corpora import Row, read_rows, write
 from support.loopback import Asked, Loopback, serve
 
 Aisr = Callable[..., Any]
@@ -24,21 +26,50 @@ def replying(rule: Callable[[Asked], str]) -> Any:
     return server
 
 
-def checked_and_split(aisr: Aisr, file: Path, task: str, good: int, out: Path) -> Path:
-    """The folder of train, dev and test that a file of so many good records was split into."""
-    checked = aisr("check", file, "--task", task)
-    assert checked.code == 0, checked.err
-    assert f"{good} good records, 0 bad lines" in checked.out
-    split = aisr("split", file, "--task", task, "--out", out, "--parts", "2:1:1")
-    assert split.code == 0, split.err
-    return out
+class Walk(NamedTuple):
+    """What is there at the end of the way."""
+
+    said: dict[str, str]  # what each command printed, by its name
+    folder: Path  # the program's
+    manifest: dict[str, Any]
+    gold: list[Row]  # the records of test
+    inputs: Path  # the same without their gold
+    predictions: Path
+    report: dict[str, Any]  # the score of the predictions
+    packed: Path
 
 
-def estimated_and_compiled(aisr: Aisr, *words: Any) -> Any:
-    """What a compile said, once its estimate had been asked for."""
-    estimated = aisr("compile", *words, "--estimate", "--price", "0.15,0.6")
-    assert estimated.code == 0, estimated.err
-    assert re.search(r"LM calls, .* prompt .*USD", estimated.out)
-    compiled = aisr("compile", *words)
-    assert compiled.code == 0, compiled.err
-    return compiled
+def walk(
+    server: Loopback, artifacts: Path, aisr: Aisr, task: str, rows: Sequence[Row], hidden: Sequence[str], *words: Any
+) -> Walk:
+    """Check, split, estimate, compile, evaluate, predict by the registered champion, score, submit, and look at it.
+    hidden: the fields that hold gold; words: options of the compile."""
+    place, at, said = artifacts.parent, ["--task", task], dict[str, str]()
+    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
+
+    def do(command: str, *more: Any) -> None:
+        done = aisr(command, *more)
+        assert done.code == 0, f"{command}: {done.err}"
+        said[command] = done.out
+
+    file, data, folder = write(place / "all.jsonl", rows), place / "split", artifacts / task / "mine"
+    do("check", file, *at)
+    assert f"{len(rows)} good records, 0 bad lines" in said["check"]
+    do("split", file, *at, "--out", data, "--parts", "2:1:1")
+    compiling = [*at, "--data", data, "--candidates", 1, "--demos", 2, "--name", "mine", *words, *lm]
+    do("compile", *compiling, "--estimate", "--price", "0.15,0.6")
+    assert re.search(r"LM calls, .* prompt .*USD", said["compile"])
+    do("compile", *compiling)
+    do("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
+    gold = read_rows(data / "test.jsonl")
+    bare = [{key: value for key, value in row.items() if key not in hidden} for row in gold]
+    inputs, out, packed = write(place / "inputs.jsonl", bare), place / "predictions.jsonl", place / "submission"
+    do("predict", *at, "--program", f"models:/aisr-{task}@champion", "--data", inputs, "--out", out, *lm)
+    do("score", data / "test.jsonl", out, *at, "--output", place / "score.json")
+    do("submit", *at, "--data", inputs, "--predictions", out, "--out", packed)
+    do("report", folder, "--artifacts", artifacts)
+    do("inspect", *at, "--program", folder, "--artifacts", artifacts)
+    do("techreport", folder, *at, "--out", place / "tech.md", "--artifacts", artifacts)
+    manifest, report = (json.loads(file.read_text()) for file in (folder / "manifest.json", place / "score.json"))
+    assert report["score"] == pytest.approx(manifest["scores"]["test"]["score"])
+    return Walk(said, folder, manifest, gold, inputs, out, report, packed)

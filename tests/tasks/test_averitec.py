@@ -16,11 +16,10 @@ from aisr.programs.records.averitec import FactCheck, Pair
 from aisr.tasks.averitec import AVERITEC
 from aisr.tracking.store import open_store
 from support.averitec import claim, quoting
-from support.corpora import read_rows as rows_of
-from support.corpora import write
+from support.corpora import read_rows
 from support.loopback import Asked, Loopback
 from support.paths import ROOT
-from support.walks import checked_and_split, estimated_and_compiled, replying
+from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 SAMPLE = ROOT / "data" / "sample" / "averitec"
@@ -34,66 +33,33 @@ def reader(asked: Asked) -> str:
 server = replying(reader)
 
 
-def everything(tmp_path: Path) -> Path:
-    rows = [row for side in ("train", "dev", "test") for row in rows_of(SAMPLE / f"{side}.jsonl")]
-    return write(tmp_path / "all.jsonl", [{**row, "id": f"c{k}"} for k, row in enumerate(rows)])
-
-
-def test_the_walk(
-    server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, at = everything(tmp_path), ["--task", "averitec"]
-    data = checked_and_split(aisr, file, at[1], 24, tmp_path / "split")
-
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
-    compiled = estimated_and_compiled(aisr, *at, *words, "--questions", 3, *lm)
-    folder = artifacts / "averitec" / "mine"
-    made = json.loads((folder / "manifest.json").read_text())
-    scores = made["scores"]
-    assert made["options"]["questions"] == 3
-    assert made["champion"].startswith("labeled")
+def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [row for side in ("train", "dev", "test") for row in read_rows(SAMPLE / f"{side}.jsonl")]
+    rows = [{**row, "id": f"c{k}"} for k, row in enumerate(rows)]
+    hidden = ("label", "questions", "claim_types", "justification")
+    walked = walk(server, artifacts, aisr, "averitec", rows, hidden, "--optimizer", "labeled", "--questions", 3)
+    scores = walked.manifest["scores"]
+    assert walked.manifest["options"]["questions"] == 3
+    assert walked.manifest["champion"].startswith("labeled")
     assert {"accuracy", "macro_f1", "evidence"} <= set(scores["test"])
     # It quotes the passages and says the commonest label: no better than what needs no LM.
     assert scores["test"]["accuracy"] == scores["floor_test"]["accuracy"]
-    assert "without any LM" in compiled.out
-    state = json.loads((folder / "program.json").read_text())["state"]
+    state = json.loads((walked.folder / "program.json").read_text())["state"]
     assert {name: len(part["demos"]) for name, part in state.items()} == {"ask": 2, "find": 2, "judge": 2}
+    assert "label accuracy" in walked.said["evaluate"]
+    assert "without any LM" in walked.said["evaluate"]
+    assert re.search(r"\d+ words a string", walked.said["evaluate"])
 
-    evaluated = aisr("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
-    assert evaluated.code == 0, evaluated.err
-    assert "label accuracy" in evaluated.out
-    assert "without any LM" in evaluated.out
-    assert re.search(r"\d+ words a string", evaluated.out)
-
-    gold = rows_of(data / "test.jsonl")
-    inputs = write(tmp_path / "inputs.jsonl", map(withheld, gold))
-    out = tmp_path / "predictions.jsonl"
-    predicted = aisr("predict", *at, "--program", "models:/aisr-averitec@champion", "--data", inputs, "--out", out, *lm)
-    assert predicted.code == 0, predicted.err
     monkeypatch.setenv("AISR_LM", "openai/local")
     monkeypatch.setenv("AISR_API_BASE", server.url)
-    served = open_store(artifacts).pyfunc.load_model("models:/aisr-averitec@champion").predict(rows_of(inputs))
-    assert served == [{key: value for key, value in row.items() if key != "probabilities"} for row in rows_of(out)]
-    scored = aisr("score", data / "test.jsonl", out, *at, "--output", tmp_path / "score.json")
-    assert scored.code == 0, scored.err
-    assert json.loads((tmp_path / "score.json").read_text())["score"] == pytest.approx(scores["test"]["score"])
-    packed = aisr("submit", *at, "--data", inputs, "--predictions", out, "--out", tmp_path / "submission.json")
-    assert packed.code == 0, packed.err
-    (tmp_path / "gold.json").write_text(json.dumps(gold))
-    official = score_official(tmp_path / "gold.json", tmp_path / "submission.json")
+    served = open_store(artifacts).pyfunc.load_model("models:/aisr-averitec@champion").predict(read_rows(walked.inputs))
+    predicted = read_rows(walked.predictions)
+    assert served == [{key: value for key, value in row.items() if key != "probabilities"} for row in predicted]
+    (artifacts.parent / "gold.json").write_text(json.dumps(walked.gold))
+    official = score_official(artifacts.parent / "gold.json", walked.packed)
     assert official.averitec["0.25"] == pytest.approx(scores["test"]["score"])
-
-    assert aisr("report", folder, "--artifacts", artifacts).code == 0
-    assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
-    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
-    ranked = aisr("retrieval", data / "test.jsonl", *at, "--retrievers", "bm25")
+    ranked = aisr("retrieval", artifacts.parent / "split" / "test.jsonl", "--task", "averitec", "--retrievers", "bm25")
     assert ranked.code == 0, ranked.err
-
-
-def withheld(row: dict[str, Any]) -> dict[str, Any]:
-    gold = ("label", "questions", "claim_types", "justification")
-    return {key: value for key, value in row.items() if key not in gold}
 
 
 def lines(*numbers: int | None) -> list[dict[str, Any]]:

@@ -15,10 +15,10 @@ from aisr.programs.reading.lines import read
 from aisr.programs.records.context24_figures import Context24FiguresRecord
 from aisr.tasks.context24_figures import CONTEXT24_FIGURES, LabelTable
 from support.context24_figures import LABELS, claim, reader
-from support.corpora import read_rows, write
+from support.corpora import Row, read_rows
 from support.loopback import Asked, Loopback, serve
 from support.paths import SAMPLE
-from support.walks import checked_and_split, estimated_and_compiled, replying
+from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 NAME = CONTEXT24_FIGURES.name
@@ -33,7 +33,7 @@ def answering(asked: Asked) -> str:
 server = replying(answering)
 
 
-def corpus(folder: Path) -> Path:
+def corpus() -> list[Row]:
     """Claims of ten papers each on a paper of its own, in which walls are of different kinds."""
     kinds = ["brick", "slate", "clay", "lime", "turf", "oak", "flint", "marble", "sand", "chalk", "granite", "gravel"]
     rows = []
@@ -43,57 +43,30 @@ def corpus(folder: Path) -> Path:
             "claim": said,
             "paragraphs": [text.replace("walls", f"{kind} walls") for text in claim(number).paragraphs],
         }
-        rows.append(claim(number, **more).model_dump_json())
-    return write(folder / "all.jsonl", rows)
+        rows.append(claim(number, **more).model_dump(mode="json"))
+    return rows
 
 
-def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
-    file, at = corpus(tmp_path), ["--task", NAME]
-    data = checked_and_split(aisr, file, at[1], 12, tmp_path / "split")
-
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    words = [
-        "--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine",
-        "--strategy", "element/sentence", "--order", 6,
-    ]  # fmt: skip
-    compiled = estimated_and_compiled(aisr, *at, *words, *lm)
-    assert "without any LM" in compiled.out
-    folder = artifacts / NAME / "mine"
-    made = json.loads((folder / "manifest.json").read_text())
-    scores = made["scores"]
-    assert made["options"]["strategy"] == "element/sentence"
-    assert made["champion"].startswith("labeled")
+def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
+    words = ["--optimizer", "labeled", "--strategy", "element/sentence", "--order", 6]
+    walked = walk(server, artifacts, aisr, NAME, corpus(), ["findings"], *words)
+    scores = walked.manifest["scores"]
+    assert walked.manifest["options"]["strategy"] == "element/sentence"
+    assert walked.manifest["champion"].startswith("labeled")
     assert {"ndcg_5", "ndcg_10"} <= set(scores["test"])
     assert scores["test"]["score"] > scores["baseline_test"]["score"]
+    assert "without any LM" in walked.said["compile"]
+    assert "nDCG@10" in walked.said["evaluate"]
+    assert "letter by letter" in walked.said["evaluate"]
 
-    evaluated = aisr("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
-    assert evaluated.code == 0, evaluated.err
-    assert "nDCG@10" in evaluated.out
-    assert "letter by letter" in evaluated.out
-
-    inputs = write(tmp_path / "inputs.jsonl", [withheld(row) for row in read_rows(data / "test.jsonl")])
-    out = tmp_path / "predictions.jsonl"
-    predicted = aisr("predict", *at, "--program", f"models:/aisr-{NAME}@champion", "--data", inputs, "--out", out, *lm)
-    assert predicted.code == 0, predicted.err
-    scored = aisr("score", data / "test.jsonl", out, *at, "--output", tmp_path / "score.json")
-    assert scored.code == 0, scored.err
-    report = json.loads((tmp_path / "score.json").read_text())
-    assert report["score"] == pytest.approx(scores["test"]["score"])
-
-    packed = aisr("submit", *at, "--data", inputs, "--predictions", out, "--out", tmp_path / "submission.csv")
-    assert packed.code == 0, packed.err
-    gold = [{**row, "figures_tables": list(LABELS)} for row in read_rows(data / "test.jsonl")]
-    (tmp_path / "gold.json").write_text(json.dumps(gold))
-    claims = figure_files.claims(tmp_path / "gold.json")
+    gold = artifacts.parent / "gold.json"
+    gold.write_text(json.dumps([{**row, "figures_tables": list(LABELS)} for row in walked.gold]))
+    claims = figure_files.claims(gold)
     for quirks in (False, True):
-        told = figure_files.predictions(tmp_path / "submission.csv", quirks)
+        told = figure_files.predictions(walked.packed, quirks)
         found = figure_files.mean(figure_files.per_claim(claims, told, 10, quirks))
-        assert quirks or found == pytest.approx(report["ndcg_10"])
-        assert f"@10 {100 * found:.1f}" in report["remarks"][0] or not quirks
-
-    assert aisr("report", folder, "--artifacts", artifacts).code == 0
-    assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
-    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
+        assert quirks or found == pytest.approx(walked.report["ndcg_10"])
+        assert f"@10 {100 * found:.1f}" in walked.report["remarks"][0] or not quirks
 
 
 def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
@@ -117,10 +90,6 @@ def test_a_program_that_asks_no_lm_is_compiled_and_predicts(artifacts: Path, ais
     assert predicted.code == 0, predicted.err
     assert len(read_rows(out)) == 12
     assert aisr("report", folder, "--artifacts", artifacts).code == 0
-
-
-def withheld(row: dict[str, Any]) -> str:
-    return json.dumps({key: value for key, value in row.items() if key != "findings"})
 
 
 def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from aisr.programs.records.context24_text import Context24TextRecord
 from aisr.tasks import context24_text_data
 from aisr.tasks.context24_text import CONTEXT24_TEXT
 from support.context24_text import claim, lines
-from support.corpora import read_rows, write
+from support.corpora import read_rows
 from support.loopback import Asked, Loopback
 from support.paths import SAMPLE
 from support.scripted import written
-from support.walks import checked_and_split, estimated_and_compiled, replying
+from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 TEXT = SAMPLE / "context24-text"
@@ -41,52 +41,31 @@ def records(side: str) -> list[dict[str, Any]]:
 
 
 def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
-    everything = [{**row, "id": f"c{k}"} for k, row in enumerate(row for side in SIDES for row in records(side))]
-    file, at = write(tmp_path / "all.jsonl", everything), ["--task", "context24-text"]
-    data = checked_and_split(aisr, file, at[1], 36, tmp_path / "split")
-
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    words = ["--data", data, "--optimizer", "labeled", "--candidates", 1, "--demos", 2, "--name", "mine"]
-    mine = [*words, "--sentences", 4]
-    compiled = estimated_and_compiled(aisr, *at, *mine, *lm)
-    assert "weights of what tells sentences on method" in compiled.out
-    assert "without any LM" in compiled.out
-    folder = artifacts / "context24-text" / "mine"
-    made = json.loads((folder / "manifest.json").read_text())
-    assert made["options"]["strategy"] == "method"
-    assert made["champion"].startswith("labeled")
-    scores = made["scores"]
+    rows = [{**row, "id": f"c{k}"} for k, row in enumerate(row for side in SIDES for row in records(side))]
+    words = ["--optimizer", "labeled", "--sentences", 4]
+    walked = walk(server, artifacts, aisr, "context24-text", rows, ["context"], *words)
+    assert "weights of what tells sentences on method" in walked.said["compile"]
+    assert "without any LM" in walked.said["compile"]
+    assert walked.manifest["options"]["strategy"] == "method"
+    assert walked.manifest["champion"].startswith("labeled")
+    scores = walked.manifest["scores"]
     assert {"rouge_1", "rouge_2", "rouge_l"} <= set(scores["test"])
     assert scores["test"]["score"] == scores["test"]["rouge_l"] > scores["baseline_test"]["score"]
-    saved = json.loads((folder / "program.json").read_text())
+    saved = json.loads((walked.folder / "program.json").read_text())
     assert len(saved["state"]["ground"]["demos"]) == 2
     assert saved["learnt"]["weights"]
+    assert "ROUGE-L" in walked.said["evaluate"]
+    assert "divided by their number" in walked.said["evaluate"]
+    assert "learnt from the gold passages of train" in walked.said["inspect"]
 
-    evaluated = aisr("evaluate", *at, "--program", folder, "--data", data / "test.jsonl", *lm)
-    assert evaluated.code == 0, evaluated.err
-    assert "ROUGE-L" in evaluated.out
-    assert "divided by their number" in evaluated.out
-
-    gold = read_rows(data / "test.jsonl")
-    inputs = write(tmp_path / "inputs.jsonl", [{**row, "context": None} for row in gold])
-    out, packed = tmp_path / "predictions.jsonl", tmp_path / "submission.json"
-    champion = "models:/aisr-context24-text@champion"
-    predicted = aisr("predict", *at, "--program", champion, "--data", inputs, "--out", out, *lm)
-    assert predicted.code == 0, predicted.err
-    scored = aisr("score", data / "test.jsonl", out, *at, "--output", tmp_path / "score.json")
-    assert scored.code == 0, scored.err
-    assert json.loads((tmp_path / "score.json").read_text())["score"] == pytest.approx(scores["test"]["score"])
-    assert aisr("submit", *at, "--data", inputs, "--predictions", out, "--out", packed).code == 0
-    (tmp_path / "gold.json").write_text(json.dumps(gold))
-    official = score_official(snippets(tmp_path / "gold.json"), snippets(packed))
+    (tmp_path / "gold.json").write_text(json.dumps(walked.gold))
+    official = score_official(snippets(tmp_path / "gold.json"), snippets(walked.packed))
     assert official.rougeL == pytest.approx(scores["test"]["score"])
-    assert set(json.loads(packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
-
-    inspected = aisr("inspect", *at, "--program", folder, "--artifacts", artifacts)
-    assert "learnt from the gold passages of train" in inspected.out
-    exported = aisr("export", *at, "--data", data / "train.jsonl", "--out", tmp_path / "chats.jsonl")
+    assert set(json.loads(walked.packed.read_text())[0]) == {"id", "citekey", "dataset", "context"}
+    chats = tmp_path / "chats.jsonl"
+    exported = aisr("export", "--task", "context24-text", "--data", TEXT / "train.jsonl", "--out", chats)
     assert exported.code == 0, exported.err
-    chat = read_rows(tmp_path / "chats.jsonl")[0]["messages"]
+    chat = read_rows(chats)[0]["messages"]
     assert [message["role"] for message in chat] == ["system", "user", "assistant"]
     assert re.search(r"S\d", chat[2]["content"])
 

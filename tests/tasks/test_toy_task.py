@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,9 +13,9 @@ from aisr.tasks import all as tasks
 from aisr.tasks import names
 from aisr.tracking.store import open_store
 from support import scripted
-from support.corpora import write
-from support.loopback import Asked, Loopback, serve
+from support.loopback import Asked, Loopback
 from support.toy_task import TOY
+from support.walks import replying, walk
 
 Aisr = Callable[..., Any]
 WORDS = {0.1: "a tenth", 0.25: "a quarter", 0.5: "half", 0.75: "three quarters", 0.9: "nine tenths"}
@@ -51,61 +51,25 @@ def reader(asked: Asked) -> str:
     return scripted.written(prompt, {"share": share if taught else 0.5})
 
 
-@pytest.fixture
-def server() -> Iterator[Loopback]:
-    with serve() as running:
-        running.reply = reader
-        yield running
+server = replying(reader)
 
 
-@pytest.fixture
-def split(tmp_path: Path, aisr: Aisr) -> Path:
-    file = write(tmp_path / "all.jsonl", [json.dumps(row) for row in rows(60)])
-    checked = aisr("check", file, "--task", "shares")
-    assert checked.code == 0, checked.err
-    assert "60 good records, 0 bad lines" in checked.out
-    made = aisr("split", file, "--task", "shares", "--out", tmp_path / "split")
-    assert made.code == 0, made.err
-    return tmp_path / "split"
-
-
-def test_the_walk(split: Path, server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path) -> None:
-    lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", artifacts]
-    at = ["--task", "shares"]
-    words = ["--data", split, "--optimizer", "gepa", "--candidates", 2, "--demos", 2, "--name", "mine"]
-    compiled = aisr("compile", *at, *words, *lm)
-    assert compiled.code == 0, compiled.err
-    assert "decision layer" not in compiled.out
-    assert re.search(r"difference from uncompiled on test: .*: better than uncompiled", compiled.out)
-    folder = artifacts / "shares" / "mine"
-    made = json.loads((folder / "manifest.json").read_text())
+def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
+    walked = walk(server, artifacts, aisr, "shares", rows(60), ["share"], "--optimizer", "gepa")
+    assert "decision layer" not in walked.said["compile"]
+    assert re.search(r"difference from uncompiled on test: .*: better than uncompiled", walked.said["compile"])
+    made = walked.manifest
     assert made["champion"].startswith("gepa")
     assert made["scores"]["test"]["score"] == pytest.approx(1)
     assert made["scores"]["test"]["close"] == 1
     assert made["scores"]["baseline_test"]["score"] < 0.9
-    assert {file.name for file in (folder / "figures").iterdir()} == {"search.png"}
-
-    evaluated = aisr("evaluate", *at, "--program", folder, "--data", split / "test.jsonl", *lm)
-    assert evaluated.code == 0, evaluated.err
-    assert "ranking score 100.0" in evaluated.out
-    assert "within a tenth 100.0" in evaluated.out
+    assert {file.name for file in (walked.folder / "figures").iterdir()} == {"search.png"}
+    assert "ranking score 100.0" in walked.said["evaluate"]
+    assert "within a tenth 100.0" in walked.said["evaluate"]
     runs = open_store(artifacts).search_runs(search_all_experiments=True, output_format="list")
     assert {run.data.tags["aisr.kind"] for run in runs} == {"compile", "evaluate"}
     assert all({*run.data.metrics} & {"test_close", "close"} for run in runs)
-
-    champion = ["--program", "models:/aisr-shares@champion"]
-    out = tmp_path / "predictions.jsonl"
-    predicted = aisr("predict", *at, *champion, "--data", split / "test.jsonl", "--out", out, *lm)
-    assert predicted.code == 0, predicted.err
-    assert "100.0" in aisr("score", split / "test.jsonl", out, *at).out
-    packed = aisr("submit", *at, "--data", split / "test.jsonl", "--predictions", out, "--out", tmp_path / "s.json")
-    assert packed.code == 0, packed.err
-    gold = {row["id"]: row["share"] for row in rows(60)}
-    submitted = json.loads((tmp_path / "s.json").read_text())
-    assert submitted
-    assert all(line["share"] == gold[line["id"]] for line in submitted)
-
-    assert aisr("report", folder, "--artifacts", artifacts).code == 0
-    assert aisr("techreport", folder, *at, "--out", tmp_path / "tech.md", "--artifacts", artifacts).code == 0
-    assert "within a tenth" in (tmp_path / "tech.md").read_text()
-    assert aisr("inspect", *at, "--program", folder, "--artifacts", artifacts).code == 0
+    assert "100.0" in walked.said["score"]
+    gold = {row["id"]: row["share"] for row in walked.gold}
+    assert {line["id"]: line["share"] for line in json.loads(walked.packed.read_text())} == gold
+    assert "within a tenth" in (artifacts.parent / "tech.md").read_text()
