@@ -62,6 +62,8 @@ SAMPLES = [
     ("F1 rises from 71.2 to 74.4 (+4.2 points)", Label.DIFFERENCE),
     ("errors fall from 20.0 % to 15.0 %, a reduction of 25 %", None),
     ("errors fall from 20.0 % to 15.0 %, a reduction of 35 %", Label.DIFFERENCE),
+    ("the count rises from 10 to 20, a 2-fold increase", None),
+    ("the count rises from 10 to 20 (3-fold)", Label.RATIO),
     ("with the rate varied from 0.1 to 0.5, accuracy drops by 3.2 points", None),
 ]
 

@@ -12,6 +12,7 @@ import pytest
 from aisr.base import digests
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
+from support.corpora import read_rows, write
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, Reply, judged, serve
 from support.paths import SAMPLE
@@ -36,9 +37,9 @@ def server(loopback: Loopback) -> Loopback:
     return loopback
 
 
-def compile_(aisr: Aisr, artifacts: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
+def compile_(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, name: str = "dense") -> Any:
     at = ["--task", "track2", "--data", SAMPLE / "track2", "--optimizer", "labeled", "--no-track", "--name", name]
-    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", artifacts]
+    lm = ["--lm", "openai/judge", "--api-base", server.url, "--artifacts", tmp_path]
     return aisr("compile", *at, *lm, *HYBRID, *FEW, *words)
 
 
@@ -49,72 +50,70 @@ def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkey
 
 
 def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
-    aisr: Aisr, artifacts: Path, server: Loopback
+    aisr: Aisr, tmp_path: Path, server: Loopback
 ) -> None:
-    finished = compile_(aisr, artifacts, server)
+    finished = compile_(aisr, tmp_path, server)
     assert finished.code == 0, finished.err
     asked = [one for one in server.asked if is_embedding(one)]
     assert {one.body["model"] for one in asked} == {"embedder"}
     requests = [tuple(one.body["input"]) for one in asked]
     assert len(requests) == len(set(requests))
-    spend = json.loads((artifacts / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
+    spend = json.loads((tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["calls"] == len(server.asked)
     assert spend["prompt_tokens"] == 50 * len(texts(server)) + 200 * (len(server.asked) - len(asked))
-    again = compile_(aisr, artifacts, server)
+    again = compile_(aisr, tmp_path, server)
     assert again.code == 0, again.err
     assert len([one for one in server.asked if is_embedding(one)]) == len(asked)
 
 
-def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
+def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     with serve() as other:
         other.reply = both
-        finished = compile_(aisr, artifacts, server, "--embedding-api-base", other.url)
+        finished = compile_(aisr, tmp_path, server, "--embedding-api-base", other.url)
         assert finished.code == 0, finished.err
         assert other.asked
         assert all(map(is_embedding, other.asked))
         assert not any(map(is_embedding, server.asked))
-        manifest = (artifacts / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
+        manifest = (tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
         assert "--embedding-api-base …" in json.loads(manifest)["command"]
 
 
-def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
-    finished = compile_(aisr, artifacts, server, "--embedding-api-base", "provider")
-    assert finished.code == 2
-    assert "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY" in finished.err
+def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
+    for words, said in (
+        (["--embedding-api-base", "provider"], "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY"),
+        (["--retriever", "dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
+    ):
+        finished = compile_(aisr, tmp_path, server, *words)
+        assert finished.code == 2
+        assert said in finished.err
     assert server.asked == []
-    words = ("--retriever", "dense:cohere/embed-english-v3.0")
-    finished = compile_(aisr, artifacts, server, *words)
-    assert finished.code == 2
-    assert (
-        "embeds with cohere/embed-english-v3.0, and the server at --api-base speaks OpenAI's protocol" in finished.err
-    )
 
 
-def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, artifacts: Path, server: Loopback) -> None:
+def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     price = ["--price", "0,0", "--max-usd", "0.001"]
-    finished = compile_(aisr, artifacts, server, *price)
+    finished = compile_(aisr, tmp_path, server, *price)
     assert finished.code == 2
     assert "the price of openai/embedder is unknown; give it by --embedding-price" in finished.err
     assert server.asked == []
-    finished = compile_(aisr, artifacts, server, *price, "--embedding-price", 10)
+    finished = compile_(aisr, tmp_path, server, *price, "--embedding-price", 10)
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
     assert len(server.asked) == 1
-    finished = compile_(aisr, artifacts, server, "--max-calls", 2, name="few")
+    finished = compile_(aisr, tmp_path, server, "--max-calls", 2, name="few")
     assert finished.code == 2
     assert "2 LM calls were sent and --max-calls is 2" in finished.err
-    assert not (artifacts / "track2" / "few" / "program.json").exists()
+    assert not (tmp_path / "track2" / "few" / "program.json").exists()
 
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
     """Six records, of which the third is not taken by `picky`."""
-    rows = [json.loads(line) for line in (SAMPLE / "track2" / "test.jsonl").read_text("utf-8").splitlines()[:6]]
+    rows = read_rows(SAMPLE / "track2" / "test.jsonl")[:6]
     rows[2]["claim_text"] += " (forbidden)"
     for side in ("train", "dev", "test"):
-        (tmp_path / f"{side}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write(tmp_path / f"{side}.jsonl", rows)
     return tmp_path
 
 
@@ -124,27 +123,25 @@ def picky(asked: Asked) -> Reply:
     return both(asked)
 
 
-def test_a_record_that_cannot_be_embedded_fails_alone(
-    aisr: Aisr, artifacts: Path, loopback: Loopback, inputs: Path
-) -> None:
+def test_a_record_that_cannot_be_embedded_fails_alone(aisr: Aisr, loopback: Loopback, inputs: Path) -> None:
     loopback.reply = picky
-    lm = ["--lm", "openai/judge", "--api-base", loopback.url, "--artifacts", artifacts]
+    lm = ["--lm", "openai/judge", "--api-base", loopback.url, "--artifacts", inputs]
     words = ["--task", "track2", "--data", inputs, "--optimizer", "random-search", "--no-track", *HYBRID, *FEW[-4:]]
     finished = aisr("compile", *words, "--name", "picky", *lm)
     assert finished.code == 1, finished.err
     assert "1 of 6 records of train left out, the first not embedded by openai/embedder: LMInvalidReq" in finished.out
     assert finished.out.count("UnusableAnswer: not embedded by openai/embedder") >= 2
-    manifest = json.loads((artifacts / "track2" / "picky" / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((inputs / "track2" / "picky" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["data"]["train"]["records"] == 5
     assert manifest["scores"]["test"]["failed"] == manifest["scores"]["dev"]["failed"] == 1
-    state = json.loads((artifacts / "track2" / "picky" / "program.json").read_text(encoding="utf-8"))["state"]
+    state = json.loads((inputs / "track2" / "picky" / "program.json").read_text(encoding="utf-8"))["state"]
     assert all(demo["passages"] for demo in state["judge"]["demos"])
 
     out = inputs / "out.jsonl"
-    words = ["--program", artifacts / "track2" / "picky", "--task", "track2", *lm]
+    words = ["--program", inputs / "track2" / "picky", "--task", "track2", *lm]
     finished = aisr("predict", *words, "--data", inputs / "test.jsonl", "--out", out)
     assert finished.code == 1
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    lines = read_rows(out)
     assert [number for number, line in enumerate(lines) if "failed" in line] == [2]
     assert "such a text is not taken" in lines[2]["failed"]
     assert loopback.url not in out.read_text(encoding="utf-8")
@@ -154,19 +151,19 @@ def test_a_record_that_cannot_be_embedded_fails_alone(
 
 
 def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
-    aisr: Aisr, artifacts: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
+    aisr: Aisr, tmp_path: Path, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from aisr import serving
 
-    assert compile_(aisr, artifacts, server).code == 0
+    assert compile_(aisr, tmp_path, server).code == 0
     monkeypatch.setenv("AISR_LM", "openai/judge")
     monkeypatch.setenv("AISR_API_BASE", server.url)
-    row = json.loads((SAMPLE / "track2" / "test-inputs.jsonl").read_text("utf-8").splitlines()[-1])
+    row = read_rows(SAMPLE / "track2" / "test-inputs.jsonl")[-1]
     given = SimpleNamespace(**row, model_fields_set=set(row))
     with serve() as other:
         other.reply = both
         monkeypatch.setenv("AISR_EMBEDDING_API_BASE", other.url)
-        file = artifacts / "track2" / "dense" / "program.json"
+        file = tmp_path / "track2" / "dense" / "program.json"
         model: Any = serving.model({"task": "track2", "digest": digests.of_file(file)})
         model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
         assert "label" in model.judged([given])[0]
@@ -175,7 +172,7 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
         given.claim_text += " And more."
         assert "not embedded by openai/embedder" in model.judged([given])[0]["failed"]
         other.reply, before = both, len(other.asked)
-        words = ["--retrievers", "dense:openai/embedder", "--limit", 2, "--artifacts", artifacts]
+        words = ["--retrievers", "dense:openai/embedder", "--limit", 2, "--artifacts", tmp_path]
         finished = aisr("retrieval", SAMPLE / "track2" / "test.jsonl", *words)
         assert finished.code == 0, finished.err
         assert f"{len(other.asked) - before} LM calls" in finished.out
