@@ -66,12 +66,15 @@ def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:
     assert out.read_bytes() == before
 
 
-@pytest.mark.parametrize("torn", ['{"id": "track1-000004", "lab', "\x00\x00"])
-def test_a_line_torn_by_a_kill_is_judged_again(torn: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "torn", [b'{"id": "track1-000004", "lab', b"\x00\x00", None], ids=["torn", "zeros", "without its end"]
+)
+def test_a_line_torn_by_a_kill_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     run(data, out, right)
     whole = out.read_bytes()
-    out.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]) + torn.encode(errors="surrogateescape"))
+    kept = whole.splitlines(keepends=True)
+    out.write_bytes(b"".join([*kept[:3], kept[3][:-1] if torn is None else torn]))
     summary, asked = run(data, out, right)
     assert asked == list(range(4, 13))
     assert summary == Summary(12, 9, kept=3)
