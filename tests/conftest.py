@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,8 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
         if not (base / f"{name}.made").exists():
             shutil.rmtree(base / name, ignore_errors=True)
             (base / name).mkdir()
-            make(base / name)
+            with _store_as_before():
+                make(base / name)
             (base / f"{name}.made").touch()
     return base / name
 
@@ -150,6 +152,12 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.fixture(autouse=True)
 def _store_of_its_own() -> Iterator[None]:
+    with _store_as_before():
+        yield
+
+
+@contextmanager
+def _store_as_before() -> Iterator[None]:
     """MLflow writes the store that it was pointed at into the environment, where later tests would take it for the
     user's choice."""
     names = ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")

@@ -138,10 +138,10 @@ def test_a_figure_that_ends_its_process_costs_that_alone(tmp_path: Path) -> None
     names = ("good", "broken", "deep", "last")
     draft = drawn(tmp_path, *map(figure, names), limits=limits)
     assert list(draft.drawn) == ["good.pdf", "last.pdf"]
-    assert notes(draft) == [
-        "main.tex:4: broken.pdf: not drawn: no PDF that opens, or one with a password",
-        "main.tex:5: deep.pdf: not drawn: it takes more than 1 s of a core",
-    ]
+    broken, deep = notes(draft)
+    assert broken == "main.tex:4: broken.pdf: not drawn: no PDF that opens, or one with a password"
+    said = deep.removeprefix("main.tex:5: deep.pdf: not drawn: ")
+    assert said in ("it takes more than 1 s of a core", "broken, or it takes too much memory")  # what it meets first
 
 
 def test_a_sheet_as_large_as_a_house_is_not_drawn(tmp_path: Path) -> None:
