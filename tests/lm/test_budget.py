@@ -11,6 +11,7 @@ from aisr.commands.results import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.search.compilation import Settings
 from support.plans import SILENT, plan
 from support.scripted import flat, has_demos, requests, right, scripted
 
@@ -96,3 +97,14 @@ def test_a_chain_goes_on_from_the_champion_so_far(tmp_path: Path) -> None:
     assert names[:4] == ["uncompiled", "labeled 1", "labeled 2", "labeled 3"]
     assert len(set(names)) == len(names)
     assert made.manifest.optimizer == "labeled,bootstrap"
+
+
+def test_a_compile_that_is_there_sends_nothing_and_another_of_its_name_is_refused_with_both(tmp_path: Path) -> None:
+    lm = scripted(right)
+    compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    sent = len(requests(lm))
+    compile_program(plan(tmp_path / "data"), lm, lm, tmp_path / "out", SILENT)
+    assert len(requests(lm)) == sent
+    other = plan(tmp_path / "data", settings=Settings(demos=1))
+    with pytest.raises(ValueError, match=r"another optimizer: .*'demos': 2.* then, .*'demos': 1.* now"):
+        compile_program(other, lm, lm, tmp_path / "out", SILENT)

@@ -195,3 +195,22 @@ def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback,
     embed = Embeddings(address=loopback.url).of("openai/embedder")
     with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
         embed(["one", "two"])
+
+
+def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
+    aisr: Aisr, tmp_path: Path, loopback: Loopback
+) -> None:
+    def backwards(asked: Asked) -> Reply:
+        body = json.loads(embedded(asked))
+        return 200, json.dumps(body | {"data": body["data"][::-1]})
+
+    loopback.reply = backwards
+    embed = Embeddings(address=loopback.url).of("openai/embedder")
+    assert embed(["a", "ee", "a"]).tolist() == [[2, 1, 1], [1, 3, 1], [2, 1, 1]]
+    assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]
+    loopback.asked.clear()
+    loopback.reply = lambda asked: (401, json.dumps({"error": {"message": "no such key", "type": "auth"}}))
+    finished = compile_(aisr, tmp_path, loopback)
+    assert finished.code == 2
+    assert "no such key" in finished.err
+    assert len(loopback.asked) == 1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from aisr.metrics.confidence import survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.metrics.track1 import tally_track1
@@ -31,3 +32,9 @@ def test_a_lucky_hit_does_not_decide_a_choice() -> None:
     assert value(lucky) > value(better)
     assert value(steadied(better)) > value(steadied(lucky))
     assert lucky.report().score == pytest.approx(value(lucky))
+
+
+def test_a_race_drops_no_better_program_for_a_lucky_hit() -> None:
+    lucky, better = answered(0.6, True), answered(0.9, False)
+    assert 1 in survivors([lucky, better])
+    assert survivors([better, lucky]) == [0]

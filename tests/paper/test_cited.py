@@ -179,3 +179,10 @@ def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path:
     }  # fmt: skip
     assert why["pipe.txt"] == "no file but a pipe, a device or the like"
     assert all(why[name].startswith("cannot be opened") for name in ("circle.md", "nothing.md"))
+
+
+def test_text_that_is_none_is_listed(tmp_path: Path) -> None:
+    for content, reason in (("text".encode("utf-16"), "not UTF-8"), (b"a\0b", "not text, there are zero bytes in it")):
+        found = cited.read(folder(tmp_path, smith2020__txt=content), WORKS)
+        assert reason in unread(found)["smith2020.txt"]
+        assert not found.papers

@@ -12,6 +12,7 @@ import pytest
 from aisr.metrics.averitec.files import score_official
 from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
+from aisr.programs.errors import UserError
 from aisr.programs.records.averitec import FactCheck, Pair
 from aisr.tasks.averitec import AVERITEC
 from aisr.tracking.store import open_store
@@ -79,6 +80,10 @@ def test_a_submission_serves_both_forms_and_stands_in_the_order_of_claim_numbers
     assert [row["claim_id"] for row in rest] == [1, 2]
     AVERITEC.submission.write(lines(None, None), tmp_path / "t.json")
     assert [row["claim_id"] for row in json.loads((tmp_path / "t.json").read_text())] == [0, 1]
+    for gaps in ((0, 2), (0, 0), (0, None)):
+        with pytest.raises(UserError, match="match by position"):
+            AVERITEC.submission.write(lines(*gaps), tmp_path / "none.json")
+        assert not (tmp_path / "none.json").exists()
 
 
 def test_a_decision_layer_is_fitted_for_the_score_of_the_task() -> None:

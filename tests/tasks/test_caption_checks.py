@@ -74,3 +74,15 @@ def test_a_caption_stands_at_its_line_and_what_is_judged_is_that_sentence(tmp_pa
     ]  # fmt: skip
     assert check.sentences == (1,)
     assert str(paragraph.sentences[1].place) == "main.tex:6"
+
+
+@pytest.mark.parametrize(
+    ("caption", "told"),
+    [
+        ("F1. Bold marks the highest score of each column; second best underlined.", False),
+        ("F1. We show the best of our models in bold.", False),
+        ("F1. Our best scores, in bold, exceed all others.", True),
+    ],
+)
+def test_how_cells_are_marked_is_no_result(caption: str, told: bool) -> None:
+    assert judged(caption, bold=True) == ([caption.partition(". ")[2]] if told else [])

@@ -7,10 +7,14 @@ import pytest
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
 from aisr.programs.records.track1 import Track1Record
 from aisr.programs.records.track2 import Track2Record
+from aisr.programs.text.units import tokens
+from aisr.tasks.check import LEFT_OUT, MOST_TABLE
 from aisr.tasks.paper_checks import (
+    MOST_FLOATS,
     MOST_SHOWN,
     NO_CLAIM,
     NO_EVIDENCE,
+    TOO_MANY,
     TOO_MUCH,
     Checks,
     bundle,
@@ -149,3 +153,23 @@ def test_what_all_checks_show_together_is_bounded_and_a_picture_outside_of_the_f
     shown = floats(figure("1")._replace(pictures=(Picture(Path("/elsewhere/x.png")),)))
     found = checks(draft(paragraph(said("We gain 3 points.", "1")), shown=shown), {})
     assert claim(found).evidence_bundle[0].img_path is None
+
+
+def test_a_section_with_more_floats_than_anybody_looks_at_gives_none_to_paragraphs_that_name_none() -> None:
+    """Each would be asked about with all of them."""
+    under = ("Results",)
+    every = floats(*(table(number, *under) for number in range(MOST_FLOATS + 1)))
+    silent, naming = paragraph(said("We reach 7."), under=under), paragraph(said("We reach 7.", "t2"), under=under)
+    found = checks(draft(silent, naming, shown=every), {})
+    assert [one.paragraph for one in found.claims] == [1]
+    assert found.skipped == {TOO_MANY: 1}
+
+
+def test_of_a_very_long_table_the_rows_are_shown_that_a_sentence_names() -> None:
+    rows = "\n".join(["Bird\tF1", *(f"Finch {k}\t{k}.25" for k in range(3_000))])
+    results = paragraph(said("Finch 2123 reaches 2123.25.", "t1"), under=("Results",))
+    found = checks(draft(results, shown=floats(table(1)._replace(rows=rows))), {})
+    shown = str(claim(found).evidence_bundle[0].text)
+    assert (shown[:4], "Finch 2123" in shown) == ("Bird", True)
+    assert shown.endswith(LEFT_OUT)
+    assert tokens(shown) <= MOST_TABLE + tokens(LEFT_OUT) + 1
