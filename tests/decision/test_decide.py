@@ -261,3 +261,9 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm
     assert capsys.readouterr().out == ""
     warn_of_another_lm(program, open_lm("openai/other", api_base="http://127.0.0.1:8000/v1"))
     assert "fitted on openai/local " in capsys.readouterr().out
+
+
+def test_part_of_the_way_lies_between_the_lm_and_the_fit() -> None:
+    whole = Rule(weights={LM: 0.5, "cues": 1.0}, offsets=[1.0, -1.0])
+    assert rule_fit.part_way(whole, 0.5) == Rule(weights={LM: 0.75, "cues": 0.5}, offsets=[0.5, -0.5])
+    assert rule_fit.part_way(whole, 1.0) == whole
