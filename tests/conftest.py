@@ -29,7 +29,14 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 # made a compile of a few records take 19 s of CPU where one thread takes 8.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 # No test depends on the settings of whoever runs it.
-for _name in ("AISR_LM", "AISR_API_BASE", "AISR_ARTIFACTS", "MLFLOW_TRACKING_URI", "OPENAI_API_KEY"):
+for _name in (
+    "AISR_LM",
+    "AISR_API_BASE",
+    "AISR_ARTIFACTS",
+    "MLFLOW_TRACKING_URI",
+    "MLFLOW_REGISTRY_URI",
+    "OPENAI_API_KEY",
+):
     os.environ.pop(_name, None)
 
 THIRD_PARTY = (

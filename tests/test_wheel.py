@@ -79,7 +79,8 @@ def test_the_wheel_takes_one_name_and_holds_every_file_of_the_package(wheel: Pat
 def test_a_project_with_a_metrics_py_compiles_predicts_checks_a_paper_and_serves(
     python: Path, project: Path, loopback: Loopback, tmp_path: Path
 ) -> None:
-    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    ours = ("PYTHONPATH", "PYTHONSAFEPATH", "MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
+    env = {name: value for name, value in os.environ.items() if name not in ours}
     env |= {"DSPY_CACHEDIR": str(tmp_path / "cache"), "OPENAI_API_KEY": "sk-none"}
     lm = ["--lm", "openai/local", "--api-base", loopback.url]
     data = ["--task", "track2", "--data", SAMPLE / "track2"]
