@@ -6,6 +6,7 @@ as a single vote. The rest of an answer, such as evidence, is that of the file i
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -55,7 +56,7 @@ def vote(out: Path, files: Sequence[Path], weights: Sequence[float] = ()) -> Vot
     """
     if len(files) < 2:
         raise UserError(f"{len(files)} predictions files; a vote takes two or more")
-    if weights and (len(weights) != len(files) or min(weights) <= 0):
+    if weights and (len(weights) != len(files) or not all(0 < one < inf for one in weights)):
         raise UserError(f"--weight {', '.join(f'{one:g}' for one in weights)}: expected one above 0 for each file")
     if out.exists():
         raise UserError(f"{out} is there already; choose another name or remove it")

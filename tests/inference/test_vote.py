@@ -107,4 +107,6 @@ def test_a_file_of_unknown_origin_and_weights_that_do_not_fit_are_refused(aisr: 
     other = tmp_path / "b.jsonl"
     other.write_text(json.dumps(cited("x", "Supported", 0.6)) + "\n")
     assert f"{run_file(other)} beside it" in aisr("vote", tmp_path / "out.jsonl", one, other).err
-    assert "one above 0 for each file" in aisr("vote", tmp_path / "out.jsonl", one, one, "--weight", 1).err
+    for weights in (["1"], ["1", "nan"], ["1", "inf"]):
+        said = [word for weight in weights for word in ("--weight", weight)]
+        assert "one above 0 for each file" in aisr("vote", tmp_path / "out.jsonl", one, one, *said).err
