@@ -28,10 +28,10 @@ from aisr.api.program import ARTIFACTS, check, example, judged, refusals
 from aisr.api.signature import prediction_form, record_form
 from aisr.artifact.program_file import parse
 from aisr.base.files import cache_folder
-from aisr.inference.judge import judge_all
-from aisr.inference.prepare import attach_gallery, open_gallery
 from aisr.lm.response_cache import configure_cache
-from aisr.tasks.all import TASKS
+from aisr.predict.judge import judge_all
+from aisr.predict.prepare import attach_gallery, open_gallery
+from aisr.programs.registry import TASKS
 from aisr.tracking.store import artifacts_of
 
 EMBEDDED = "embedded"

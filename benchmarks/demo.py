@@ -24,9 +24,9 @@ from pydantic import BaseModel
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.manifest import manifest
 from aisr.base.text import percent, with_interval
-from aisr.commands.display import console, note, table
-from aisr.commands.options import ARTIFACTS
-from aisr.tasks.all import TASKS
+from aisr.cli.display import console, note, table
+from aisr.cli.options import ARTIFACTS
+from aisr.programs.registry import TASKS
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME, open_store
 
@@ -89,7 +89,7 @@ class Progress:
         self._done += 1
         self.say(f"[step {self._done} of {self._steps}] $ aisr {shlex.join(words)}")
         done = subprocess.run(
-            [sys.executable, "-m", "aisr.commands", *words],
+            [sys.executable, "-m", "aisr.cli", *words],
             check=False,
             stdout=self._out,
             stderr=self._out and subprocess.STDOUT,

@@ -27,9 +27,9 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, server(0.0) as url:
         os.environ["DSPY_CACHEDIR"] = f"{folder}/cache"
-        from aisr.inference.predict import here, predict
         from aisr.lm.open import opened_lm
-        from aisr.tasks.track1 import TRACK1
+        from aisr.predict.predict import here, predict
+        from aisr.programs.track1.task import TRACK1
 
         data = write(Path(folder) / "records.jsonl", given.records)
         lm = opened_lm("openai/local", url, True, False, given.threads)

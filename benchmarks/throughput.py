@@ -39,9 +39,9 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
 
 def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/local") -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
-    from aisr.inference.predict import here, predict
     from aisr.lm.open import opened_lm
-    from aisr.tasks.track1 import TRACK1
+    from aisr.predict.predict import here, predict
+    from aisr.programs.track1.task import TRACK1
 
     lm = opened_lm(spec, f"{url}/{next(ROUND)}", True, False, threads)
     program = TRACK1.build({})
@@ -62,8 +62,8 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     import dspy
     from openai import OpenAI
 
-    from aisr.programs.reading.lines import read
-    from aisr.tasks.track1 import TRACK1
+    from aisr.programs.lines import read
+    from aisr.programs.track1.task import TRACK1
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)
     program = TRACK1.build({})

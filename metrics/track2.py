@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from aisr.metrics.tally import Tally, known, nothing_counted
 from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
-from aisr.programs.records.track2 import Citation
+from aisr.programs.track2.record import Citation
 
 
 def tally_track2(gold: Sequence[Citation], predicted: Sequence[Citation | None]) -> Tally:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisr.commands.__main__ import app
+from aisr.cli.__main__ import app
 from support import processes
 from support.commands import Aisr
 from support.compiled import FEW, Compiled
@@ -305,7 +305,7 @@ def test_help_imports_nothing_heavy() -> None:
     code = """
 import sys
 from contextlib import suppress
-from aisr.commands.__main__ import app
+from aisr.cli.__main__ import app
 for words in ([], *([command.name] for command in app.registered_commands)):
     with suppress(SystemExit):
         app([*words, "--help"])

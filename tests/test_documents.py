@@ -12,7 +12,7 @@ import typer
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.commands.__main__ import app
+from aisr.cli.__main__ import app
 
 ROOT = Path(__file__).parents[1]
 HISTORY = ROOT / "CHANGELOG.md"  # tells what was: its links are looked at, its commands are not

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base.files import BadArtifact
-from aisr.inference.batch_api import Answers
-from aisr.inference.judge import Outcome, judge
-from aisr.inference.submission import check
 from aisr.optimize.search.compilation import strip
+from aisr.predict.batch_api import Answers
+from aisr.predict.judge import Outcome, judge
+from aisr.predict.submission import check
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.reading.lines import BadLine, scan
-from aisr.tasks.all import TASKS
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.lines import BadLine, scan
+from aisr.programs.registry import TASKS
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, scripted, written
 from support.scripted import said as labels_of

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from aisr.checker.reading import Refused
-from aisr.checker.session import citation as cited
-from aisr.checker.session import claim as claimed
 from aisr.paper import cited as cited_works
-from aisr.paper import open as papers
+from aisr.paper.check.reading import Refused
+from aisr.paper.check.session import citation as cited
+from aisr.paper.check.session import claim as claimed
+from aisr.paper.readers import open as papers
+from aisr.programs.averitec.documents import build, pages, reduced
+from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import BadLine, read
-from aisr.programs.records.track2 import Track2Record
-from aisr.programs.retrieval.documents import build, pages, reduced
-from aisr.tasks.context24_text_data import full_texts, organisers_json
+from aisr.programs.lines import BadLine, read
+from aisr.programs.track2.record import Track2Record
 from support.commands import Aisr
 from support.corpora import citation, write
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser
 
-from aisr.commands.options import TRACES
+from aisr.cli.options import TRACES
 from aisr.tracking.store import open_store
 from support import scripted
 from support.commands import Aisr

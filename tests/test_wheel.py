@@ -20,7 +20,7 @@ from support.loopback import Loopback
 from support.paths import ROOT, SAMPLE
 from support.servers import answering, free_port
 
-ENTRY = "import sys; from aisr.commands.__main__ import main; sys.exit(main())"  # what pip writes into bin/aisr
+ENTRY = "import sys; from aisr.cli.__main__ import main; sys.exit(main())"  # what pip writes into bin/aisr
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ def served(artifacts: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    words = [sys.executable, "-m", "aisr.commands", "ui", "--port", str(port), "--artifacts", str(artifacts)]
+    words = [sys.executable, "-m", "aisr.cli", "ui", "--port", str(port), "--artifacts", str(artifacts)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         _wait_until_ready(f"http://127.0.0.1:{port}", process)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from PIL import Image
 from playwright.sync_api import Browser
 
-from aisr.commands.options import ARTIFACTS
+from aisr.cli.options import ARTIFACTS
 from aisr.report import page, records
 from aisr.report.records import JudgedRecord
 from tools.chromium import NoChromium, chromium

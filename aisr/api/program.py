@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from aisr.artifact.program_file import Loaded
-    from aisr.inference.judge import Outcome
+    from aisr.predict.judge import Outcome
 
 
 # --- What became of a record.
@@ -94,7 +94,7 @@ class Program:
 
         Raises `BadRecord` (`records[3]: …`) when that record's turn comes, and `LMUnavailable`.
         """
-        from aisr.inference.judge import in_order
+        from aisr.predict.judge import in_order
 
         check(self.loaded, lm)
         numbered = enumerate(records)
@@ -107,7 +107,7 @@ class Program:
 
     async def ajudge_all(self, records: Iterable[Record], lm: LM) -> AsyncGenerator[Judged, None]:
         """`judge_all` for an event loop: `async for judged in program.ajudge_all(records, lm)`."""
-        from aisr.inference.judge import AHEAD
+        from aisr.predict.judge import AHEAD
 
         check(self.loaded, lm)
         waiting: deque[asyncio.Task[Judged]] = deque()
@@ -124,7 +124,7 @@ class Program:
             await asyncio.gather(*waiting, return_exceptions=True)
 
     def _judge(self, number: int, record: Record, lm: LM, where: str = "") -> Judged:
-        from aisr.inference.judge import judge
+        from aisr.predict.judge import judge
 
         given = example(self.loaded, record, number, where)
         with refusals():
@@ -132,7 +132,7 @@ class Program:
         return judged(self.loaded, given, _tried(outcome))
 
     async def _ajudge(self, number: int, record: Record, lm: LM, where: str = "") -> Judged:
-        from aisr.inference.judge import ajudge
+        from aisr.predict.judge import ajudge
 
         given = await asyncio.to_thread(example, self.loaded, record, number, where)  # it may read pictures
         with refusals():
@@ -162,7 +162,7 @@ def load(
     which keeps what is read in pictures; a store that MLFLOW_TRACKING_URI names comes first. image_root: the folder
     that the pictures of the records are in, for a program that shows them. Raises `BadProgram`.
     """
-    from aisr.inference.prepare import attach_gallery, open_gallery
+    from aisr.predict.prepare import attach_gallery, open_gallery
     from aisr.programs.errors import UserError
     from aisr.tracking import registry
 
@@ -179,8 +179,8 @@ def load(
 def check(loaded: "Loaded", lm: LM) -> None:
     """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
-    from aisr.inference.judge import another_lm
-    from aisr.inference.prepare import attach_embeddings, check_suits
+    from aisr.predict.judge import another_lm
+    from aisr.predict.prepare import attach_embeddings, check_suits
     from aisr.programs.errors import UserError
 
     try:
@@ -197,7 +197,7 @@ def example(loaded: "Loaded", record: Record, number: int, where: str = "") -> "
     from pydantic import ValidationError
 
     from aisr.programs.errors import UserError
-    from aisr.programs.reading.lines import explain
+    from aisr.programs.lines import explain
 
     task = loaded.task
     try:

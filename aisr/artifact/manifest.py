@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.files import BadArtifact, checked_json
 from aisr.base.text import with_interval
-from aisr.programs.reading.lines import explain
+from aisr.programs.lines import explain
 
 FILE = "manifest.json"
 REPORT = "report.json"

@@ -26,12 +26,12 @@ from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program, name_by, named_by, searching
 from aisr.programs.judges.learnt import learning, learnt_by
-from aisr.programs.reading.lines import explain
+from aisr.programs.lines import explain
+from aisr.programs.registry import TASKS
 from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.task import Task
 from aisr.programs.vision.images import is_harmless
-from aisr.tasks.all import TASKS
-from aisr.tasks.task import Task
 
 FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

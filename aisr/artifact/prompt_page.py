@@ -14,8 +14,8 @@ from aisr.programs.judges.contract import Program, named_by
 from aisr.programs.judges.learnt import learnt_by
 from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.task import Task
 from aisr.programs.text.units import length, sentences, tokens
-from aisr.tasks.task import Task
 
 MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110

@@ -8,7 +8,7 @@ from aisr.artifact.there import UNCOMPILED
 from aisr.programs.judges.contract import Program
 from aisr.programs.judges.learnt import hand_over
 from aisr.programs.questions import describe_options, describes_options
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 
 SEARCHED = ("nearest", "nearest_by")  # options that the search chooses
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import RepeatedKey, loads
+from aisr.programs.lines import RepeatedKey, loads
 
 # --- What makes a run this run: written down when it begins, and held against it when it goes on.
 

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from aisr.corrections.files import Found
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import explain
-from aisr.programs.records.base import Record
-from aisr.tasks.task import Correctable, Said, Task
+from aisr.programs.lines import explain
+from aisr.programs.records import Record
+from aisr.programs.task import Correctable, Said, Task
 
 # --- What several people say of one statement, settled: the last word of each, and what they agree on.
 

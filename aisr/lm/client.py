@@ -14,7 +14,7 @@ from dspy.lm15 import ProviderError, Request, Response
 from dspy.utils.exceptions import LMError, LMProviderError
 
 from aisr.base import redact
-from aisr.compat.private import adapter_message_call
+from aisr.base.private import adapter_message_call
 from aisr.lm.budget import Contact, Ledger, Refusal, Usage, paid_for
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length

@@ -25,7 +25,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base import digests, redact
-from aisr.compat.private import litellm_errors
+from aisr.base.private import litellm_errors
 from aisr.lm.adapters import lean_adapter
 from aisr.lm.budget import Ledger
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM

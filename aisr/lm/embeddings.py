@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 
 from aisr.base import digests, redact
 from aisr.base.environment import trim_keys
-from aisr.compat.private import TransportError, litellm_errors
-from aisr.compat.transport import BoundedTransport, posted
+from aisr.base.private import TransportError, litellm_errors
 from aisr.lm.budget import Ledger
 from aisr.lm.endpoint import key_of_servers
 from aisr.lm.prices import Price, listed_input_price, usd
 from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
 from aisr.lm.response_cache import configure_cache
+from aisr.lm.transport import BoundedTransport, posted
 from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each

@@ -31,7 +31,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base import redact
-from aisr.compat.transport import BoundedAsyncTransport, BoundedTransport
+from aisr.lm.transport import BoundedAsyncTransport, BoundedTransport
 
 MOST_SIGNS = 1_000_000  # of an answer; a model that reasons writes some 100,000
 SECONDS = 600.0  # for an answer, where no --timeout says otherwise
@@ -52,7 +52,7 @@ class Endpoint:
 
     name: the provider that model strings and errors speak of; schema: whether the server takes a JSON schema; timeout:
     seconds for a whole answer, None for ten minutes; threads: the most connections. Of the size of an answer see
-    `aisr/compat/transport.py`.
+    `aisr/lm/transport.py`.
     """
 
     supports_function_calling = False

@@ -55,7 +55,7 @@ def open_lm(
     embeddings: where a retriever's embedding model is (default: at `api_base`, or where there is none, at the provider
     that the model string names).
     Whoever opens one has DSPy's response cache keep text (`aisr/lm/response_cache.py`) and its connections bounded
-    (`aisr/compat/transport.py`), and what could not be used of earlier answers asked for again.
+    (`aisr/lm/transport.py`), and what could not be used of earlier answers asked for again.
     Raises `LMUnavailable`, saying which variable or command helps.
     """
     trim_keys()

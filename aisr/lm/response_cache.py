@@ -19,7 +19,7 @@ from dspy.clients import DISK_CACHE_DIR, Cache
 from pydantic import BaseModel
 
 from aisr.base import redact
-from aisr.programs.reading.text_store import TextTable
+from aisr.programs.text_store import TextTable
 
 REMEMBERED = 1_000  # answers in memory; the others are on disk
 # Of what a server sends, all else can hold anything and is never read again.

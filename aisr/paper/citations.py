@@ -11,8 +11,8 @@ from typing import NamedTuple
 from bibtexparser.entrypoint import parse_string
 
 from aisr.paper.draft import Place, Work
-from aisr.paper.files import Files
-from aisr.paper.latex_tokens import ACCENTS, SUBSCRIPT, accented, formula, symbol
+from aisr.paper.readers.files import Files
+from aisr.paper.readers.latex_tokens import ACCENTS, SUBSCRIPT, accented, formula, symbol
 
 # --- Citations by author and year, linked to works by all that they say: names, how many there are, year and letter.
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError
 
 from aisr.paper.draft import Draft, Place, Unread, Work
-from aisr.paper.pdf import DOI
-from aisr.paper.pdf import read as read_pdf
-from aisr.paper.pdf_blocks import REFERENCES
-from aisr.paper.pdf_process import LIMITS, Limits
+from aisr.paper.readers.pdf import DOI
+from aisr.paper.readers.pdf import read as read_pdf
+from aisr.paper.readers.pdf_blocks import REFERENCES
+from aisr.paper.readers.pdf_process import LIMITS, Limits
 from aisr.programs.errors import UserError
 
 # --- JATS, the XML of publishers, as paragraphs with headings; tables as rows, without the list of references.

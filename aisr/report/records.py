@@ -14,14 +14,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.files import checked_json, write_whole
-from aisr.inference.evaluate import of_record
-from aisr.inference.replay import Replayed
 from aisr.metrics.scores import value
+from aisr.predict.evaluate import of_record
+from aisr.predict.replay import Replayed
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import explain
+from aisr.programs.lines import explain
+from aisr.programs.task import Exhibit, Judgements, Task
 from aisr.programs.vision.images import BadPicture, decode, find
-from aisr.tasks.task import Exhibit, Judgements, Task
 
 # --- Small copies of the pictures that records name; `aisr.programs.vision.images` checks their paths and files.
 
@@ -106,7 +106,7 @@ class Call(_Strict):
 class JudgedRecord(_Strict):
     """One record with all that there is to see of it. right: paragraph exact match or Joint@3, or whatever else the
     task would show as a demo; score: its own, in 0-1, where the ranking score is no matter of labels; confidence: how
-    sure the program is of it, in 0-1 (see `aisr.inference.evaluate`)."""
+    sure the program is of it, in 0-1 (see `aisr.predict.evaluate`)."""
 
     id: str
     right: bool

@@ -11,7 +11,7 @@ from aisr.artifact.manifest import Manifest, Score
 from aisr.base.redact import printable
 from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 
 TEMPLATE = Path(__file__).with_name("techreport.md.jinja")
 MISSING = "(not recorded)"

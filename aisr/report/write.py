@@ -1,6 +1,6 @@
 """What a compile and an evaluation leave for people: records.json, the page that shows it, and figures.
 
-Nothing is asked again: see `aisr/inference/replay.py`.
+Nothing is asked again: see `aisr/predict/replay.py`.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 from aisr.artifact import folder as artifact_folder
 from aisr.base.files import as_json, write_whole
 from aisr.base.text import percent
-from aisr.inference.evaluate import Result, result
-from aisr.inference.prepare import attach_gallery
-from aisr.inference.replay import Replayed, replay
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import as_before
 from aisr.optimize.experiment.evaluation import Evaluation
+from aisr.predict.evaluate import Result, result
+from aisr.predict.prepare import attach_gallery
+from aisr.predict.replay import Replayed, replay
 from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.task import Task
 from aisr.programs.vision.images import Gallery
 from aisr.report import figures, page, records
 from aisr.report.figures import Tried
 from aisr.report.records import About, Thumbnails
-from aisr.tasks.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from aisr.base.text import percent
 from aisr.metrics.confidence import in_words
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.optimize.search.champion import Choice, Contender, Tested
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 from aisr.tracking import runs
 from aisr.tracking.registry import DIGEST_TAG, NotPromoted, model_name, promote, register, version_of
 from aisr.tracking.store import MODEL_SCHEME, open_store

@@ -23,7 +23,7 @@ from aisr.base import redact
 from aisr.base.files import BadArtifact
 from aisr.base.text import percent
 from aisr.programs.errors import UserError
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 from aisr.tracking import runs
 from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, reading
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from aisr.base import redact
 from aisr.programs.errors import UserError
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 from aisr.tracking.store import check_exists, files, is_own, open_store, tracking_uri
 
 if TYPE_CHECKING:
-    from aisr.inference.evaluate import Result
+    from aisr.predict.evaluate import Result
 
 KIND_TAG = "aisr.kind"
 COMPILE, EVALUATE = "compile", "evaluate"

@@ -1,6 +1,6 @@
 """Traces of a few records in MLflow: each prompt and raw answer behind a prediction, beside the gold labels.
 
-They are written from what `aisr/inference/replay.py` tells again, straight into the store, one record after the
+They are written from what `aisr/predict/replay.py` tells again, straight into the store, one record after the
 other: no tracing is ever turned on in the process, nothing waits in a queue when it ends, and the name of the program
 and of the machine, which MLflow's own tracing adds, stay out. Times are those of the writing, so every duration is 0.
 """
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base import redact
-from aisr.compat.private import tracing_client
-from aisr.inference.replay import FORGOTTEN, Heard, Replayed
+from aisr.base.private import tracing_client
+from aisr.predict.replay import FORGOTTEN, Heard, Replayed
+from aisr.programs.task import Task
 from aisr.report.records import JudgedRecord, judged
-from aisr.tasks.task import Task
 from aisr.tracking.store import open_store, reason
 
 if TYPE_CHECKING:

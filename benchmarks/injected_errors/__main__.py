@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.base.files import write_whole
-from aisr.commands.display import note, table
-from aisr.commands.options import ARTIFACTS
-from aisr.commands.session import prepare
-from aisr.paper.open import read
+from aisr.cli.display import note, table
+from aisr.cli.options import ARTIFACTS
+from aisr.cli.session import prepare
+from aisr.paper.check.recomputed import NO_LM, without_lm
+from aisr.paper.check.verdicts import Review, Verdict, level
+from aisr.paper.readers.open import read
 from aisr.programs.errors import UserError
-from aisr.review.recomputed import NO_LM, without_lm
-from aisr.review.verdicts import Review, Verdict, level
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
 from benchmarks.injected_errors.score import FIRST, FLAGS, LEVELS, Found, first_planted, recalls, untouched
@@ -64,10 +64,10 @@ def main(words: Sequence[str] | None = None) -> int:
 def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]], None]]:
     """What checks a paper, and what says at the end what that came to."""
     if given.lm == NO_LM:
-        from aisr.checker.reading import read_paper
+        from aisr.paper.check.reading import read_paper
 
         return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda runs: None
-    from aisr.commands.display import say_spend
+    from aisr.cli.display import say_spend
     from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(given)
@@ -89,8 +89,8 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
 
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts, half of the sentences that a table bears out left as they are."""
-    from aisr.checker.reading import read_paper
-    from aisr.tasks.paper_checks import without_pictures
+    from aisr.paper.check.paper_checks import without_pictures
+    from aisr.paper.check.reading import read_paper
     from benchmarks.injected_errors.records import labelled
 
     lines = []

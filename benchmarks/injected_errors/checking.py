@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.base.files import cache_folder
-from aisr.checker.reading import read_paper
-from aisr.checker.session import judge_by
-from aisr.inference.prepare import open_gallery
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.open import opened_lm
-from aisr.review.judging import reviewed
-from aisr.review.recomputed import added
-from aisr.review.verdicts import Review
-from aisr.tasks.paper_checks import CLAIMS, WHOLE, checks
+from aisr.paper.check.judging import reviewed
+from aisr.paper.check.paper_checks import CLAIMS, WHOLE, checks
+from aisr.paper.check.reading import read_paper
+from aisr.paper.check.recomputed import added
+from aisr.paper.check.session import judge_by
+from aisr.paper.check.verdicts import Review
+from aisr.predict.prepare import open_gallery
 
 
 class Cost(NamedTuple):

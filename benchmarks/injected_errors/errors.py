@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from aisr.arithmetic.grid import Grid, Mention, grids, is_mean, is_total, mentions
-from aisr.arithmetic.numbers import Number, in_text
-from aisr.arithmetic.recompute import LONGEST, about, bare, recomputed, refers
 from aisr.paper.draft import MOST_TABLES, Draft
+from aisr.paper.recompute.grid import Grid, Mention, grids, is_mean, is_total, mentions
+from aisr.paper.recompute.numbers import Number, in_text
+from aisr.paper.recompute.recompute import LONGEST, about, bare, recomputed, refers
 from aisr.programs.decision.cues import Cue, causes, quantifiers
 from benchmarks.injected_errors.supported import Order, Told, cells_of, differences, gives, holds_number, orders, told
 

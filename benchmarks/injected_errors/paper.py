@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.paper.draft import Draft, Sentence
-from aisr.paper.files import main_file
-from aisr.paper.open import read
+from aisr.paper.readers.files import main_file
+from aisr.paper.readers.open import read
 from aisr.programs.errors import UserError
 from benchmarks.injected_errors.errors import Fault, Kind, faults
 

@@ -7,12 +7,12 @@ supported where every number in it is borne out by a table, and it gives no caus
 from collections.abc import Sequence
 from typing import Any
 
-from aisr.arithmetic.numbers import in_text
+from aisr.paper.check.paper_checks import WHOLE, Judged, checks
 from aisr.paper.draft import Draft
+from aisr.paper.recompute.numbers import in_text
 from aisr.programs.decision.cues import causes, quantifiers
 from aisr.programs.labels import DraftLabel
-from aisr.tasks.paper_checks import WHOLE, Judged, checks
-from aisr.tasks.task import Said
+from aisr.programs.task import Said
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 Place = tuple[int, int]  # paragraph and sentence

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr.arithmetic.cells import derivable
-from aisr.arithmetic.claims import DOUBT, claims, clause
-from aisr.arithmetic.comparisons import compared
-from aisr.arithmetic.facts import Label, around
-from aisr.arithmetic.grid import Cell, Grid, Mention, consistent, larger_is_better, mentions, named
-from aisr.arithmetic.numbers import Number, in_text
+from aisr.paper.recompute.cells import derivable
+from aisr.paper.recompute.claims import DOUBT, claims, clause
+from aisr.paper.recompute.comparisons import compared
+from aisr.paper.recompute.facts import Label, around
+from aisr.paper.recompute.grid import Cell, Grid, Mention, consistent, larger_is_better, mentions, named
+from aisr.paper.recompute.numbers import Number, in_text
 
 # Words that say which of two is ahead, their opposites, and what they say: of the number, or of how good that is.
 TURNED = {

@@ -17,10 +17,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.metrics.averitec.meteor import meteor
 from aisr.metrics.averitec.score import THRESHOLDS, Evidence, Matches, of_pairs, of_questions
 from aisr.metrics.f1 import f1_scores
+from aisr.programs.averitec.record import MOST_PAIRS, GivenPair, Pair, Question
 from aisr.programs.errors import UserError
 from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.reading.lines import explain
-from aisr.programs.records.averitec import MOST_PAIRS, GivenPair, Pair, Question
+from aisr.programs.lines import explain
 
 Format = Literal["paper", "2024"]
 RowT = TypeVar("RowT", bound=BaseModel)

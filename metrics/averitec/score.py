@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from aisr.metrics.averitec.meteor import meteor
 from aisr.metrics.f1 import FN, FP, TP, LabelScore, f1_scores, ratio
 from aisr.metrics.scores import Floats, Report
+from aisr.programs.averitec.record import MOST_PAIRS, Checked, FactCheck, Pair, Question
 from aisr.programs.labels import VERDICTS
-from aisr.programs.records.averitec import MOST_PAIRS, Checked, FactCheck, Pair, Question
 
 NO_ANSWER = "No answer could be found."
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from aisr.metrics.context24_figures.score import DEPTHS, ndcg
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import explain
+from aisr.programs.lines import explain
 
 
 class Claim(BaseModel):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.scores import Floats, Report
-from aisr.programs.records.context24_figures import Ranking, Sought, place_of, tidy
+from aisr.programs.context24_figures.record import Ranking, Sought, place_of, tidy
 
 WHOLE, HALF = 1.0, 0.5
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.metrics.context24_text.score import KINDS, matched, rouge
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import explain
+from aisr.programs.lines import explain
 
 MODEL = "roberta-large"  # what bert-score takes for English
 GIGABYTES = 1.4

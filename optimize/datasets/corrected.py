@@ -7,9 +7,9 @@ from pathlib import Path
 
 from aisr.optimize.datasets.leakage import Common, all_keys, common
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import read
-from aisr.programs.records.base import Record
-from aisr.tasks.task import Task
+from aisr.programs.lines import read
+from aisr.programs.records import Record
+from aisr.programs.task import Task
 
 OTHER_TEXTS = "its id stands in another record of the splits"
 

@@ -9,9 +9,9 @@ import dspy
 
 from aisr.optimize.datasets.leakage import Common, all_keys, common, groups
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import read
-from aisr.programs.records.base import Record
-from aisr.tasks.task import Task
+from aisr.programs.lines import read
+from aisr.programs.records import Record
+from aisr.programs.task import Task
 
 
 class Prepares(Protocol):

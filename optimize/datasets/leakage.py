@@ -12,8 +12,8 @@ import numpy as np
 
 from aisr.base import digests
 from aisr.optimize.datasets.near_duplicates import near_duplicates
+from aisr.programs.task import Task
 from aisr.programs.text.compare import spaced
-from aisr.tasks.task import Task
 
 RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import dspy
 import numpy as np
 
-from aisr.inference.judge import judge
 from aisr.lm.client import OpenLM
+from aisr.predict.judge import judge
 from aisr.programs.decision.cues import nearest_line, signs
 from aisr.programs.decision.layer import LM
 from aisr.programs.judges.contract import Program, without_layer
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 
 
 class Opinion(NamedTuple):

@@ -28,7 +28,7 @@ from aisr.optimize.decision.rule import Blend, averaged, part_way
 from aisr.programs.decision.layer import CUES, LM, WORDING, Decision
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.evidence_list import EvidencePolicy
-from aisr.tasks.task import Judgements
+from aisr.programs.task import Judgements
 
 # Of the way from the LM as it is to the fit: on 316 real records the half gained 3.3 [1.5, 5.5] under cross-validation
 # and the whole nothing that was sure; an LM that hardly ever says a label needs the whole.

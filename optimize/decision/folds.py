@@ -7,19 +7,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.judgements import Gold
 from aisr.optimize.datasets.apart import grouped, in_prompt
 from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.datasets.split import fold_of
 from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
+from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, LM, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
 from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
-from aisr.tasks.task import Judgements, Task
+from aisr.programs.task import Judgements, Task
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed

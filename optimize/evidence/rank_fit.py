@@ -15,10 +15,10 @@ from aisr.metrics.confidence import Interval, mean_interval
 from aisr.optimize.datasets.leakage import all_keys, common, groups
 from aisr.optimize.datasets.split import fold_of
 from aisr.programs.errors import UserError
-from aisr.programs.records.base import Record
+from aisr.programs.records import Record
 from aisr.programs.retrieval.evidence_ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.retrieval.retrievers import Embed, Matcher, order
-from aisr.tasks.task import Searched, Task
+from aisr.programs.task import Searched, Task
 
 Values = NDArray[np.float64]
 

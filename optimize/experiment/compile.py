@@ -16,9 +16,6 @@ from aisr.artifact.manifest import Manifest
 from aisr.artifact.program_file import parse, program_text
 from aisr.base import digests, redact
 from aisr.base.files import as_json, difference, read_json, write_whole
-from aisr.inference.evaluate import Result, check_any, measure
-from aisr.inference.judge import judge_all
-from aisr.inference.prepare import check_suits, digest_shown
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
@@ -31,6 +28,9 @@ from aisr.optimize.search.champion import Choice, Tested, choose
 from aisr.optimize.search.compilation import Candidate, Compilation
 from aisr.optimize.search.objective import Objective, gradient_records, objective
 from aisr.optimize.search.optimizers import compile_candidates
+from aisr.predict.evaluate import Result, check_any, measure
+from aisr.predict.judge import judge_all
+from aisr.predict.prepare import check_suits, digest_shown
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program, named_by
 

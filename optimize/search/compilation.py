@@ -15,8 +15,8 @@ from aisr.programs.asking.stated import complete
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
 from aisr.programs.retrieval.knn_demos import MARKS
+from aisr.programs.task import Task
 from aisr.programs.vision.images import is_harmless
-from aisr.tasks.task import Task
 
 
 class Candidate(NamedTuple):

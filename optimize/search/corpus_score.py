@@ -7,9 +7,9 @@ import dspy
 from dspy.evaluate import Evaluate
 from dspy.evaluate.evaluate import EvaluationResult
 
-from aisr.compat.private import EvaluatedMIPRO
+from aisr.base.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
-from aisr.tasks.task import Answer, Task
+from aisr.programs.task import Answer, Task
 
 
 class CorpusEvaluate(Evaluate):

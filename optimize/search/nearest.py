@@ -17,8 +17,8 @@ from aisr.optimize.search.demos import affordable
 from aisr.programs.judges.contract import ChoosingProgram, Program
 from aisr.programs.judges.learnt import hand_over
 from aisr.programs.retrieval.knn_demos import TWINS, By, wording
+from aisr.programs.task import Task
 from aisr.programs.text.units import length
-from aisr.tasks.task import Task
 
 FROM = 200  # records of train: with fewer the nearest is not near
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import dspy
 
-from aisr.inference.evaluate import scored
-from aisr.inference.judge import Outcome
 from aisr.metrics.scores import Scores
 from aisr.optimize.search.reflection import mixed_up
-from aisr.tasks.task import Task
+from aisr.predict.evaluate import scored
+from aisr.predict.judge import Outcome
+from aisr.programs.task import Task
 
 RECORDS = 100  # of train that the gradient is told from
 LEAST = 3  # of them with each kind of label, where train has so many

@@ -11,13 +11,13 @@ from typing import Any
 import dspy
 from dspy.teleprompt.gepa import InstructionProposer
 
-from aisr.inference.judge import Outcome
+from aisr.predict.judge import Outcome
 from aisr.programs.judges.contract import Program
 from aisr.programs.questions import SECTION
 from aisr.programs.retrieval.knn_demos import wording
+from aisr.programs.task import Task
 from aisr.programs.text.compare import runs
 from aisr.programs.text.units import sentences
-from aisr.tasks.task import Task
 
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it
 LEAST_LEFT = 0.5  # of an instruction, or it was mostly quotes

@@ -3,7 +3,7 @@
 A judge is a class below `Judge`, or below `LabelJudge` where its answers are labels; where it looks for evidence, also
 below `aisr.programs.judges.searching`. It holds a dataclass of its options, its predictors, `prepare` (a record as an
 example) and `steps` (what is asked, one question after the other, and what comes of it).
-The words of the questions stand in `aisr.programs.signatures`. All else is written here, once.
+The signatures stand in `prompt.py` of the task's folder. All else is written here, once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from aisr.programs.asking.label_probabilities import Judgement, judgements_of
 from aisr.programs.asking.steps import Steps, arun, run
 from aisr.programs.decision.layer import Decision
 from aisr.programs.judges.options import LabelOptions, Options
-from aisr.programs.records.base import Record
+from aisr.programs.records import Record
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.retrieval.knn_demos import nearest
 from aisr.programs.vision.images import Gallery

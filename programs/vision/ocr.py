@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from aisr.programs.errors import UserError
-from aisr.programs.reading.text_store import TextStore
+from aisr.programs.text_store import TextStore
 from aisr.programs.vision.images import BadPicture, decode, digest
 
 SURE = 0.5  # of 1: what the reader is less sure of is left out

@@ -15,9 +15,9 @@ import pytest
 
 import aisr
 from aisr.artifact.program_file import program_text
-from aisr.inference.judge import AHEAD
-from aisr.tasks.all import TASKS
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.judge import AHEAD
+from aisr.programs.registry import TASKS
+from aisr.programs.track1.task import TRACK1
 from support.corpora import claim, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import ROOT, SAMPLE

@@ -2,9 +2,9 @@
 
 import pytest
 
-from aisr.arithmetic.facts import Label
-from aisr.arithmetic.grid import grid
-from aisr.arithmetic.recompute import recomputed
+from aisr.paper.recompute.facts import Label
+from aisr.paper.recompute.grid import grid
+from aisr.paper.recompute.recompute import recomputed
 from support.drafts import draft, table
 
 CORPUS = "Site | Recorders | Nights | Calls\nBog | 5 | 41 | 9 214\nHeath | 4 | 38 | 6 870\nMarsh | 3 | 29 | 3 455\n"

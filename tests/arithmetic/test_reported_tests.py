@@ -2,8 +2,8 @@
 
 import pytest
 
-from aisr.arithmetic.facts import Fact, Label
-from aisr.arithmetic.recompute import in_words
+from aisr.paper.recompute.facts import Fact, Label
+from aisr.paper.recompute.recompute import in_words
 
 
 def facts(text: str, one_sided: bool = False, around: str = "") -> list[Fact]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from aisr.arithmetic.facts import Label
-from aisr.arithmetic.recompute import recomputed
 from aisr.paper.draft import Float
+from aisr.paper.recompute.facts import Label
+from aisr.paper.recompute.recompute import recomputed
 from support import growth
 from support.drafts import COSTS, PARTS, SITES, draft, table
 

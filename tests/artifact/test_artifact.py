@@ -14,10 +14,10 @@ from aisr.artifact import program_file
 from aisr.base import digests, files
 from aisr.base.files import BadArtifact
 from aisr.optimize.search.compilation import strip
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from aisr.programs.vision.images import Exhibits, Picture
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
 from support.scripted import as_it_is, examples
 from support.tracks import BOTH
 from support.trap import Trap

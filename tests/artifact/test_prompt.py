@@ -13,9 +13,9 @@ from aisr.artifact.program_file import Loaded, parse, program_text
 from aisr.artifact.uncompiled import uncompiled
 from aisr.programs.decision.layer import Decision, Rule
 from aisr.programs.questions import describe_options
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.scripted import TRACKS, examples
 
 Aisr = Callable[..., Any]

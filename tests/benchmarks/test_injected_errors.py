@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aisr.paper.latex import read
-from aisr.programs.reading.lines import read as read_records
-from aisr.programs.records.draft import DraftRecord
+from aisr.paper.readers.latex import read
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.lines import read as read_records
 from benchmarks.injected_errors import __main__ as draft
 from support import source
 from support.scripted import field, question, scripted, written

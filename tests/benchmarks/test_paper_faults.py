@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft
-from aisr.paper.latex import read
+from aisr.paper.readers.latex import read
 from benchmarks.injected_errors.errors import Fault, Kind, faults
 from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
 from support import source

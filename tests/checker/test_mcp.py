@@ -18,10 +18,10 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
-from aisr.checker.reading import opened as folders
-from aisr.checker.server import server
-from aisr.checker.session import Session, Settings
 from aisr.lm.budget import Limits
+from aisr.paper.check.reading import opened as folders
+from aisr.paper.check.server import server
+from aisr.paper.check.session import Session, Settings
 from support.injections import INJECTIONS
 from support.paths import SAMPLE
 from support.runs import opened
@@ -296,7 +296,7 @@ def test_over_stdio_as_an_agent_starts_it(loopback: "Loopback", tmp_path: Path) 
     words = ["mcp", "--folder", str(SAMPLE / "paper"), "--lm", "openai/local", "--api-base", loopback.url]
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "aisr.commands", *words, "--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"],
+        args=["-m", "aisr.cli", *words, "--artifacts", str(tmp_path), "--max-calls", "3", "--threads", "1"],
         env={**os.environ, "OPENAI_API_KEY": "sk-planted-7f3a91"},
     )
 

@@ -10,14 +10,14 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
-from aisr.arithmetic.facts import Label
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.paper.open import READERS
+from aisr.paper.check.paper_checks import CLAIMS
+from aisr.paper.check.verdicts import EXACT
+from aisr.paper.readers.open import READERS
+from aisr.paper.recompute.facts import Label
 from aisr.programs.labels import IN_DRAFTS
-from aisr.review.verdicts import EXACT
-from aisr.tasks.paper_checks import CLAIMS
 from support import pdfs
 from support.commands import Aisr, Finished
 from support.corpora import read_rows

@@ -88,7 +88,7 @@ def test_fail_on_takes_the_kind(aisr: Aisr) -> None:
 def test_it_loads_no_lm_and_needs_no_folder(paper: Path) -> None:
     code = (
         "import sys; sys.argv = ['aisr', 'check-paper', 'main.tex', '--lm', 'none']\n"
-        "from aisr.commands.__main__ import main\n"
+        "from aisr.cli.__main__ import main\n"
         "try: main()\nexcept SystemExit: pass\n"
         "print('loaded', *sorted({'dspy', 'litellm', 'mlflow'} & set(sys.modules)))"
     )

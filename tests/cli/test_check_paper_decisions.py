@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from aisr.programs.labels import DRAFT_LABELS
-from aisr.programs.signatures.track1 import BRIEF
+from aisr.programs.track1.prompt import BRIEF
 from support import decisions
 from support.commands import Aisr
 from support.loopback import Loopback

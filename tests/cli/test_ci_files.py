@@ -53,7 +53,7 @@ def run_check(folder: Path, **inputs: str) -> tuple[int, str, str]:
     """The script of the action's check, as a runner runs it: its exit code, what it printed, and its outputs."""
     bin_ = folder / "bin"
     bin_.mkdir(exist_ok=True)
-    (bin_ / "aisr").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aisr.commands "$@"\n')
+    (bin_ / "aisr").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m aisr.cli "$@"\n')
     (bin_ / "aisr").chmod(0o755)
     given = {name: one["default"] for name, one in action()["inputs"].items()} | inputs
     env = {

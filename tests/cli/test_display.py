@@ -6,11 +6,11 @@ import dspy
 import pytest
 from rich.console import Console
 
-from aisr.commands import display, results
-from aisr.inference.judge import Outcome
+from aisr.cli import display, results
 from aisr.optimize.decision.explain import Reason
+from aisr.predict.judge import Outcome
 from aisr.programs.asking.label_probabilities import Judgement
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.track2.task import TRACK2
 from support import growth
 
 

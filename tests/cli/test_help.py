@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer
 
-from aisr.commands.__main__ import app
-from aisr.commands.help import COMMANDS
+from aisr.cli.__main__ import app
+from aisr.cli.help import COMMANDS
 from support.commands import Aisr
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aisr.tasks.all import TASKS
+from aisr.programs.registry import TASKS
 from aisr.tracking.registry import model_name
 from support.commands import Aisr
 from support.compiled import Compiled
@@ -14,7 +14,7 @@ from support.paths import ROOT, SAMPLE
 GOLD = SAMPLE / "track1" / "test.jsonl"
 CODE = """
 import shlex, sys
-from aisr.commands.__main__ import main
+from aisr.cli.__main__ import main
 for line in sys.stdin:
     sys.argv = ["aisr", *shlex.split(line)]
     try:

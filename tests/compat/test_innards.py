@@ -14,11 +14,11 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from aisr.compat import versions
+from aisr.base import versions
 from support.paths import ROOT
 
 HOUSE = ("programs", "metrics", "optimize", "aisr")
-ROOM = Path("aisr/compat")
+ROOM = Path("aisr/base")
 PARTS = Path("programs/vision/images.py")  # programs stand below the room; the marks of content parts are theirs
 # What these packages document; all else of them is an inside.
 PUBLIC = re.compile(
@@ -68,7 +68,7 @@ def test_versions_have_the_bounds_that_installers_read() -> None:
     locked = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")))
     for package, below in versions.BELOW.items():
         bound = ".".join(map(str, below))
-        assert f"<{bound}" in str(asked[package]), f"{package}: pyproject.toml and aisr/compat/versions.py differ"
+        assert f"<{bound}" in str(asked[package]), f"{package}: pyproject.toml and aisr/base/versions.py differ"
         assert Version(locked[package]) < Version(bound)
         assert Version(locked[package]) in asked[package]
 
@@ -107,7 +107,7 @@ def test_workers_of_ray_import_nothing_from_the_current_folder(tmp_path: Path) -
     pytest.importorskip("ray")
     code = f"""
 import ray
-from aisr.inference.ray_engine import _join
+from aisr.predict.ray_engine import _join
 _join(ray, 1, None)
 
 @ray.remote

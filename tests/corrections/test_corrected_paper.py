@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.review import page as paper_page
-from aisr.review.verdicts import Review
+from aisr.paper.check import page as paper_page
+from aisr.paper.check.verdicts import Review
 from support import papers
 from support.commands import Aisr
 from support.corpora import Row, read_rows

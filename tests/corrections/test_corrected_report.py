@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.inference.judge import judge_all
-from aisr.inference.replay import replay
+from aisr.predict.judge import judge_all
+from aisr.predict.replay import replay
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from aisr.report import page as error_page
 from aisr.report.records import About, gather
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
 from support.commands import Aisr
 from support.corpora import read_rows
 from support.pages import Show, listening

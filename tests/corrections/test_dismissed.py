@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.checker.session import Session, Settings
+from aisr.paper.check.session import Session, Settings
 from support.commands import Aisr, Finished
 from support.corpora import Row, read_rows, write
 from support.corrections import WHEN, dismissal

@@ -10,10 +10,10 @@ import pytest
 from aisr.corrections.labelled import RECORDS
 from aisr.optimize.datasets.corrected import corrected
 from aisr.optimize.datasets.leakage import all_keys, common
+from aisr.programs.task import Task
 from aisr.programs.text.compare import alike
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import S, citation, claim, write
 
 TEXT = "Magpie reaches 71.3 points on MarlQA, which is more than Oriole has, at half its size in the café."

@@ -7,9 +7,9 @@ from typing import Any
 from aisr.artifact import folder as artifact_folder
 from aisr.optimize.datasets.corrected import corrected
 from aisr.optimize.experiment.compile import compile_program
-from aisr.programs.records.track1 import Track1Record
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.task import TRACK1
 from aisr.report import techreport
-from aisr.tasks.track1 import TRACK1
 from support.commands import Aisr
 from support.plans import SILENT, plan
 from support.scripted import claim, requests, right, scripted, wording

@@ -6,9 +6,9 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.inference.judge import judge_all
 from aisr.optimize.datasets.chat_export import chats
-from aisr.tasks.task import Task
+from aisr.predict.judge import judge_all
+from aisr.programs.task import Task
 from support import scripted
 from support.corpora import read_rows
 from support.paths import SAMPLE

@@ -17,11 +17,11 @@ from aisr.optimize.datasets.near_duplicates import NEAR, near_duplicates
 from aisr.optimize.datasets.split import survey
 from aisr.optimize.evidence.rank_fit import looked
 from aisr.optimize.experiment.compile import compile_program
-from aisr.tasks.averitec import AVERITEC
-from aisr.tasks.context24_figures import CONTEXT24_FIGURES
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.averitec.task import AVERITEC
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.commands import Aisr
 from support.corpora import S, citation, claim, read_rows, write
 from support.plans import SILENT, plan

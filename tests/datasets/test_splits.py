@@ -15,12 +15,12 @@ from aisr.optimize.datasets import split as splits
 from aisr.optimize.datasets.leakage import Common, all_keys, groups, leak
 from aisr.optimize.datasets.near_duplicates import near_duplicates
 from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
-from aisr.programs.records.base import Record
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.records import Record
+from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.task import TRACK2
 from support.corpora import CONTRA, S, citation, claim, write
 from support.paths import SAMPLE
 

@@ -11,8 +11,7 @@ import pytest
 
 from aisr.artifact.program_file import parse, program_text
 from aisr.base.files import BadArtifact
-from aisr.commands.session import warn_of_another_lm
-from aisr.inference.judge import Outcome, judge_all
+from aisr.cli.session import warn_of_another_lm
 from aisr.lm.open import open_lm
 from aisr.metrics.judgements import Gold
 from aisr.optimize.datasets.apart import grouped
@@ -21,15 +20,16 @@ from aisr.optimize.decision import rule as rule_fit
 from aisr.optimize.decision.fit import BOTH, WEIGHTS, fit
 from aisr.optimize.decision.folds import Judged, Material, gather, opinions
 from aisr.optimize.decision.priors import count, fit_cues, fit_wording
+from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import LM, Decision, Rule, decide
 from aisr.programs.judges.contract import name_by, named_by
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support import scripted
 from support.scripted import TRACKS
 

@@ -16,8 +16,6 @@ from aisr.base.files import BadArtifact
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.prepared import Unseen
-from aisr.programs.judges.track2 import Track2Judge
-from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.evidence_ranker import (
     FEATURES,
     SHARE,
@@ -28,8 +26,10 @@ from aisr.programs.retrieval.evidence_ranker import (
     tenths,
 )
 from aisr.programs.retrieval.retrievers import bm25, built_in
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.judge import Track2Judge
+from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.task import TRACK2
 from support.corpora import write
 from support.plans import SILENT, plan
 from support.scripted import question, scripted, written

@@ -10,10 +10,10 @@ import pytest
 
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
-from aisr.inference.judge import judge
 from aisr.lm.open import open_lm
-from aisr.programs.reading.lines import read
-from aisr.tasks.track2 import TRACK2
+from aisr.predict.judge import judge
+from aisr.programs.lines import read
+from aisr.programs.track2.task import TRACK2
 from support.commands import Aisr
 from support.corpora import beginning, read_rows
 from support.loopback import Asked, Loopback, completion, judged

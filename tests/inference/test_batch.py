@@ -11,15 +11,15 @@ import pytest
 
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
-from aisr.inference import batch_api
-from aisr.inference.judge import judge_all
 from aisr.lm.open import open_lm
-from aisr.programs.reading.lines import BadLine, read
-from aisr.tasks.all import TASKS
-from aisr.tasks.averitec import AVERITEC
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.predict import batch_api
+from aisr.predict.judge import judge_all
+from aisr.programs.averitec.task import AVERITEC
+from aisr.programs.lines import BadLine, read
+from aisr.programs.registry import TASKS
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import beginning, read_rows, write
 from support.loopback import Asked, Loopback, judged
 from support.paths import SAMPLE

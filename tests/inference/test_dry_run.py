@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.dry_run import DryRun
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
@@ -14,8 +13,9 @@ from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.optimizers import OPTIMIZERS
+from aisr.predict.dry_run import DryRun
+from aisr.programs.registry import TASKS
 from aisr.programs.text.units import tokens
-from aisr.tasks.all import TASKS
 from support.commands import Aisr
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback, serve

@@ -21,9 +21,9 @@ from aisr.artifact.program_file import program_text
 from aisr.base.files import CannotWrite
 from aisr.lm.budget import Limits
 from aisr.lm.client import OpenLM
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import read_rows, write
 from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
 from support.paths import ROOT, SAMPLE, TESTS

@@ -11,7 +11,7 @@ import pytest
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
 from aisr.lm.response_cache import configure_cache
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from aisr.tracking.store import NoStore, open_store
 from support.faults import small_files
 from support.paths import SAMPLE

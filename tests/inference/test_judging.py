@@ -6,10 +6,10 @@ import pytest
 from dspy import lm15
 from dspy.utils.exceptions import LMAuthError
 
-from aisr.inference.judge import judge, judge_all
 from aisr.lm.open import open_lm
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.judge import judge, judge_all
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
 from support.scripted import TRACKS, claim, corpus, examples, flat, right, said, scripted
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import pytest
 from filelock import FileLock
 
 from aisr.base import digests
-from aisr.inference.predict import Summary, here, predict
-from aisr.inference.predictions_file import CannotResume, lock_file
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.predict import Summary, here, predict
+from aisr.predict.predictions_file import CannotResume, lock_file
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
 from support.scripted import TRACKS, corpus, question, requests, right, said, scripted
 

@@ -14,7 +14,7 @@ import pytest
 
 from aisr.artifact.folder import save
 from aisr.artifact.program_file import program_text
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from support import decisions, processes
 from support.commands import Aisr
 from support.corpora import read_rows, write

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.score_files import Mismatch, score_files
-from aisr.programs.reading.lines import BadLine
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.predict.score_files import Mismatch, score_files
+from aisr.programs.lines import BadLine
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
 
 GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]

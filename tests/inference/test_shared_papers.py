@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from aisr.inference.evaluate import Result, result
-from aisr.inference.judge import Outcome
 from aisr.metrics.confidence import score_interval
 from aisr.optimize.datasets.examples import examples, labelled
-from aisr.programs.records.track2 import Citation
-from aisr.tasks.track2 import TRACK2
+from aisr.predict.evaluate import Result, result
+from aisr.predict.judge import Outcome
+from aisr.programs.track2.record import Citation
+from aisr.programs.track2.task import TRACK2
 from support.corpora import write
 
 

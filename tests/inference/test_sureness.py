@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.evaluate import result
-from aisr.inference.judge import judge_all
-from aisr.inference.predict import here, predict
-from aisr.inference.submission import check
 from aisr.metrics.judgements import selective_accuracy
 from aisr.optimize.experiment.evaluation import Evaluation
+from aisr.predict.evaluate import result
+from aisr.predict.judge import judge_all
+from aisr.predict.predict import here, predict
+from aisr.predict.submission import check
 from aisr.programs.asking.stated import FIELD
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
 from support.scripted import claim, field, question, right, scripted, written
 

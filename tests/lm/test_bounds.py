@@ -8,11 +8,11 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.compat import transport
+from aisr.lm import transport
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.errors import NotEmbedded
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from support import faults
 from support.corpora import read_rows, write
 from support.loopback import Loopback

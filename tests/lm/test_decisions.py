@@ -7,22 +7,22 @@ import dspy
 import pytest
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.inference.judge import Outcome, judge
-from aisr.inference.prepare import check_suits
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
 from aisr.lm.rate_limit import RateLimiter
+from aisr.predict.judge import Outcome, judge
+from aisr.predict.prepare import check_suits
+from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.content import heading
+from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.task import TRACK2
 from aisr.programs.vision.images import Gallery
-from aisr.tasks.averitec import AVERITEC
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
 from support import decisions
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply

@@ -14,9 +14,9 @@ from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.llama_cpp import Completion
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.prepared import student_of
-from aisr.programs.reading.lines import read
-from aisr.programs.signatures.track1 import BRIEF
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.lines import read
+from aisr.programs.track1.prompt import BRIEF
+from aisr.programs.track2.task import TRACK2
 from support import processes
 from support.corpora import read_rows, write
 from support.plans import plan

@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from aisr.base import redact
-from aisr.commands.options import TRACES
+from aisr.cli.options import TRACES
 from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from support import processes

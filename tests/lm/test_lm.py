@@ -11,7 +11,7 @@ from aisr.lm.budget import Spend
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from support.loopback import completion
 from support.scripted import claim, corpus, right, scripted
 
@@ -122,7 +122,7 @@ def test_the_ledger_counts_calls_tokens_and_cache_hits(loopback: "Loopback") -> 
 
 
 def test_the_ledger_is_right_under_threads() -> None:
-    from aisr.inference.judge import judge_all
+    from aisr.predict.judge import judge_all
 
     lm = scripted(right, threads=8)
     program = TRACK1.build({})

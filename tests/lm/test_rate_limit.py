@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
 
-from aisr.inference.judge import judge_all
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import PATIENCE, RETRIES, AskedToWait, RateLimiter
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.judge import judge_all
+from aisr.programs.track1.task import TRACK1
 from support.faults import refused
 from support.scripted import claim
 

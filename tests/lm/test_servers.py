@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import dspy
 import pytest
 
-from aisr.commands import display
-from aisr.inference.judge import Outcome, judge
+from aisr.cli import display
 from aisr.lm.embedded import usable_cores
 from aisr.lm.llama_cpp import load
 from aisr.lm.open import open_lm
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.judge import Outcome, judge
+from aisr.programs.track1.task import TRACK1
 from support import habits
 from support.corpora import read_rows, write
 from support.runs import run

@@ -25,9 +25,9 @@ from aisr.metrics.averitec.meteor import meteor, synonyms, words
 from aisr.metrics.averitec.score import Matches
 from aisr.metrics.confidence import score_interval
 from aisr.metrics.scores import value
+from aisr.programs.averitec.record import Answer, Checked, FactCheck, Pair, Question
 from aisr.programs.errors import UserError
 from aisr.programs.labels import VERDICTS
-from aisr.programs.records.averitec import Answer, Checked, FactCheck, Pair, Question
 from support.paths import TESTS
 
 

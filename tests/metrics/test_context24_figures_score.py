@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aisr.metrics.confidence import difference_interval, score_interval
 from aisr.metrics.context24_figures import files as figure_files
 from aisr.metrics.context24_figures.score import Ranked, gain, ndcg, official_gain
-from aisr.programs.records.context24_figures import Sought
+from aisr.programs.context24_figures.record import Sought
 from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"

@@ -10,7 +10,7 @@ from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
 from aisr.programs.labels import CLAIM_LABELS
-from aisr.programs.records.track2 import Citation
+from aisr.programs.track2.record import Citation
 from support.corpora import CONTRA, SCOPE, S, draw_citations, draw_claims, judge_claims
 
 Gold = list[list[list[str]]]

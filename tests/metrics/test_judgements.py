@@ -10,7 +10,7 @@ from aisr.metrics.scores import value
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import evidence_found, tally_track2
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.records.track2 import Citation
+from aisr.programs.track2.record import Citation
 from support.corpora import draw_citations, draw_claims, judge_claims
 
 

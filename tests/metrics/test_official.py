@@ -13,7 +13,7 @@ from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
 from aisr.programs.labels import CLAIM_LABELS
-from aisr.programs.records.track2 import Citation
+from aisr.programs.track2.record import Citation
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
 from support.paths import TESTS
 

@@ -16,7 +16,7 @@ from aisr.optimize.search.champion import choose
 from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.corpus_score import CorpusAcceptance
 from aisr.programs.labels import CLAIM_LABELS
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from support.scripted import claim, flat, requests, right, scripted, wording
 
 STATE: Any = None  # the gate does not look at what GEPA knows

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from aisr.programs.reading.lines import read
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.lines import read
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import read_rows
 from support.paths import SAMPLE
 from support.tracks import BOTH

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.paper import pdf
+from aisr.paper.check.paper_checks import checks
 from aisr.paper.draft import Draft
-from aisr.paper.drawing import LIMITS, Limits, draw, with_figures
-from aisr.paper.latex import read
-from aisr.tasks.paper_checks import checks
+from aisr.paper.readers import pdf
+from aisr.paper.readers.drawing import LIMITS, Limits, draw, with_figures
+from aisr.paper.readers.latex import read
 from support.pdfs import MIB, column, first_free, forms_in_forms, picture, text, write
 
 RED = "1 0 0 rg 0 0 306 792 re f\n"

@@ -9,8 +9,8 @@ from string import ascii_lowercase
 
 import pytest
 
-from aisr.paper import files, latex, latex_macros, markdown
 from aisr.paper.draft import Draft
+from aisr.paper.readers import files, latex, latex_macros, markdown
 from aisr.programs.errors import UserError
 from support.growth import slow
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft
-from aisr.paper.pdf import read
-from aisr.paper.pdf_process import LIMITS, Limits
+from aisr.paper.readers.pdf import read
+from aisr.paper.readers.pdf_process import LIMITS, Limits
 from aisr.programs.errors import UserError
 from support.pdfs import (
     FONTS,

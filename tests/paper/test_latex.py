@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from aisr.paper.draft import Draft, Sentence
-from aisr.paper.latex import read
+from aisr.paper.readers.latex import read
 from aisr.programs.errors import UserError
 
 WHOLE = "\\documentclass{article}\n%s\n\\begin{document}\n%s\n\\end{document}\n"

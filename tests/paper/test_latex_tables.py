@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft, Float
-from aisr.paper.latex import read
+from aisr.paper.readers.latex import read
 
 TABULAR = r"\begin{tabular}{lr}Site & F1 \\ \hline Bog & 61.0 \\ \end{tabular}"
 NOTES = r"\begin{tablenotes}\item[a] Once.\end{tablenotes}"

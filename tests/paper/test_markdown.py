@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from aisr.paper.draft import Draft
-from aisr.paper.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
+from aisr.paper.readers.markdown import LONGEST_BLOCK, MAX_CHARACTERS, read
 from aisr.programs.errors import UserError
 
 PAPER = """---

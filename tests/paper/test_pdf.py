@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper.draft import Draft, Work
-from aisr.paper.pdf import read, works
+from aisr.paper.readers.pdf import read, works
 from support.pdfs import column, picture, rule, text, write
 
 LEFT = [

@@ -2,11 +2,12 @@
 
 import pytest
 
-from aisr.paper import cited, latex, pdf
+from aisr.paper import cited
+from aisr.paper.check.paper_checks import Checks, checks
 from aisr.paper.draft import Draft, Paragraph
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
-from aisr.tasks.paper_checks import Checks, checks
+from aisr.paper.readers import latex, pdf
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Track2Record
 from support.paths import SAMPLE
 
 PAPER = SAMPLE / "paper"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.pdf import read
+from aisr.paper.readers.pdf import read
 from support.pdfs import column, rule, text, write
 
 HEAD = ("Site", "Wren", "Lark")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aisr.paper import latex
+from aisr.paper.check.paper_checks import Checks, checks
 from aisr.paper.draft import Draft
-from aisr.tasks.paper_checks import Checks, checks
+from aisr.paper.readers import latex
 from support.paths import ROOT
 
 FOLDER = ROOT / "data" / "sample" / "paper"

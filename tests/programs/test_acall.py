@@ -10,9 +10,9 @@ import pytest
 
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.loopback import Asked, Loopback, judged
 from support.scripted import examples
 

@@ -6,8 +6,8 @@ import dspy
 import pytest
 
 from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.records.base import Record
-from aisr.tasks.all import TASKS
+from aisr.programs.records import Record
+from aisr.programs.registry import TASKS
 from support.scripted import citation, claim, field, question, requests, scripted, written
 
 ADAPTERS = pytest.mark.parametrize("adapter", ["json", "chat"])

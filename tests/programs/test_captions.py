@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.programs.retrieval.element_citations import of_panel, parts
+from aisr.programs.context24_figures.citations import of_panel, parts
 
 
 @pytest.mark.parametrize(

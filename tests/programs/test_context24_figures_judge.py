@@ -5,14 +5,14 @@ from typing import Any, get_args
 import pytest
 from dspy.lm15 import Request
 
-from aisr.inference.judge import judge
 from aisr.metrics.context24_figures.score import Ranked
+from aisr.predict.judge import judge
 from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.context24_figures.judge import Context24FiguresJudge
+from aisr.programs.context24_figures.ranking import Strategy
+from aisr.programs.context24_figures.record import Context24FiguresRecord
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.errors import UserError
-from aisr.programs.judges.context24_figures import Context24FiguresJudge
-from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.programs.retrieval.element_ranking import Strategy
-from aisr.tasks.context24_figures import CONTEXT24_FIGURES
 from support.context24_figures import LABELS, claim, reader, shown
 from support.scripted import question, requests, scripted, written
 

@@ -3,12 +3,12 @@
 import dspy
 from dspy.lm15 import Request
 
-from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
-from aisr.programs.judges.context24_text import SHOWN, Context24TextJudge
-from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.programs.retrieval.paper_sentences import known_again, paper
-from aisr.tasks.context24_text import CONTEXT24_TEXT
+from aisr.predict.judge import judge, judge_all
+from aisr.programs.context24_text.judge import SHOWN, Context24TextJudge
+from aisr.programs.context24_text.paper_sentences import known_again, paper
+from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from support.context24_text import MEASURE, METHOD, claim, grounding, lines
 from support.scripted import question, requests, scripted, wording, written
 

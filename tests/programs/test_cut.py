@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.programs.judges.track2 import Track2Judge
-from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.excerpts import within
 from aisr.programs.retrieval.passages import LEAST, USUAL, passages
 from aisr.programs.text.sanitize import ROW, flat
 from aisr.programs.text.units import tokens
+from aisr.programs.track2.judge import Track2Judge
+from aisr.programs.track2.record import Track2Record
 
 FILLER = "The weather was fine, and gulls were seen above the harbour again. "
 TOLD = "Corvid-2 gains 4.2 points in the dark."

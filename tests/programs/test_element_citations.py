@@ -2,8 +2,8 @@
 
 import pytest
 
-from aisr.programs.retrieval.element_citations import citations
-from aisr.programs.retrieval.element_ranking import chunks, cited_by, texts_of
+from aisr.programs.context24_figures.citations import citations
+from aisr.programs.context24_figures.ranking import chunks, cited_by, texts_of
 from support.growth import slow
 
 

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisr.inference.judge import judge, judge_all
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
-from aisr.programs.records.base import Record
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
+from aisr.predict.judge import judge, judge_all
+from aisr.programs.records import Record
+from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.task import TRACK2
 from aisr.programs.vision.evidence_bundle import render
 from aisr.programs.vision.images import Gallery
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
 from support import scripted
 from support.corpora import write
 from support.injections import INJECTIONS

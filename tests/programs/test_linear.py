@@ -9,12 +9,12 @@ import pytest
 
 from aisr.base import redact
 from aisr.base.digests import of_texts
+from aisr.programs import drafts
 from aisr.programs.decision import cues
 from aisr.programs.text.compare import alike, lettered
 from aisr.programs.text.sanitize import clean, item, plain
 from aisr.programs.text.units import sentences
 from aisr.programs.vision.evidence_bundle import LABEL
-from aisr.tasks import drafts
 from aisr.tracking.store import reason
 from support.growth import Expression, attacks, expressions, slow
 from support.paths import ROOT

@@ -8,13 +8,13 @@ from dspy.lm15 import Request
 
 from aisr.artifact.program_file import parse, program_text
 from aisr.artifact.prompt_page import as_markdown
-from aisr.inference.judge import judge
+from aisr.predict.judge import judge
+from aisr.programs.context24_text.judge import Context24TextJudge
+from aisr.programs.context24_text.paper_sentences import NAMES, MethodWeights, paper
+from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.errors import UserError
-from aisr.programs.judges.context24_text import Context24TextJudge
-from aisr.programs.reading.lines import read
-from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.programs.retrieval.paper_sentences import NAMES, MethodWeights, paper
-from aisr.tasks.context24_text import CONTEXT24_TEXT
+from aisr.programs.lines import read
 from support.context24_text import METHOD, RESULT, claim
 from support.paths import SAMPLE
 from support.scripted import question, requests, scripted, written

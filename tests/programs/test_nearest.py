@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from aisr.artifact.program_file import parse, program_text
-from aisr.inference.judge import judge_all
 from aisr.lm.client import OpenLM
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.optimizers import compile_candidates
+from aisr.predict.judge import judge_all
 from aisr.programs.retrieval.knn_demos import SOURCE, TWINS, Nearness, nearest
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
 from support import scripted
 from support.scripted import TRACKS
 

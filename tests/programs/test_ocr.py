@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aisr.inference.prepare import find_gallery
-from aisr.programs.judges.track1 import Track1Judge
+from aisr.predict.prepare import find_gallery
+from aisr.programs.track1.judge import Track1Judge
 from aisr.programs.vision import ocr
 from aisr.programs.vision.evidence_bundle import render
 from aisr.programs.vision.images import Gallery

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
-from aisr.inference.judge import judge
-from aisr.inference.prepare import attach_gallery, open_gallery
+from aisr.predict.judge import judge
+from aisr.predict.prepare import attach_gallery, open_gallery
+from aisr.programs.averitec.convert import write
+from aisr.programs.averitec.documents import SUFFIX, Indexed, build, held
+from aisr.programs.averitec.judge import AveritecJudge
+from aisr.programs.averitec.record import AveritecRecord, Document
+from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge
-from aisr.programs.reading.lines import read
-from aisr.programs.records.averitec import AveritecRecord, Document
-from aisr.programs.retrieval.documents import SUFFIX, Indexed, build, held
+from aisr.programs.lines import read
 from aisr.programs.retrieval.retrievers import bm25, matcher
-from aisr.tasks.averitec import AVERITEC
-from aisr.tasks.averitec_data import write
 from support.averitec import claim, passages
 from support.corpora import write as write_lines
 from support.scripted import field, question, requests, scripted, written

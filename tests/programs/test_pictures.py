@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from aisr.inference.prepare import check_suits, find_gallery, form_of_evidence, nearest_images
 from aisr.lm.open import open_lm
-from aisr.programs.judges.track1 import Track1Judge
-from aisr.programs.records.track1 import EvidenceItem
+from aisr.predict.prepare import check_suits, find_gallery, form_of_evidence, nearest_images
+from aisr.programs.track1.judge import Track1Judge
+from aisr.programs.track1.record import EvidenceItem
 from aisr.programs.vision import images
 from aisr.programs.vision.evidence_bundle import render
 from aisr.programs.vision.images import BadPicture, Gallery, Picture, decode, jpeg

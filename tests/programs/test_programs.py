@@ -8,11 +8,11 @@ import pytest
 
 from aisr.artifact.program_file import parse, program_text
 from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.registry import TASKS
 from aisr.programs.retrieval.evidence_list import complete
-from aisr.tasks.all import TASKS
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.scripted import (
     TRACKS,
     citation,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.reading import lines
-from aisr.programs.reading.lines import BadLine, read, scan
-from aisr.programs.records.track1 import Track1Prediction, Track1Record
-from aisr.programs.records.track2 import Citation, Track2Prediction, Track2Record
+from aisr.programs import lines
+from aisr.programs.lines import BadLine, read, scan
+from aisr.programs.track1.record import Track1Prediction, Track1Record
+from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write
 
 GUIDELINES_TRACK_1 = {

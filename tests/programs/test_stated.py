@@ -6,17 +6,17 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.inference.judge import judge_all
-from aisr.inference.prepare import states_for
 from aisr.lm.open import open_lm
 from aisr.optimize.search.compilation import Compilation, Settings
 from aisr.optimize.search.optimizers import compile_candidates
+from aisr.predict.judge import judge_all
+from aisr.predict.prepare import states_for
 from aisr.programs.asking.label_probabilities import from_stated
 from aisr.programs.asking.stated import FIELD, stated
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.scripted import TRACKS, claim, examples, requests, right, scripted, wording, written
 
 SUPPORTED = CITATION_LABELS[0]

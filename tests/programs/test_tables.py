@@ -2,10 +2,10 @@
 
 import pytest
 
-from aisr.programs.judges.track2 import Track2Judge
-from aisr.programs.records.track1 import EvidenceItem
-from aisr.programs.records.track2 import Track2Record
 from aisr.programs.text.sanitize import rows_of
+from aisr.programs.track1.record import EvidenceItem
+from aisr.programs.track2.judge import Track2Judge
+from aisr.programs.track2.record import Track2Record
 from aisr.programs.vision.evidence_bundle import render
 
 MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."

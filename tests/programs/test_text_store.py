@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from aisr.programs.averitec import convert as averitec_data
 from aisr.programs.errors import UserError
-from aisr.programs.reading.text_store import TextStore
+from aisr.programs.text_store import TextStore
 from aisr.programs.vision import ocr
-from aisr.tasks import averitec_data
 from support.drawn import picture
 from support.paths import ROOT
 from support.trap import Trap

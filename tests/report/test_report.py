@@ -9,12 +9,15 @@ from dspy.utils.exceptions import LMServerError
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.inference.judge import judge_all
-from aisr.inference.replay import FORGOTTEN, replay
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search.compilation import Settings
+from aisr.predict.judge import judge_all
+from aisr.predict.replay import FORGOTTEN, replay
+from aisr.programs.task import Exhibit, Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from aisr.report import page as error_page
 from aisr.report import write as write_report
 from aisr.report.records import (
@@ -28,9 +31,6 @@ from aisr.report.records import (
     gather,
     read,
 )
-from aisr.tasks.task import Exhibit, Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
 from support.pages import listening
 from support.paths import SAMPLE
 from support.plans import SILENT

@@ -15,8 +15,8 @@ from aisr.artifact.program_file import program_text
 from aisr.base import digests
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.compile import compile_program
+from aisr.programs.track1.task import TRACK1
 from aisr.report.techreport import MISSING, filled, missing
-from aisr.tasks.track1 import TRACK1
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.commands.review import say_review
-from aisr.review import dismissals
-from aisr.review import page as paper_page
-from aisr.review.verdicts import Kind, Labels, Review, Verdict, in_order
-from aisr.tasks.paper_checks import WHOLE
+from aisr.cli.review import say_review
+from aisr.paper.check import dismissals
+from aisr.paper.check import page as paper_page
+from aisr.paper.check.paper_checks import WHOLE
+from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, in_order
 from support import papers
 from support.pages import Show, listening
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, on_test
+from aisr.paper.check import dismissals
+from aisr.paper.check.verdicts import Review, Verdict
+from aisr.paper.check.worth import Record, worth
+from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, line
 from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
-from aisr.review import dismissals
-from aisr.review.verdicts import Review, Verdict
-from aisr.review.worth import Record, worth
-from aisr.review.write import SCHEMA, as_jsonl, as_sarif, line
 from support import papers
 
 HOSTILE = "A\x1b[2Jline\nof\u202e <b>two</b>: \ud800"

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from aisr.paper.check import page as paper_page
+from aisr.paper.check.verdicts import Labels, Mark, Piece, Review
 from aisr.paper.draft import Paragraph, Unread
 from aisr.report.page import Thumbnail, no_picture
 from aisr.report.records import Thumbnails
-from aisr.review import page as paper_page
-from aisr.review.verdicts import Labels, Mark, Piece, Review
 from support import papers
 from support.pages import listening
 

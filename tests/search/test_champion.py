@@ -7,17 +7,17 @@ from typing import Any, cast
 import dspy
 import pytest
 
-from aisr.inference.evaluate import measure
-from aisr.inference.judge import judge_all
 from aisr.metrics.f1 import FN, TP
 from aisr.metrics.tally import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
 from aisr.optimize.search.compilation import Candidate
 from aisr.optimize.search.objective import gradient_records, objective
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.predict.evaluate import measure
+from aisr.predict.judge import judge_all
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.scripted import TRACKS, citation, claim, examples, flat, question, right, scripted, wording, written
 
 JSON = "Respond with a JSON object"

@@ -7,16 +7,16 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.inference.judge import judge_all
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.demos import covering
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
+from aisr.predict.judge import judge_all
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.records.track2 import Track2Record
 from aisr.programs.retrieval.excerpts import DISTRACTORS, USUAL, excerpt, lesson
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.task import TRACK2
 from support.scripted import claim, field, question, right, scripted, written
 
 LONG = "Nothing is said here of any fruit at all. " * 60

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from aisr.artifact.program_file import parse
-from aisr.inference.evaluate import measure
 from aisr.lm.prices import Price
 from aisr.metrics.confidence import Interval
 from aisr.metrics.scores import Scores
@@ -20,9 +19,10 @@ from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.search import nearest
 from aisr.optimize.search.champion import Contender, choose, worth
 from aisr.optimize.search.compilation import Candidate, Settings
-from aisr.programs.records.track1 import Track1Record
+from aisr.predict.evaluate import measure
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.task import TRACK1
 from aisr.report import write as write_report
-from aisr.tasks.track1 import TRACK1
 from support.corpora import write
 from support.plans import SILENT
 from support.scripted import claim, examples, field, question, requests, right, scripted

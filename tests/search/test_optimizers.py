@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from aisr.artifact.program_file import program_text
-from aisr.inference.judge import judge_all
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.predict.judge import judge_all
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.scripted import TRACKS, examples, flat, has_demos, question, requests, right, scripted, wording
 
 FEW_SHOT = ["labeled", "bootstrap", "random-search"]

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.judge import judge_all
 from aisr.optimize.datasets.apart import in_prompt
 from aisr.optimize.datasets.examples import row_of
 from aisr.optimize.decision.folds import opinions
@@ -13,7 +12,8 @@ from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.optimize.search.reflection import Reflection, mixed_up
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.judge import judge_all
+from aisr.programs.track1.task import TRACK1
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
 from support.toy_task import TOY
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from aisr.programs.records.averitec import AveritecRecord
+from aisr.programs.averitec.record import AveritecRecord
 from support import scripted
 
 NOISE = "The town of {0} has a market on Saturdays, and number {0} is painted green."

@@ -21,7 +21,7 @@ Aisr = Callable[..., Finished]
 
 def run(*words: object) -> Finished:
     """`aisr WORDS…`, as a shell would run it."""
-    from aisr.commands.__main__ import main
+    from aisr.cli.__main__ import main
 
     with (
         mock.patch.object(sys, "argv", ["aisr", *map(str, words)]),

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from aisr.programs.records.context24_figures import Context24FiguresRecord
+from aisr.programs.context24_figures.record import Context24FiguresRecord
 from support import scripted
 
 PARAGRAPHS = [

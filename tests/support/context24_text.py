@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from aisr.programs.records.context24_text import Context24TextRecord
+from aisr.programs.context24_text.record import Context24TextRecord
 from support import scripted
 
 METHOD = "Forty plots of {0} square metres were drawn at random and photographed from above in April."

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.records.track2 import Citation
+from aisr.programs.track2.record import Citation
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 Row = dict[str, Any]

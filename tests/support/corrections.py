@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aisr.tasks.all import TASKS
+from aisr.programs.registry import TASKS
 from support.corpora import Row, citation, claim
 
 WHEN = "2026-01-05T20:50:00Z"

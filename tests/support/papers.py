@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from aisr.paper.check.dismissals import marked
+from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, Checks, without_pictures
+from aisr.paper.check.record import Check
+from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
-from aisr.review.dismissals import marked
-from aisr.review.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
-from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import CITATIONS, CLAIMS, Checks, without_pictures
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Track2Record
 
 TABLE = "Site\tWren\tLark\nBog\t61.0\t58.5\nHeath\t70.2\t66.1"
 TEXTS = [

@@ -5,7 +5,7 @@ from typing import Any
 
 from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.optimize.search.compilation import Settings
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.track1.task import TRACK1
 from support.scripted import claim
 
 SILENT = Watcher(lambda text: None, lambda: None, lambda contender: None)

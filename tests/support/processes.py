@@ -16,7 +16,7 @@ LOOK_AGAIN = 0.2  # seconds between two looks at a process
 
 def aisr(*words: object) -> list[str]:
     """The command line of an `aisr` command."""
-    return [sys.executable, "-m", "aisr.commands", *map(str, words)]
+    return [sys.executable, "-m", "aisr.cli", *map(str, words)]
 
 
 def several(commands: Sequence[Sequence[object]]) -> list[str]:
@@ -26,7 +26,7 @@ def several(commands: Sequence[Sequence[object]]) -> list[str]:
     """
     code = """
 import json, sys
-from aisr.commands.__main__ import main
+from aisr.cli.__main__ import main
 codes = []
 for words in json.loads(sys.argv[1]):
     sys.argv = ["aisr", *words]

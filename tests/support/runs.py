@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-from aisr.inference.predict import Summary, here, predict
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import RateLimiter
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
+from aisr.predict.predict import Summary, here, predict
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
 
 WHO = {"task": "any"}
 

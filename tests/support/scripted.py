@@ -15,9 +15,9 @@ from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.prices import Price
 from aisr.programs.decision.layer import LM, Decision, Rule
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Citation, Track2Record
-from aisr.tasks.task import Task
+from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Citation, Track2Record
 from support.tracks import BOTH
 
 Answers = Sequence[str | Exception] | Callable[[Request], str]

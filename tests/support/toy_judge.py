@@ -10,7 +10,7 @@ from aisr.programs.asking.steps import Steps
 from aisr.programs.errors import UserError
 from aisr.programs.judges.mould import Judge
 from aisr.programs.judges.options import Options
-from aisr.programs.records.base import Prediction, Record
+from aisr.programs.records import Prediction, Record
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.scores import Floats, Report
-from aisr.tasks.task import Exhibit, Task
+from aisr.programs.task import Exhibit, Task
 from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from aisr.programs.averitec.convert import write
+from aisr.programs.averitec.documents import pages
+from aisr.programs.averitec.judge import AveritecJudge
+from aisr.programs.averitec.record import AveritecRecord, Document
 from aisr.programs.errors import UserError
-from aisr.programs.judges.averitec import AveritecJudge
-from aisr.programs.reading.lines import read
-from aisr.programs.records.averitec import AveritecRecord, Document
-from aisr.programs.retrieval.documents import pages
-from aisr.tasks.averitec_data import write
+from aisr.programs.lines import read
 from support.averitec import claim
 
 FILLER = " ".join(f"Number {k} of the register is about roofs and gardens in general." for k in range(60))
@@ -44,7 +44,7 @@ def test_claims_get_the_best_excerpts_of_their_pages(tmp_path: Path) -> None:
     out = tmp_path / "dev.jsonl"
     words = [dev(tmp_path / "dev.json", 3), "--documents", store(tmp_path / "pages", 3), "--out", out, "--passages", 2]
     done = subprocess.run(
-        [sys.executable, "-m", "aisr.tasks.averitec_data", *map(str, words)], capture_output=True, text=True
+        [sys.executable, "-m", "aisr.programs.averitec.convert", *map(str, words)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
     records = list(read(out, AveritecRecord, "averitec"))
@@ -66,7 +66,7 @@ def test_a_conversion_that_stopped_goes_on_and_reads_changed_pages_anew(
         read_files.append(pages_of.name)
         return pages(pages_of)
 
-    monkeypatch.setattr("aisr.tasks.averitec_data.pages", noted)
+    monkeypatch.setattr("aisr.programs.averitec.convert.pages", noted)
     last = (folder / "2.json").read_bytes()
     (folder / "2.json").write_text("torn")
     with pytest.raises(UserError, match=r"2\.json:1"):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from aisr.checker.reading import read_paper
+from aisr.paper.check.paper_checks import checks
+from aisr.paper.check.reading import read_paper
+from aisr.paper.check.record import Check
 from aisr.paper.draft import CAPTIONS, Draft, Float, with_captions
-from aisr.programs.records.track1 import Track1Record
-from aisr.tasks.check import Check
-from aisr.tasks.paper_checks import checks
+from aisr.programs.track1.record import Track1Record
 from support.drafts import SITES, draft, table
 
 TABLE = r"""\documentclass{article}

@@ -12,8 +12,8 @@ import pytest
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.tasks.all import TASKS
-from aisr.tasks.drafts import citation_record, claim_record
+from aisr.programs.drafts import citation_record, claim_record
+from aisr.programs.registry import TASKS
 from support.loopback import Loopback
 
 Aisr = Callable[..., Any]

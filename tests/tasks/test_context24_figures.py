@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from aisr.metrics.context24_figures import files as figure_files
+from aisr.programs.context24_figures.record import Context24FiguresRecord
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, LabelTable
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import read
-from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.tasks.context24_figures import CONTEXT24_FIGURES, LabelTable
+from aisr.programs.lines import read
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import Row, read_rows
 from support.loopback import Asked, Loopback, serve

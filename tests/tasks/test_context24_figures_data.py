@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from aisr.programs.context24_figures import convert as context24_figures_data
+from aisr.programs.context24_figures.convert import cleaned, converted, readable
+from aisr.programs.context24_figures.record import Context24FiguresRecord
+from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import read
-from aisr.programs.records.context24_figures import Context24FiguresRecord
-from aisr.tasks import context24_figures_data
-from aisr.tasks.context24_figures import CONTEXT24_FIGURES
-from aisr.tasks.context24_figures_data import cleaned, converted, readable
+from aisr.programs.lines import read
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))
@@ -87,16 +87,16 @@ def test_files_become_records_and_every_change_is_listed(
 @pytest.mark.parametrize(
     ("task", "module"),
     [
-        (NAME, "context24_figures_data"),
-        ("context24-text", "context24_text_data"),
-        ("averitec", "averitec_data"),
+        (NAME, "context24_figures"),
+        ("context24-text", "context24_text"),
+        ("averitec", "averitec"),
     ],
 )
 def test_check_names_the_command_that_mends(task: str, module: str, tmp_path: Path, aisr: Callable[..., Any]) -> None:
     claims = files(tmp_path)[0]
     checked = aisr("check", claims, "--task", task)
     assert checked.code == 2
-    assert f"python -m aisr.tasks.{module} {claims} " in checked.out + checked.err
+    assert f"python -m aisr.programs.{module}.convert {claims} " in checked.out + checked.err
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from aisr.metrics.context24_text.files import score_official, snippets
+from aisr.programs.context24_text import convert as context24_text_data
+from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.errors import UserError
-from aisr.programs.reading.lines import read
-from aisr.programs.records.context24_text import Context24TextRecord
-from aisr.tasks import context24_text_data
-from aisr.tasks.context24_text import CONTEXT24_TEXT
+from aisr.programs.lines import read
 from support.context24_text import claim, lines
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback

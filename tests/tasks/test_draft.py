@@ -10,9 +10,9 @@ import pytest
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.metrics.scores import value
-from aisr.programs.records.draft import DraftRecord
-from aisr.tasks.draft import DRAFT
-from aisr.tasks.task import Said
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.draft.task import DRAFT
+from aisr.programs.task import Said
 from support import scripted
 from support.corpora import read_rows
 from support.loopback import Asked

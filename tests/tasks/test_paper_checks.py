@@ -4,12 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
-from aisr.programs.records.track1 import Track1Record
-from aisr.programs.records.track2 import Track2Record
-from aisr.programs.text.units import tokens
-from aisr.tasks.check import LEFT_OUT, MOST_TABLE
-from aisr.tasks.paper_checks import (
+from aisr.paper.check.paper_checks import (
     MOST_FLOATS,
     MOST_SHOWN,
     NO_CLAIM,
@@ -20,7 +15,12 @@ from aisr.tasks.paper_checks import (
     bundle,
     checks,
 )
-from aisr.tasks.second_look import HIDDEN
+from aisr.paper.check.record import LEFT_OUT, MOST_TABLE
+from aisr.paper.check.second_look import HIDDEN
+from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
+from aisr.programs.text.units import tokens
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Track2Record
 
 FOLDER = Path("/paper")
 PAPERS = {"obi": {"P1": "It is windy.", "P2": "Very."}, "holm": {"P1": "Birds."}, "empty": {}}

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from aisr.paper.check.paper_checks import checks
+from aisr.paper.check.record import LEFT_OUT
+from aisr.paper.check.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from aisr.paper.passages import floats_named
-from aisr.programs.records.draft import DraftRecord
+from aisr.programs.draft.record import DraftRecord
 from aisr.programs.text.units import tokens
-from aisr.tasks.check import LEFT_OUT
-from aisr.tasks.paper_checks import checks
-from aisr.tasks.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))

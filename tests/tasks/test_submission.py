@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from aisr.inference.submission import Checked, check
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
-from aisr.tasks.track2 import TRACK2
+from aisr.predict.submission import Checked, check
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
 from support.corpora import CAUSAL, ENTITY, S, citation, claim, write
 
 CLAIMS = [claim(None, None, id="a"), claim(None, id="b"), claim(None, None, None, id="c")]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from aisr.tasks import all as tasks
-from aisr.tasks import names
+from aisr.programs import names
+from aisr.programs import registry as tasks
 from aisr.tracking.store import open_store
 from support import scripted
 from support.loopback import Asked, Loopback

@@ -23,9 +23,9 @@ import aisr
 from aisr import BadProgram, LMUnavailable, serving
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.programs.retrieval.documents import build
-from aisr.tasks.averitec import AVERITEC
-from aisr.tasks.track1 import TRACK1
+from aisr.programs.averitec.documents import build
+from aisr.programs.averitec.task import AVERITEC
+from aisr.programs.track1.task import TRACK1
 from aisr.tracking.store import open_store
 from support import averitec
 from support.compiled import Compiled

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from aisr.inference.judge import judge_all
-from aisr.inference.prepare import attach_gallery
-from aisr.inference.replay import FORGOTTEN, Replayed, replay
-from aisr.programs.records.track1 import Track1Record
+from aisr.predict.judge import judge_all
+from aisr.predict.prepare import attach_gallery
+from aisr.predict.replay import FORGOTTEN, Replayed, replay
+from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track1.task import TRACK1
 from aisr.programs.vision.images import Gallery
-from aisr.tasks.task import Task
-from aisr.tasks.track1 import TRACK1
 from aisr.tracking import traces
 from aisr.tracking.store import open_store
 from support.loopback import Loopback

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from aisr.commands.ui import run
-from aisr.paper import open as papers
-from aisr.paper.drawing import draw
+from aisr.cli.ui import run
+from aisr.paper.readers import open as papers
+from aisr.paper.readers.drawing import draw
 from support import pdfs, servers
 
 

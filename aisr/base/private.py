@@ -1,0 +1,67 @@
+"""The names of other packages that these do not promise to keep, each with its reason; no other file has any.
+
+1. `dspy._vendor.lm15.transports`: DSPy's connections, which know no bound of a whole answer (`transport.py`).
+2. `adapter_message_call`: a call of DSPy's own adapters is told by the LM's identity, and any other is warned of;
+   `LedgerLM` stands in between.
+3. `litellm_errors`: from an error of LiteLLM to the one of DSPy that says whether a call may be sent again.
+4. `MIPROv2._optimize_prompt_parameters`: MIPROv2 makes its evaluation and its sets of demos itself, between its steps;
+   the last step is the one place where they pass through.
+5. `TracingClient` of MLflow: traces written straight into the store; the public ways turn tracing on for the whole
+   process.
+6. `_node_ip_address` of Ray: left to itself it listens at the machine's address, where anybody on the network could
+   have it run code.
+"""
+
+from typing import Any
+
+import dspy
+from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport, TransportError, TransportRequest
+from dspy.clients._deprecation import adapter_message_call
+from dspy.clients.engines.litellm_errors import litellm_errors
+
+from aisr.base.versions import check
+
+check()  # before a version that was not tried fails deep inside
+
+__all__ = [
+    "StdlibAsyncTransport",
+    "StdlibTransport",
+    "TransportError",
+    "TransportRequest",
+    "adapter_message_call",
+    "litellm_errors",
+]
+
+
+class EvaluatedMIPRO(dspy.MIPROv2):
+    """MIPROv2 whose search evaluates by what `evaluation` makes of its own `dspy.Evaluate`, and chooses from what
+    `demo_sets` makes of its sets of demos."""
+
+    def evaluation(self, own: Any) -> Any:
+        """What to evaluate by."""
+        raise NotImplementedError
+
+    def demo_sets(self, program: Any, sets: Any) -> Any:
+        """What to choose from: for each predictor, by its number, lists of demos; None for none."""
+        raise NotImplementedError
+
+    def _optimize_prompt_parameters(
+        self, program: Any, instructions: Any, demos: Any, evaluate: Any, *rest: Any, **more: Any
+    ) -> Any:
+        evaluation = self.evaluation(evaluate)
+        return super()._optimize_prompt_parameters(
+            program, instructions, self.demo_sets(program, demos), evaluation, *rest, **more
+        )
+
+
+def tracing_client() -> Any:
+    """MLflow's `TracingClient`, with `start_trace(info)` and `log_spans(experiment, spans)`; MLflow takes seconds to
+    import."""
+    from mlflow.tracing.client import TracingClient
+
+    return TracingClient()
+
+
+def init_here(ray: Any, workers: int) -> None:
+    """A cluster of this machine alone."""
+    ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")

@@ -1,0 +1,283 @@
+"""The command that compiles programs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from aisr.cli.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    TRACES,
+    Estimate,
+    LMSpec,
+    Reach,
+    Root,
+    Spending,
+    Traces,
+    chosen_task,
+)
+from aisr.cli.session import command_line, opened_beside, opened_lm, prepare
+from aisr.cli.task_options import (
+    EmbeddingApiBase,
+    ImageRoot,
+    ProgramOptions,
+    TaskName,
+)
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.lm.client import OpenLM
+    from aisr.optimize.experiment.compile import Made
+    from aisr.optimize.experiment.plan import Plan
+    from aisr.predict.replay import Replayed
+
+
+# --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
+
+
+def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[Replayed]", traced: int) -> bool:
+    """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
+    from mlflow.exceptions import MlflowException
+
+    from aisr.cli.display import complain, note
+    from aisr.tracking import log as tracking_log
+    from aisr.tracking import runs, traces
+    from aisr.tracking.registry import ALIAS
+    from aisr.tracking.store import NoStore, reason
+
+    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    try:
+        tracked = tracking_log.track(artifacts, compiled)
+        named = runs.said(artifacts, tracked.run_id)
+        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
+            note(shown)
+    except (MlflowException, NoStore, OSError) as error:
+        complain(
+            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
+            "with the answers from the cache"
+        )
+        return False
+    if tracked.kept_from is None:
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+        return True
+    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
+    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    return True
+
+
+# --- The options of `aisr compile` that steer the search: optimizer, its teacher, how thorough it is.
+
+Optimizer = Annotated[
+    str | None,
+    typer.Option(
+        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: knn "
+        "where train has 200 records, else random-search."
+    ),
+]
+ArtifactName = Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")]
+TeacherLM = Annotated[
+    str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
+]
+TeacherApiBase = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of an OpenAI-compatible server for --teacher-lm; `provider`: whom the model string names, "
+        "which has to be said where --api-base is given."
+    ),
+]
+TeacherPrice = Annotated[str | None, typer.Option(help="--price of --teacher-lm.")]
+Budget = Annotated[
+    str,
+    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`."),
+]
+Demos = Annotated[int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")]
+DemoTokens = Annotated[
+    int | None,
+    typer.Option(min=1, help="Most tokens, about, of all demos. By budget: 3000, 3000 or 6000."),
+]
+Candidates = Annotated[
+    int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
+]
+
+
+def chain_of(optimizer: str) -> list[str]:
+    """The optimizers that --optimizer names, in turn. Raises UserError for one that there is not."""
+    from aisr.optimize.search.optimizers import OPTIMIZERS
+
+    chain = [step.strip() for step in optimizer.split(",")]
+    for step in chain:
+        if step not in OPTIMIZERS:
+            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+    return chain
+
+
+def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
+    """Raises UserError where an optimizer has instructions written and the teacher writes none."""
+    from aisr.optimize.search.optimizers import WRITTEN_BY_LM
+
+    writing = [step for step in chain if step in WRITTEN_BY_LM]
+    if teacher.decides and writing:
+        raise UserError(
+            f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
+            "PROVIDER/MODEL"
+        )
+
+
+SAMPLE = Path("data/sample")
+
+
+def compile_(
+    *,
+    task: TaskName,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
+        ),
+    ] = None,
+    optimizer: Optimizer = None,
+    name: ArtifactName = None,
+    lm: LMSpec = "embedded",
+    reach: Reach,
+    teacher_lm: TeacherLM = None,
+    teacher_api_base: TeacherApiBase = None,
+    teacher_price: TeacherPrice = None,
+    budget: Budget = "medium",
+    demos: Demos = None,
+    demo_tokens: DemoTokens = None,
+    candidates: Candidates = None,
+    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
+    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
+    states: Annotated[
+        bool | None,
+        typer.Option(
+            help="Whether the LM states how likely each label is. Default: where it gives no log-probabilities, or may "
+            "give none."
+        ),
+    ] = None,
+    built: ProgramOptions,
+    image_root: ImageRoot = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
+    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
+    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
+    spending: Spending,
+    estimate: Estimate = False,
+    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
+    traces: Traces = TRACES,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Compile a program against the ranking score; save the champion and register it."""
+    _check_folder(task, data)
+    prepare(artifacts)
+    from aisr.artifact.program_file import check_name
+    from aisr.cli import display, results
+    from aisr.corrections.labelled import RECORDS as CORRECTIONS
+    from aisr.optimize.datasets.corrected import corrected
+    from aisr.optimize.experiment.compile import compile_program
+    from aisr.optimize.experiment.plan import Plan, Watcher
+    from aisr.optimize.search.compilation import settings
+    from aisr.optimize.search.nearest import usual_search
+    from aisr.predict.dry_run import DryRun
+    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
+    from aisr.report import write as write_report
+    from aisr.tracking import store
+
+    chosen = chosen_task(task)
+    chain = chain_of(optimizer) if optimizer else []
+    sizes: dict[str, Any] = {
+        "demos": demos,
+        "demo_tokens": demo_tokens,
+        "candidates": candidates,
+    }
+    if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    ledger = spending.ledger()
+    opened = opened_lm(
+        lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
+    )
+    if teacher_lm:
+        teacher = opened_beside(
+            "teacher", teacher_lm, teacher_api_base, reach, ledger, teacher_price, keyed=not estimate
+        )
+    elif teacher_api_base or teacher_price:
+        raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
+    else:
+        teacher = opened
+    check_written(chain, teacher)
+    folder = data or SAMPLE / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    if not files["test"].exists():
+        del files["test"]
+    corrections = folder / CORRECTIONS
+    learnt = corrected(chosen, corrections, files) if corrections.exists() else None
+    if learnt:
+        display.note(str(learnt))
+    if states is None and "states" in chosen.option_types:
+        states = states_for(opened) or None
+    given = built.said() | {"states": states}
+    options = {key: value for key, value in given.items() if value is not None}
+    if built.evidence:
+        options["evidence"] = form_of_evidence(built.evidence, opened)
+    searched = settings(budget, seed, **sizes)
+    chain = chain or usual_search(chosen, files["train"], limit_train, searched.demos)
+    plan = Plan(
+        task=chosen,
+        name=check_name(name or "-".join(chain)),
+        optimizers=chain,
+        settings=searched,
+        options=options,
+        data=files,
+        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
+        decide=decide,
+        corrected=learnt,
+        command=command_line(),
+        gallery=find_gallery(image_root, files["train"], artifacts),
+    )
+    if estimate:
+        run = DryRun()
+        with TemporaryDirectory() as nowhere, display.live(run.ledger) as shown:
+            silent = Watcher(lambda stage: None, shown.judged, lambda contender: None, run.add_gold)
+            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
+        display.print_estimate(run, ledger.limits)
+        return
+    display.note(
+        f"compiling {chosen.name} on {folder} with {','.join(chain)} and {lm} "
+        f"into {artifacts / chosen.name / plan.name}/"
+    )
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(opened.ledger) as shown:
+        watcher = Watcher(
+            shown.stage,
+            shown.judged,
+            lambda contender: shown.say(results.contender_line(contender)),
+        )
+        made = compile_program(plan, opened, teacher, artifacts, watcher)
+        results.say_champion(made)
+        shown.stage("report and figures, from the response cache")
+        told = write_report.of_compile(plan, made, opened)
+    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
+    display.say_pictures(plan.gallery.problems if plan.gallery else {})
+    display.say_spend(opened.ledger.spend)
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
+    logged = not track or register(artifacts, plan, made, told, traces)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
+    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
+
+
+def _check_folder(task: str, data: Path | None) -> None:
+    """Raises UserError where the records cannot be there, before anything is made."""
+    if data is None and not SAMPLE.is_dir():
+        raise UserError(
+            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
+            "--data FOLDER with train.jsonl and dev.jsonl"
+        )
+    if data is not None and not data.is_dir():
+        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (file := (data or SAMPLE / task) / name).is_file():
+            raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")

@@ -1,0 +1,208 @@
+"""The command that checks a whole paper."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aisr.cli.options import (
+    ARTIFACTS,
+    FOUND,
+    RECORDS_FAILED,
+    Estimate,
+    Reach,
+    Root,
+    Spending,
+)
+from aisr.cli.session import opened_lm, prepare, warn_of_another_lm
+from aisr.cli.task_options import EmbeddingApiBase, UncompiledEvidence
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.corrections.files import Correction
+    from aisr.paper.check.paper_checks import Checks
+    from aisr.paper.check.verdicts import Review
+
+
+PaperLM = Annotated[
+    str,
+    typer.Option(
+        "--lm",
+        envvar="AISR_LM",
+        help="`none`: arithmetic and quotes alone, without a model, in seconds. Else `embedded`, or PROVIDER/MODEL "
+        "such as openai/gpt-4o-mini.",
+    ),
+]
+
+
+def check_paper(
+    *,
+    paper: Annotated[
+        Path, typer.Argument(help="The paper: its main .tex file or the folder of that, a .md file or a PDF.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write the page and the files to. Without it: the terminal alone.")
+    ] = None,
+    papers: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the cited papers (PDF, JATS XML, text), named by BibTeX key, DOI or title."),
+    ] = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(help="Folder above the paper's that files may be put in from; nothing outside of it is read."),
+    ] = None,
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program for sentences against tables and figures.")
+    ] = None,
+    cite_program: Annotated[
+        str | None, typer.Option(help="A compiled program for citations against cited papers.")
+    ] = None,
+    draft_program: Annotated[
+        str | None, typer.Option(help="A compiled program (task draft) for the second look, at the whole paper.")
+    ] = None,
+    evidence: UncompiledEvidence = None,
+    lm: PaperLM = "embedded",
+    reach: Reach,
+    embedding_api_base: EmbeddingApiBase = None,
+    fail_on: Annotated[
+        list[str] | None, typer.Option(help="Exit with 3 where a sentence has this label; repeatable.")
+    ] = None,
+    above: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="With --fail-on: only where its confidence is at least this, or unknown."),
+    ] = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Also list what nothing in the paper states or denies; else it is counted.")
+    ] = False,
+    estimate: Estimate = False,
+    spending: Spending,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Check a whole paper: its sentences against its tables and figures, its citations against the cited papers. Exits
+    1 where something could not be judged; the same command goes on there."""
+    if above is not None and not fail_on:
+        raise UserError("--above goes with --fail-on LABEL")
+    from aisr.paper.readers.open import check_folder, check_there
+
+    check_there(paper)
+    check_folder(papers)
+    if lm == "none":
+        _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, evidence])
+        return
+    prepare(artifacts, program, cite_program, draft_program)
+    from aisr.base.files import cache_folder
+    from aisr.cli import display
+    from aisr.cli.review import say_review
+    from aisr.lm.open import EMBEDDED
+    from aisr.paper.check import dismissals, recomputed
+    from aisr.paper.check.judging import reviewed
+    from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
+    from aisr.paper.check.reading import read_paper
+    from aisr.paper.check.session import judge_by
+    from aisr.paper.check.worth import BUILT_IN
+    from aisr.predict.dry_run import DryRun
+    from aisr.predict.prepare import open_gallery
+
+    labels = dismissals.failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
+    ledger = spending.ledger()
+    opened = opened_lm(
+        lm,
+        reach,
+        ledger,
+        **spending.prices(),
+        embedding_api_base=embedding_api_base,
+        keyed=not estimate,
+    )
+    dry = DryRun() if estimate else None
+    asked = dry.open(opened) if dry else opened
+    draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
+    gone = _dismissed(paper)
+    found = checks(draft, cited)
+    straight = sum(map(len, found.second.straight.values())) if found.second else 0
+    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+    judges = [
+        judge_by("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
+        judge_by("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),
+    ]
+    again = judge_by("claim", WHOLE, draft_program, asked, gallery, artifacts, evidence)
+    for judge in (*judges, again):
+        warn_of_another_lm(judge.program, opened)
+    if dry:
+        if not found.claims and not found.citations and not straight:
+            display.note("nothing to check: " + (_why_nothing(found) or "there is no text in it"))
+        with display.live(dry.ledger) as shown:
+            reviewed(draft, found, judges, asked, shown.judged, again=again)
+        display.print_estimate(dry, ledger.limits)
+        return
+    if opened.spec == EMBEDDED:
+        display.note(BUILT_IN)
+    display.note(
+        f"checking {paper} with {lm}: {len(found.claims)} paragraphs against tables and figures, "
+        f"{len(found.citations)} citations against cited papers; then what is doubted, and {straight} sentences of "
+        "abstract, introduction, discussion and conclusion, against the whole paper"
+    )
+    with display.live(ledger) as shown:
+        review = reviewed(draft, found, judges, asked, shown.judged, gallery.problems, again)
+    review = dismissals.marked(recomputed.added(review, cited), gone)
+    failing = dismissals.failing_verdicts(review, labels, above or 0.0)
+    say_review(review, failing, notes)
+    display.say_spend(ledger.spend)
+    _write(out, review)
+    if failing:
+        raise typer.Exit(FOUND)
+    raise typer.Exit(RECORDS_FAILED if review.unjudged else 0)
+
+
+def _without_lm(
+    paper: Path,
+    root: Path | None,
+    papers: Path | None,
+    out: Path | None,
+    fail_on: Sequence[str],
+    of_an_lm: Sequence[str | None],
+) -> None:
+    """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
+    from aisr.cli.review import say_review
+    from aisr.paper.check import dismissals, recomputed
+    from aisr.paper.check.reading import read_paper
+
+    if any(of_an_lm):
+        raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
+    labels = dismissals.failing_labels(fail_on, [])
+    found = recomputed.without_lm(*read_paper(paper, root, papers, None))
+    review = dismissals.marked(found, _dismissed(paper))
+    failing = dismissals.failing_verdicts(review, labels, 0.0)
+    say_review(review, failing)
+    _write(out, review)
+    if failing:
+        raise typer.Exit(FOUND)
+
+
+def _dismissed(paper: Path) -> "Mapping[str, Correction]":
+    """The flags of a paper that its readers dismissed."""
+    from aisr.cli.display import note
+    from aisr.corrections.dismissed import known
+
+    found = known(paper)
+    if found.passed_over:
+        note(found.passed_over)
+    return found.flags
+
+
+def _write(out: Path | None, review: "Review") -> None:
+    """The files of --out, where it is given."""
+    from aisr.cli.display import note
+    from aisr.paper.check import write
+
+    if out is not None:
+        written = write.all_files(out, review)
+        note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
+
+
+def _why_nothing(found: "Checks") -> str:
+    """Why nothing of a paper is checked, by the numbers of its paragraphs and sentences."""
+    reasons = [f"{count} paragraphs: {why}" for why, count in found.skipped.items()]
+    if found.missing:
+        reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
+    return "; ".join(reasons)

@@ -1,0 +1,162 @@
+"""The commands for people who read verdicts: the error browser, and a look at a draft of one's own."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aisr.cli.options import (
+    ARTIFACTS,
+    RECORDS_FAILED,
+    ApiBase,
+    LMSpec,
+    Logprobs,
+    ProgramName,
+    Reach,
+    Root,
+    Schema,
+    chosen_task,
+)
+from aisr.cli.session import load, load_any, opened_lm, prepare, warn_of_another_lm
+from aisr.cli.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
+from aisr.programs.errors import UserError
+
+# --- The commands that show compiled programs: one, and what sets two apart.
+
+
+def inspect(task: TaskName, program: ProgramName, artifacts: Root = ARTIFACTS) -> None:
+    """Print a compiled program as a person reads it, as Markdown: instruction, demos, decision layer, lengths."""
+    prepare(artifacts, program)
+    from aisr.artifact.prompt_page import as_markdown
+    from aisr.base.redact import printable
+
+    chosen = chosen_task(task)
+    loaded = load(chosen, program, artifacts)
+    typer.echo(printable(as_markdown(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
+
+
+def report(
+    run: Annotated[
+        str,
+        typer.Argument(help="artifacts/TASK/NAME, the folder beside `evaluate --output`, or the id of an MLflow run."),
+    ],
+    image_root: Annotated[
+        Path | None,
+        typer.Option(help="Folder that the picture paths of the records start from. Default: what the last page has."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where to write the page. Default: report.html in that folder; report-ID.html for a run."),
+    ] = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write the error browser: one HTML file with every judged record, its evidence, verdicts, prompt and answer."""
+    from aisr.tracking.store import is_run_id
+
+    logged = is_run_id(run) and not Path(run).exists()
+    if not logged and not Path(run).is_dir():
+        raise UserError(
+            f"{run}: no such folder; expected that of a compiled program, such as artifacts/TASK/NAME, the one that "
+            "`aisr evaluate --output` wrote, or the id of an MLflow run"
+        )
+    prepare(artifacts)
+    from aisr.base.files import write_whole
+    from aisr.cli.display import note
+    from aisr.report import page, records
+    from aisr.tracking import runs
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = runs.fetch(artifacts, run, [records.FILE, page.FILE], Path(place)) if logged else Path(run)
+        found, thumbnail = records.read(folder), page.kept(folder / page.FILE)
+    if image_root is not None:
+        from aisr.report.records import Thumbnails
+
+        if not image_root.is_dir():
+            raise UserError(f"--image-root {image_root}: no such folder; expected the one that img_path starts from")
+        thumbnail = Thumbnails(image_root)
+    target = out or (Path(f"report-{run[:8]}.html") if logged else Path(run) / page.FILE)
+    write_whole(target, page.render(found, thumbnail))
+    note(f"wrote {target}: {len(found.records)} records, {target.stat().st_size / 2**20:.1f} MiB, to open in a browser")
+
+
+def techreport(
+    program: Annotated[str, typer.Argument(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    task: TaskName,
+    out: Annotated[Path, typer.Option(help="Where to write it, in Markdown.")] = Path("techreport.md"),
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write the technical report that the shared task demands, from what was recorded; the rest is shown as missing."""
+    prepare(artifacts, program)
+    from aisr.artifact.manifest import manifest
+    from aisr.base.files import write_whole
+    from aisr.cli.display import note
+    from aisr.report import techreport as content
+    from aisr.tracking import registry
+    from aisr.tracking.store import MODEL_SCHEME
+
+    loaded = load(chosen_task(task), program, artifacts)
+    registered = program.startswith(MODEL_SCHEME)
+    made = registry.manifest(artifacts, program) if registered else manifest(Path(program))
+    again = content.scoring_again(made, program, str(artifacts))
+    text = content.filled(loaded.task, loaded.program, made, again)
+    write_whole(out, text)
+    note(f"wrote {out}")
+    if missing := content.missing(text):
+        note(f"{len(missing)} things are {content.MISSING.strip('()')}; fill them in by hand:")
+        for one in missing:
+            note(f"  {one}")
+
+
+def check_text(
+    draft: Annotated[Path, typer.Argument(help="File with one paragraph or one claim; - is standard input.")],
+    program: Annotated[str, typer.Option(help="artifacts/TASK/NAME, or models:/aisr-TASK@champion.")],
+    evidence: EvidenceFiles = None,
+    paper: Paper = None,
+    lm: LMSpec = "embedded",
+    api_base: ApiBase = None,
+    schema: Schema = True,
+    logprobs: Logprobs = True,
+    embedding_api_base: EmbeddingApiBase = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Judge one paragraph against its evidence, or one claim against a paper, and say why."""
+    if str(draft) != "-" and (os.path.isdir(draft) or not os.path.exists(draft)):  # a pipe is fine; no name too long
+        raise UserError(
+            f"{str(draft)[:80]}: no such file; expected one with the paragraph or claim. A text of the moment comes by "
+            "standard input: echo 'The sentences.' | aisr check-text - …"
+        )
+    if bool(evidence) == (paper is not None):
+        raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
+    prepare(artifacts, program)
+    from aisr.cli import display
+    from aisr.cli.results import say_verdicts
+    from aisr.optimize.decision.explain import reasons
+    from aisr.predict.judge import judge
+    from aisr.predict.prepare import attach_embeddings
+    from aisr.programs import drafts
+    from aisr.programs.task import Sources
+
+    text = sys.stdin.read() if str(draft) == "-" else "\n\n".join(drafts.blocks(draft))
+    loaded = load_any(program, artifacts)
+    task = loaded.task
+    if task.draft is None:
+        raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
+    record = task.draft(text, Sources(evidence or [], paper))
+    opened = opened_lm(
+        lm,
+        Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1),
+        embedding_api_base=embedding_api_base,
+    )
+    warn_of_another_lm(loaded.program, opened)
+    example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
+    outcome = judge(task, loaded.program, example, opened)
+    if outcome.failure is not None:
+        display.note(f"not judged: {outcome.failure}")
+        raise typer.Exit(RECORDS_FAILED)
+    named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
+    why = reasons(task, loaded.program, example, opened)
+    say_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
+    display.say_spend(opened.ledger.spend)

@@ -1,0 +1,157 @@
+"""What every command that runs a program opens first: the cache, the language model, the program."""
+
+import os
+import shlex
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aisr.base.environment import trim_keys
+from aisr.base.files import cache_folder
+from aisr.cli.options import Reach
+from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.artifact.program_file import Loaded
+    from aisr.lm.budget import Ledger
+    from aisr.lm.client import OpenLM
+    from aisr.programs.task import Task
+
+
+def prepare(artifacts: Path, *programs: str | None) -> None:
+    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed.
+
+    Raises UserError for a program that is not there: who mistyped it should not wait for that import.
+    """
+    for program in filter(None, programs):
+        _check_there(program, artifacts)
+    trim_keys()
+    os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
+
+
+def _check_there(program: str, artifacts: Path) -> None:
+    from aisr.artifact.there import check_there
+    from aisr.tracking.store import MODEL_SCHEME, check_registered
+
+    if program.startswith(MODEL_SCHEME):
+        check_registered(artifacts, program)
+    else:
+        check_there(Path(program), artifacts)
+
+
+ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
+
+
+def command_line() -> str:
+    """The command as files and runs record it: without the address of a server, which can hold a key."""
+    hidden, before = ["aisr"], ""
+    for word in sys.argv[1:]:
+        option, is_joined, _ = word.partition("=")
+        if is_joined and option in ADDRESSES:
+            hidden.append(f"{option}=…")
+        else:
+            hidden.append("…" if before in ADDRESSES else word)
+        before = word
+    return shlex.join(hidden).replace("'…'", "…")
+
+
+def opened_lm(lm: str, reach: Reach, ledger: "Ledger | None" = None, **more: Any) -> "OpenLM":
+    """`aisr.lm.open.opened_lm`, whose import is too slow for `--help`."""
+    from aisr.lm import open as lms
+
+    if reach.api_base and more.get("embedding_api_base") == lms.PROVIDER:
+        say_one_key("embeddings")
+    return lms.opened_lm(lm, **asdict(reach), ledger=ledger, **more)
+
+
+def say_one_key(whose: str) -> None:
+    """Say that a provider's key goes to a server of the user's own as well, unless that has one of its own."""
+    from aisr.cli.display import note
+    from aisr.lm.endpoint import OPENAI_KEY, OWN_KEY, key_of_servers
+
+    if key_of_servers() == OPENAI_KEY:
+        note(
+            f"warning: {OPENAI_KEY} goes to OpenAI, for {whose}, and to the server at --api-base as well; set "
+            f"{OWN_KEY} to that server's own key, or to nothing where it asks for none"
+        )
+
+
+def opened_beside(
+    role: str,
+    spec: str,
+    own_base: str | None,
+    reach: Reach,
+    ledger: "Ledger",
+    price: str | None,
+    timeout: float | None = None,
+    keyed: bool = True,
+) -> "OpenLM":
+    """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; reach: how --lm is.
+
+    Raises UserError where that is at a server of the user's own and nobody says where this one is: records would leave
+    for a provider unasked.
+    """
+    if reach.api_base and own_base is None and spec != "embedded":
+        raise UserError(
+            f"--{role}-lm {spec}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
+            f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "
+            f"{spec.partition('/')[0]}"
+        )
+    address = None if own_base == "provider" else own_base
+    if reach.api_base and address is None and spec.startswith("openai/"):
+        say_one_key(f"the {role} LM")
+    own = replace(reach, api_base=address, schema=reach.schema or not address)
+    return opened_lm(spec, own, ledger, price=price, timeout=timeout, role=f"{role}-", keyed=keyed)
+
+
+def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
+    """`aisr.lm.open.embedding_address`."""
+    from aisr.lm import open as lms
+
+    return lms.embedding_address(own_base, api_base)
+
+
+def load_any(program: str, artifacts: Path) -> "Loaded":
+    """The program of a folder or of `models:/…`, whatever its task."""
+    from aisr.tracking import registry
+
+    return registry.load(program, artifacts)
+
+
+def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
+    """The same for a task. Raises UserError for a program of another."""
+    loaded = load_any(program, artifacts)
+    if loaded.task is not task:
+        raise UserError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
+    return loaded
+
+
+def load_two(task: "Task", names: tuple[str, str], artifacts: Path) -> list["Loaded"]:
+    """Two programs to hold against each other, of which one may be `uncompiled`: the other one as it was before it was
+    compiled. Raises UserError where both are."""
+    from aisr.artifact.uncompiled import uncompiled
+
+    known = {name: load(task, name, artifacts) for name in compiled_of(names)}
+    return [known[name] if name in known else uncompiled(*known.values()) for name in names]
+
+
+def compiled_of(names: tuple[str, str]) -> list[str]:
+    """The compiled ones among two programs. Raises UserError where there is none."""
+    from aisr.artifact.there import UNCOMPILED
+
+    found = [name for name in names if name != UNCOMPILED]
+    if not found:
+        raise UserError(f"{' '.join(names)}: name a compiled program beside it; {UNCOMPILED} is what that was before")
+    return found
+
+
+def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
+    """Say so where a program's decision layer was fitted on what another LM thinks."""
+    from aisr.cli.display import note
+    from aisr.predict.judge import another_lm
+
+    if said := another_lm(program, lm):
+        note(f"warning: {said}")

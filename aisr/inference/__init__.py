@@ -1,1 +1,0 @@
-"""Running a program over records: judging, prediction files, submissions, official scores."""

@@ -1,0 +1,1 @@
+"""Checking a whole paper: records of its sentences, verdicts, the page, the MCP server."""

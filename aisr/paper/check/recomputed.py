@@ -1,0 +1,115 @@
+"""What is found wrong in a paper without a language model: its arithmetic, and quotes of cited papers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+from aisr.paper.check.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
+from aisr.paper.cited_claims import misquotes
+from aisr.paper.draft import Draft, Float, with_captions
+from aisr.paper.recompute.facts import MEANINGS, Fact
+from aisr.paper.recompute.recompute import Recomputed, reach, recomputed
+
+NO_LM = "none"  # what stands for a language model where none is asked
+EXACTLY = (
+    "What is called wrong there, or a false quote, was recomputed from the paper's own numbers or looked up in the "
+    "cited file. Whether the sentence means those cells a program can mistake: look at them."
+)
+
+
+class QuoteLabel(StrEnum):
+    """What can be wrong with a quote."""
+
+    MISQUOTED = "Misquoted"
+    NOT_FOUND = QUOTE_NOT_FOUND
+
+
+LABELS: Mapping[Kind, Labels] = {
+    "arithmetic": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
+    "quote": Labels(
+        "",
+        {
+            QuoteLabel.MISQUOTED: "the cited work words it otherwise",
+            QuoteLabel.NOT_FOUND: "nothing in the cited work comes near to these words",
+        },
+    ),
+}
+
+
+def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
+    facts = recomputed(review.draft)
+    draft, verdicts = _checked(review.draft, facts, cited)
+    exactly = (EXACTLY,) if verdicts else ()
+    judged = bool(review.worth)  # by a model: what that is worth comes first
+    return replace(
+        review,
+        draft=draft,
+        verdicts=in_order([*verdicts, *review.verdicts]),
+        labels={**review.labels, **LABELS},
+        worth=(*review.worth, _reach(review.draft, facts), *(() if judged else exactly)),
+        more=(*(exactly if judged else ()), *review.more),
+    )
+
+
+def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
+    """All that is found in a draft without a language model: hidden text, wrong sums and quotes."""
+    return added(Review(draft, NO_LM, tuple(hidden(draft)), {}), cited)
+
+
+def _reach(draft: Draft, facts: Sequence[Recomputed]) -> str:
+    """How much of a draft was looked at without a language model: where nothing was found, that may be little."""
+    sentences, tables = reach(draft)
+    wrong = sum(not one.fact.holds for one in facts) or "none"
+    told = f"{_counted(len(facts), 'statement')} could be recomputed, {wrong} of them wrong"
+    read = f"{_counted(sentences, 'sentence')} and {_counted(tables, 'table')} were read"
+    return f"Without a language model {read}; {told if facts else 'nothing in them could be recomputed'}."
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _checked(
+    draft: Draft, facts: Sequence[Recomputed], cited: Mapping[str, Mapping[str, str]]
+) -> tuple[Draft, list[Verdict]]:
+    """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
+    each verdict has its sentence."""
+    wrong = [one for one in facts if not one.fact.holds]
+    shown = with_captions(draft) if any(one.float is not None for one in wrong) else draft
+    places = {one.of: number for number, one in enumerate(shown.paragraphs) if one.of is not None}
+    verdicts = [
+        Verdict(
+            "arithmetic",
+            places[one.float] if one.float is not None else one.paragraph or 0,
+            one.sentence,
+            one.fact.said,
+            one.fact.label,
+            evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
+            marks=_marks(one.fact),
+            why=one.fact.computed,
+        )
+        for one in wrong
+    ]
+    for one in misquotes(draft, cited):
+        label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
+        evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
+        why = f"no such words in {one.work}" if one.true is None else f"{one.work} has: “{one.true}”"
+        verdicts.append(
+            Verdict("quote", one.paragraph, one.sentence, one.quote, label, work=one.work, evidence=evidence, why=why)
+        )
+    return shown, verdicts
+
+
+def _marks(fact: Fact) -> tuple[Mark, ...]:
+    """The rows that a fact was recomputed from, and the cells in them; above the rows of a piece stands its caption."""
+    rows: dict[int, list[int]] = {}
+    for row, column in fact.cells:
+        rows.setdefault(row, []).append(column)
+    return tuple(Mark(0, row + 1, columns=tuple(columns)) for row, columns in sorted(rows.items()))
+
+
+def _piece(one: Float) -> Piece:
+    caption = f"{one.name}: {one.caption}" if one.caption else one.name
+    rows = (" | ".join(cell.replace(" |", " ¦") for cell in row.split("\t")) for row in one.rows.split("\n"))
+    return Piece(one.name, (caption, *rows, *filter(None, [one.notes])))

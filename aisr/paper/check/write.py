@@ -1,0 +1,224 @@
+"""The files that a checked paper leaves: the page, SARIF, JSON Lines."""
+
+import json
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from aisr.base.digests import of_text
+from aisr.base.files import write_whole
+from aisr.base.redact import printable
+from aisr.paper.check import page
+from aisr.paper.check.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, NOT_JUDGED, Kind, Review, Verdict, level, path
+from aisr.paper.draft import Place
+from aisr.programs.labels import ClaimLabel, DraftLabel
+from aisr.programs.lines import whole
+from aisr.report.page import Thumbnail, no_picture
+
+# --- Verdicts as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
+
+
+def line(review: Review, verdict: Verdict) -> str:
+    """One line, as compilers write theirs: `main.tex:12: Contradiction 83 %: The sentence.`. Of a PDF the page stands
+    behind the file: `paper.pdf: page 3: …`."""
+    place = review.place(verdict)
+    where = path(review.draft.folder, place)
+    if place.line is not None:
+        where += f":{place.line}"
+    elif place.page is not None:
+        where += f": page {place.page}"
+    sure = "" if verdict.confidence is None else f" {verdict.confidence:.0%}".replace("%", " %")
+    work = f" [{verdict.work}]" if verdict.work else ""
+    why = f" ({verdict.why})" if verdict.why else ""
+    label = verdict.label or (f"{verdict.first} at first look, no second one" if verdict.first else NOT_JUDGED)
+    words = f"{where}: {label}{sure}{work}{why}: {review.sentence(verdict).text}"
+    return printable(" ".join(words.split()))
+
+
+def as_jsonl(review: Review) -> str:
+    """Every verdict, a line each, in the paper's order."""
+    return "".join(json.dumps(_object(review, one)) + "\n" for one in review.verdicts)
+
+
+def _object(review: Review, verdict: Verdict) -> dict[str, Any]:
+    place = review.place(verdict)
+    return {
+        "file": path(review.draft.folder, place),
+        "line": place.line,
+        "page": place.page,
+        "kind": verdict.kind,
+        "sentence": review.sentence(verdict).text,
+        "statement": verdict.statement,
+        "work": verdict.work,
+        "label": verdict.label,
+        "confidence": None if verdict.confidence is None else round(verdict.confidence, 4),
+        "failed": verdict.failure,
+        "why": verdict.why or None,
+        "level": None if verdict.neutral else verdict.level,
+        "first_look": verdict.first,
+        "dismissed": verdict.dismissed._asdict() if verdict.dismissed else None,
+        "evidence": [
+            {"key": piece.key, "text": piece.lines[mark.line], "named": mark.place or None}
+            for mark in verdict.marks
+            for piece in [verdict.evidence[mark.piece]]
+        ],
+    }
+
+
+# --- Verdicts as SARIF 2.1.0 (OASIS), which code hosts and editors show at the lines that they are about.
+#
+# Only what a reader should look at becomes a result. The ids of rules stay: `claim-contradiction`,
+# `citation-overstate`, `hidden-text`, `claim-not-judged`; suppressions and filters of others rest on them.
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+UNJUDGED = "not-judged"
+FINGERPRINT = "sentence/v1"
+AS_BEFORE: Mapping[str, str] = {DraftLabel.CONTRADICTED: ClaimLabel.CONTRADICTION}  # rules that mean the same as ever
+NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+BRACKETS = re.compile(r"[\\\[\]]")
+PLACEHOLDER = re.compile(r"\{\d+\}")
+
+
+def rule_id(verdict: Verdict) -> str:
+    """The id of the rule that a verdict is a result of."""
+    if verdict.kind == "hidden":
+        return _slug(HIDDEN)
+    return _id(verdict.kind, verdict.label or UNJUDGED)
+
+
+def as_sarif(review: Review) -> str:
+    """The whole file."""
+    rules = _rules(review)
+    places = {rule["id"]: number for number, rule in enumerate(rules)}
+    results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
+    driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
+    unread = [
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        for one in review.draft.unread
+    ]
+    done = {
+        "executionSuccessful": not review.unjudged and review.stopped is None,
+        "toolExecutionNotifications": unread,
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [done],
+        "results": results,
+        "properties": {"lm": review.lm, "worth": list(review.worth)},
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _rules(review: Review) -> list[dict[str, Any]]:
+    """One for each label that finds fault, for what was not judged, and for hidden text; whether met or not, in a fixed
+    order."""
+    rules = []
+    for kind, labels in review.labels.items():
+        rules += [
+            _rule(_id(kind, label), label, meaning, level(kind, label))
+            for label, meaning in labels.meanings.items()
+            if label != labels.neutral
+        ]
+        if kind not in EXACT:
+            rules.append(_rule(f"{kind}-{UNJUDGED}", "Not judged", "no verdict could be had", "note"))
+    return [*rules, _rule(_slug(HIDDEN), HIDDEN, HIDDEN_MEANS, "warning")]
+
+
+def _id(kind: Kind, label: str) -> str:
+    """`claim-contradiction`; `quote-not-found`, not `quote-quote-not-found`."""
+    return f"{kind}-{_slug(AS_BEFORE.get(label, label)).removeprefix(f'{kind}-')}"
+
+
+def _rule(name: str, label: str, meaning: str, level: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in label.split()),
+        "shortDescription": {"text": f"{label}: {meaning}."},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str, Any]:
+    place, rule = review.place(verdict), rule_id(verdict)
+    sure = "" if verdict.confidence is None else f" ({verdict.confidence:.0%})".replace("%", " %")
+    on_page = f"Page {place.page}: " if place.line is None and place.page is not None else ""
+    work = f" [{verdict.work}]" if verdict.work else ""
+    why = f" ({verdict.failure or verdict.why})" if verdict.failure or verdict.why else ""
+    text = f"{on_page}{verdict.label or 'Not judged'}{sure}{work}{why}: {review.sentence(verdict).text}"
+    found: dict[str, Any] = {
+        "ruleId": rule,
+        "ruleIndex": rules[rule],
+        "level": "note" if verdict.label is None else level(verdict.kind, verdict.label),
+        "message": {"text": _as_it_stands(text)},
+        "locations": [_location(review, place)],
+        "partialFingerprints": {FINGERPRINT: _fingerprint(rule, verdict)},
+        "properties": {"page": place.page} if place.page is not None else {},
+    }
+    if verdict.dismissed:
+        said = f"{verdict.dismissed.who}: {verdict.dismissed.why}"
+        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
+    if verdict.confidence is not None:
+        found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
+    floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
+    if floats:
+        found["relatedLocations"] = [
+            {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
+            for number, one in enumerate(floats)
+        ]
+    return found
+
+
+def _as_it_stands(text: str) -> str:
+    """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
+    and no half of a character."""
+    text = whole(text)
+    if "](" in text:
+        text = BRACKETS.sub(r"\\\g<0>", text)
+    return PLACEHOLDER.sub(r"{\g<0>}", text)
+
+
+def _fingerprint(rule: str, verdict: Verdict) -> str:
+    """The same for the same sentence wherever it stands, so that an edit above it does not make it a new result."""
+    text = f"{rule}\n{verdict.work or ''}\n{verdict.statement}"
+    return of_text(text.encode("utf-8", "replace").decode())
+
+
+def _location(review: Review, place: Place) -> dict[str, Any]:
+    where: dict[str, Any] = {"artifactLocation": {"uri": _uri(path(review.draft.folder, place))}}
+    if place.line is not None:
+        where["region"] = {"startLine": place.line}
+    return {"physicalLocation": where}
+
+
+def _uri(file: str) -> str:
+    """A path as a relative reference, byte by byte: file names need not be text."""
+    return quote(file, errors="surrogateescape")
+
+
+def _slug(label: str) -> str:
+    return NOT_WORD.sub("-", label.lower()).strip("-")
+
+
+SARIF, JSONL = "paper.sarif", "paper.jsonl"
+
+
+def all_files(folder: Path, review: Review) -> list[Path]:
+    """Write them into a folder, over those of an earlier run; their paths, the page first."""
+    shown = page.write(folder, review, _thumbnails(review))
+    write_whole(folder / SARIF, as_sarif(review))
+    write_whole(folder / JSONL, as_jsonl(review))
+    return [shown, folder / SARIF, folder / JSONL]
+
+
+def _thumbnails(review: Review) -> Thumbnail:
+    """Small copies of the pictures; what makes them loads DSPy, which a paper without any does not need."""
+    if not any(piece.picture for verdict in review.verdicts for piece in verdict.evidence):
+        return no_picture
+    from aisr.report.records import Thumbnails
+
+    return Thumbnails(review.draft.folder, review.draft.drawn)

@@ -1,0 +1,1 @@
+"""A paper as text with tables and figures, read from LaTeX, Markdown, JATS or PDF."""

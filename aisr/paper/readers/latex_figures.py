@@ -1,0 +1,340 @@
+"""Figures and tables of a LaTeX paper: captions, labels, pictures, cells, notes, and the numbers that they get."""
+
+import re
+from collections.abc import Callable, Mapping
+
+from aisr.paper.draft import Picture
+from aisr.paper.passages import Piece
+from aisr.paper.readers.latex_floats import Parts, Table
+from aisr.paper.readers.latex_macros import Macro
+from aisr.paper.readers.latex_run import Run
+from aisr.paper.readers.latex_tokens import LONG, TABULARS, Token, plain
+
+# --- Numbers as LaTeX counts and prints them: \setcounter, \numberwithin, \renewcommand{\thetable}, chapters, IEEE.
+
+ROMAN = (
+    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),
+    (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+)  # fmt: skip
+MOST = 9_999
+NUMBER = re.compile(r"[-+]?\d{1,4}")
+COUNTED = ("figure", "table", "equation")
+ROMAN_TABLES = ("IEEEtran", "ieeeconf", "IEEEconf")
+
+
+class Counters(Run):
+    """Keeps the counters of a paper, and prints the numbers of its floats."""
+
+    def _class(self, token: Token) -> None:
+        self.stream.option()
+        self._roman_tables = self.stream.word() in ROMAN_TABLES
+        self.stream.option()
+
+    def _set_counter(self, token: Token) -> None:
+        name, said = self.stream.word(), NUMBER.fullmatch(self.stream.word())
+        if said is not None:
+            before = self._numbers[name] if token.text == "addtocounter" else 0
+            self._numbers[name] = max(min(before + int(said[0]), MOST), 0)
+
+    def _step_counter(self, token: Token) -> None:
+        name = self.stream.word()
+        self._numbers[name] = min(self._numbers[name] + 1, MOST)
+
+    def _count_within(self, token: Token) -> None:
+        r"""\numberwithin{table}{section}, \counterwithin and \@addtoreset."""
+        self.stream.star()
+        self.stream.option()
+        name, outer = self.stream.word(), self.stream.word()
+        if token.text == "counterwithout":
+            self._outer.pop(name, None)
+        elif name in COUNTED:
+            self._outer[name] = outer
+
+    def _continued(self, token: Token) -> None:
+        if self._open:
+            self._numbers[self._open[0].kind] = max(self._numbers[self._open[0].kind] - 1, 0)
+
+    def _start_again(self, stepped: str) -> None:
+        """Begin again at 1 what is counted within a section or chapter that was stepped."""
+        for name in COUNTED:
+            if self._outer.get(name) == stepped or (stepped == "chapter" and name not in self._outer):
+                self._numbers[name] = 0
+
+    def _next_number(self, kind: str) -> str:
+        """The number of the next figure or table, as it is printed."""
+        self._numbers[kind] = min(self._numbers[kind] + 1, MOST)
+        return self._printed(kind)
+
+    def _printed(self, name: str, within: int = 0) -> str:
+        number = self._numbers[name]
+        macro = self.stream.macros.get(f"the{name}")
+        if macro is not None and within < 5:
+            return self._spelled(macro, within)
+        outer = self._outer.get(name) or ("chapter" if name in COUNTED and self._numbers["chapter"] else None)
+        if outer is not None and within < 5:
+            return f"{self._printed(outer, within + 1)}.{number}"
+        if name in ("chapter", "section", "subsection", "subsubsection"):
+            return self._section_number(max(("chapter", "section", "subsection", "subsubsection").index(name), 0))
+        return roman(number) if name == "table" and self._roman_tables else str(number)
+
+    def _spelled(self, macro: Macro, within: int) -> str:
+        r"""What a paper's own \thetable prints: words, \arabic{table} and its kin, \thesection."""
+        said, tokens = "", list(macro.body)
+        while tokens:
+            token = tokens.pop(0)
+            if token.kind == "text":
+                said += token.text
+            elif token.kind == "command" and token.text in FORMS:
+                name = ""
+                while tokens and tokens[0].kind in ("open", "text"):
+                    name += tokens.pop(0).text.strip("{ ")
+                said += FORMS[token.text](self._numbers[name])
+            elif token.kind == "command" and token.text.startswith("the"):
+                said += self._printed(token.text.removeprefix("the"), within + 1)
+        return " ".join(said.split())[:20]
+
+    def _section_number(self, level: int) -> str:
+        raise NotImplementedError
+
+
+def roman(number: int) -> str:
+    """XIV for 14; empty for 0."""
+    said = ""
+    for value, letters in ROMAN:
+        said += letters * (number // value)
+        number %= value
+    return said
+
+
+def letter(number: int) -> str:
+    """C for 3; empty for 0 and behind Z."""
+    return chr(ord("A") + number - 1) if 0 < number <= 26 else ""
+
+
+FORMS: Mapping[str, Callable[[int], str]] = {
+    "arabic": str,
+    "Roman": roman,
+    "roman": lambda number: roman(number).lower(),
+    "Alph": letter,
+    "alph": lambda number: letter(number).lower(),
+}
+
+
+# --- The cells of a LaTeX paper's tables, and the notes below them.
+
+SPAN = re.compile(r"\b([rc])\s?=\s?(\d{1,2})\b")
+
+
+class Tables(Run):
+    """Reads what stands in tables."""
+
+    def _open_table(self, name: str, token: Token) -> None:
+        self._see()
+        self._drop(TABULARS[name])
+        if self._tables:
+            self._tables[-1].depth += 1
+            return
+        if not self._open:  # a longtable has a caption of its own; another one stands between two sentences
+            self._end_paragraph()
+            self._open_float("table", name, token.place)
+            if self.blocks and name not in LONG:  # what stands before it speaks of it
+                items = self.blocks[-1][0]
+                said = [place for place, one in enumerate(items) if not isinstance(one, Piece) or one.text.strip()]
+                items.insert(said[-1] if said else 0, Piece("", token.place, (self._open[-1].name,)))
+        self._new_table()
+
+    def _begin_data(self, token: Token) -> None:
+        r"""\startdata of AASTeX; its rows go on behind those of \tablehead."""
+        if self._open and not self._tables:
+            self._new_table()
+
+    def _head(self, token: Token) -> None:
+        r"""\tablehead{\colhead{a} & \colhead{b}} of AASTeX."""
+        found = self.stream.argument()
+        self._begin_data(token)
+        self.stream.push([*found, Token("command", "tabularnewline", token.place)])
+
+    def _head_within(self, token: Token) -> None:
+        r"""\cutinhead{words}: a row of its own."""
+        found = self.stream.argument()
+        end = Token("command", "tabularnewline", token.place)
+        self.stream.push([end, *found, end])
+
+    def _end_data(self, token: Token) -> None:
+        if self._open and self._tables:
+            self._tables.pop()
+            self._items = self._open[-1].notes
+
+    def _note_text(self, token: Token) -> None:
+        r"""\tablenotetext{a}{words}, and \tablecomments{words} without a mark."""
+        self._end_data(token)
+        mark = f"{self.stream.word()}: " if token.text == "tablenotetext" else ""
+        said = self._inline(self.stream.argument(), token.place)
+        self._items += [Piece(f" {mark}", token.place), *said, Piece(" ", token.place)]
+
+    def _note_mark(self, token: Token) -> None:
+        self._say(f"^{self.stream.word()}", token.place)
+
+    def _repeated(self, token: Token) -> None:
+        r"""The end of what a longtable sets on several pages: its first head stays, all else of it goes."""
+        if self._tables and not self._tables[-1].depth:
+            self._tables[-1].end_part(stays=token.text in ("endhead", "endfirsthead"))
+            self._items = self._tables[-1].cell.items
+
+    def _new_table(self) -> None:
+        table = Table()
+        self._open[-1].tables.append(table)
+        self._tables.append(table)
+        self._items = table.cell.items
+
+    def _next_row(self, token: Token) -> None:
+        self._drop("so")
+        if self._tables and not self._tables[-1].depth:
+            self._tables[-1].add_row()
+            self._items = self._tables[-1].cell.items
+        else:
+            self._say(" ", token.place)
+
+    def _multicolumn(self, token: Token) -> None:
+        columns = _count(self.stream.word())
+        self.stream.argument()
+        if self._tables:
+            self._tables[-1].cell.columns = columns
+
+    def _set_cell(self, token: Token) -> None:
+        r"""\SetCell[r=2,c=3]{l} of tabularray."""
+        spans = dict(SPAN.findall(plain(self.stream.option() or ())))
+        self.stream.argument()
+        if self._tables:
+            self._tables[-1].cell.columns = _count(spans.get("c", "1"))
+            self._tables[-1].cell.rows = _count(spans.get("r", "1"))
+
+    def _multirow(self, token: Token) -> None:
+        self.stream.option()
+        rows = _count(self.stream.word())
+        self._drop("omo")
+        if self._tables:
+            self._tables[-1].cell.rows = rows
+
+    def _bold(self, token: Token) -> None:
+        """Bold in a cell marks the best number; elsewhere it says nothing that is read."""
+        if self._tables:
+            self._tables[-1].cell.bold = True
+
+    def _cell_of_lines(self, token: Token) -> None:
+        self._drop("so")
+        self._items += self._inline(self.stream.argument(), token.place)
+
+
+def _count(said: str) -> int:
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 4 else 1
+
+
+PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
+
+
+CLIP = re.compile(r"\bclip\b(?!\s{0,9}=\s{0,9}f)")
+TRIM = re.compile(r"\btrim\s{0,9}=\s{0,9}\{?([^,{}]{1,80})")
+LENGTH = re.compile(r"(-?\d{0,5}(?:\.\d{0,6})?)(bp|pt|mm|cm|in)?")
+POINTS = {"bp": 1.0, "pt": 72 / 72.27, "mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72.0}  # PDF's, of which 72 are an inch
+
+
+class Figures(Tables, Counters):
+    """Reads what makes figures, and the captions and labels of tables."""
+
+    def _caption(self, token: Token) -> None:
+        starred = self.stream.star()
+        self.stream.option()
+        said = self._inline(self.stream.argument(), token.place)
+        if not self._open:
+            self.files.refuse(token.place, "a caption outside of a figure or table")
+            return
+        parts = self._open[-1]
+        if parts.number and parts.environment in LONG:
+            return  # the head of its next page
+        if len(self._open) == 1 and not starred and parts.number:
+            parts = self._beside(parts)
+        if len(self._open) == 1 and not starred:
+            parts.number = self._next_number(parts.kind)
+        parts.captions.append(said)
+        parts.before_caption = tuple(map(len, parts.content))
+
+    def _beside(self, first: Parts) -> Parts:
+        """A second float in the same environment. Where the first has its caption below, what follows that is of the
+        second."""
+        second = Parts(first.kind, first.environment, first.place, first.headings, first.below)
+        if any(first.before_caption):
+            first.part_at(first.before_caption, second)
+        self.floats.append(first)
+        self._open[-1] = second
+        self._items = second.notes
+        return second
+
+    def _caption_of(self, token: Token) -> None:
+        self.stream.star()
+        kind = self.stream.word()
+        if not self._open and kind in ("figure", "table"):
+            environment = self._environments[-1] if self._environments else ""
+            self._open_float("table" if kind == "table" else "figure", f"\\{environment}", token.place)
+        self._caption(token)
+
+    def _subfloat(self, token: Token) -> None:
+        r"""\subfloat[caption]{picture}, and \subcaptionbox{caption}{picture}."""
+        if not self._open:
+            return
+        self._open_float(self._open[-1].kind, token.text, token.place)
+        self.stream.star()
+        said = self.stream.argument() if token.text == "subcaptionbox" else self.stream.option()
+        self.stream.option()
+        caption = self._inline(said or (), token.place)
+        self._open[-1].captions.append(caption)
+        self._items += self._inline(self.stream.argument(), token.place)
+        self._close_float("")
+
+    def _subcaption(self, token: Token) -> None:
+        """The caption of a part of a figure; where none is open, what stands before it becomes one."""
+        if len(self._open) != 1:
+            self._caption(token)
+            return
+        whole = self._open[-1]
+        self._open_float(whole.kind, token.text, token.place)
+        self._caption(token)
+        part = self._open[-1]
+        self._close_float("")
+        whole.part_at((0, 0, len(whole.within), 0), part)
+
+    def _label(self, name: str) -> None:
+        if self._open:
+            self._open[-1].labels.append(name)
+        elif self._reading:
+            self.labels.setdefault(name, self._here)
+
+    def _picture(self, token: Token) -> None:
+        clipped = self.stream.star()
+        options = ",".join(plain(one) for one in (self.stream.option(), self.stream.option()) if one)
+        name = self.stream.word()
+        if not self._reading and not self._within:
+            return
+        if not self._open:
+            self.files.refuse(token.place, f"{name[:80]!a}: a picture outside of a figure")
+            return
+        file = self.files.picture(name.strip('"'), token.place, self._folders)
+        page = PAGE.search(options)
+        if file is not None:
+            cut = file.suffix.lower() == ".pdf" and (clipped or CLIP.search(options))
+            trim = _trim(options) if cut else None
+            self._open[-1].pictures.append(Picture(file, int(page[1]) if page else 1, None, trim))
+
+    def _picture_folders(self, token: Token) -> None:
+        folders = re.findall(r"[^{}]+", plain(self.stream.argument()))
+        self._folders = ("", *(folder.strip() for folder in folders[:20] if folder.strip()))
+
+
+def _trim(options: str) -> tuple[float, float, float, float] | None:
+    """What `trim=1cm 0 1cm 2cm` cuts off, in points: left, bottom, right, top; None where it says nothing."""
+    found = TRIM.search(options)
+    sides = [LENGTH.fullmatch(one) for one in found[1].split()] if found else []
+    if len(sides) != 4 or not all(one and any(map(str.isdigit, one[1])) for one in sides):
+        return None
+    left, bottom, right, top = (max(float(one[1]), 0.0) * POINTS[one[2] or "bp"] for one in sides if one)
+    return (left, bottom, right, top) if left + bottom + right + top else None

@@ -1,0 +1,284 @@
+"""Markdown papers: headings, paragraphs, pipe tables, pictures, [@key] and [1] citations, each at its line."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from aisr.paper.citations import DOI, YEAR, Cited, bibtex, by_author_year, marks
+from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
+from aisr.paper.passages import Piece, by_name, flat, paragraph
+from aisr.paper.readers.files import Files
+from aisr.paper.readers.latex_floats import grid, marked, unmarked
+from aisr.paper.readers.latex_tokens import formula
+from aisr.programs.errors import UserError
+
+MAX_CHARACTERS = 2**20
+LONGEST_BLOCK = 50_000  # characters between blank lines; the parser takes its time with longer ones
+SETTING = re.compile(r"(title|bibliography):[ \t]*+(.*)")
+CAPTION = re.compile(r"(fig|tab)(?:ure|le)?\.?\s([A-Z]?\.?\d{1,3}|[IVX]{1,6})[.:]\s*", re.IGNORECASE)
+PANDOC_CAPTION = re.compile(r"(?:table)?:\s", re.IGNORECASE)
+LABEL = re.compile(r"\{#([\w:.-]{1,80})[^{}]{0,200}\}")
+CROSS = re.compile(r"\[?@((?:fig|tbl|tab):[\w-]{1,80})\]?")
+FORMULA = re.compile(r"\$(?! )([^$\n]{1,400})(?<! )\$(?!\d)")
+NOTE = re.compile(r"\[\^[^\[\]\s]{1,40}\](?::\s)?")
+ENTRY = re.compile(r"\[?(\d{1,4})[\].]\s")
+QUOTED = re.compile(r"[“\"]([^“”\"]{5,300})[”\"]")
+REFERENCES = re.compile(r"(?:references|bibliography|works cited|literature)\.?", re.IGNORECASE)
+HEADING_NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*+\.?|[A-Z]\.)\s(?=\S)")
+
+
+class _Block(NamedTuple):
+    """A paragraph, or what may become a float, below its headings. label: what references name it by."""
+
+    kind: Literal["text", "table", "figure"]
+    pieces: list[Piece]
+    headings: tuple[str, ...]
+    place: Place
+    rows: str = ""
+    source: str = ""
+    label: str = ""
+
+    @property
+    def text(self) -> str:
+        return flat(self.pieces).text
+
+
+def read(path: Path, root: Path | None = None) -> Draft:
+    """A paper from a Markdown file. root: the folder that files are read below, its own where none is given. Raises
+    UserError where there is none, or no words in it."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; expected a paper in Markdown")
+    file = path.resolve()
+    files = Files(file.parent, root)
+    text = files.text(file, Place(files.name(file)))
+    if text is None:
+        raise UserError(f"{path}: {files.unread[-1].why}")
+    if len(text) > MAX_CHARACTERS:
+        raise UserError(f"{path}: more than {MAX_CHARACTERS:,} characters; expected one paper")
+    draft = _Reader(files, files.name(file)).draft(text)
+    if not draft.paragraphs:
+        why = f"could be read of this paper: {files.unread[0].why}" if files.unread else "in this paper"
+        raise UserError(f"{path}: no words {why}; expected Markdown with paragraphs")
+    return draft
+
+
+class _Reader:
+    """Reads a file once."""
+
+    def __init__(self, files: Files, name: str) -> None:
+        self.files = files
+        self.name = name
+        self.title = ""
+        self.works: dict[str, Cited] = {}
+        self.labels: dict[str, str] = {}  # of a float -> its name
+        self.headings: list[tuple[int, str]] = []
+        self.blocks: list[_Block] = []
+
+    def draft(self, text: str) -> Draft:
+        self._walk(MarkdownIt("commonmark").enable("table").parse(self._bounded(self._settings(text))))
+        self._references()
+        floats = self._floats()
+        named, cited = by_name(floats), self._citing()
+        found = [
+            paragraph([self._resolved(piece) for piece in block.pieces], block.headings, named, cited)
+            for block in self.blocks
+        ]
+        paragraphs = tuple(one for one in found if one is not None)
+        return Draft(
+            self.files.folder, self.title, paragraphs, floats, self._cited_works(paragraphs), tuple(self.files.unread)
+        )
+
+    def _settings(self, text: str) -> str:
+        """The text with its front matter read and blanked out, so that lines keep their numbers."""
+        if not text.startswith("---\n") or (end := text.find("\n---", 3)) < 0:
+            return text
+        head = text[: end + 4]
+        for number, line in enumerate(head.split("\n"), start=1):
+            setting = SETTING.match(line)
+            if setting and setting[1] == "title":
+                self.title = setting[2].strip().strip("\"'")
+            elif setting:
+                place = Place(self.name, number)
+                file = self.files.find(setting[2].strip().strip("\"'[]"), place, ("", ".bib"))
+                entries = self.files.text(file, place) if file is not None else None
+                if file is not None and entries is not None:
+                    self.works = bibtex(entries, self.files.name(file), self.files)
+        return "\n" * head.count("\n") + text[end + 4 :]
+
+    def _bounded(self, text: str) -> str:
+        """The text without blocks that are far too long; their lines stay, as blank ones."""
+        kept, line = [], 1
+        for block in text.split("\n\n"):
+            if len(block) > LONGEST_BLOCK:
+                self.files.refuse(
+                    Place(self.name, line), f"more than {LONGEST_BLOCK:,} characters without a blank line"
+                )
+            kept.append("\n" * block.count("\n") if len(block) > LONGEST_BLOCK else block)
+            line += block.count("\n") + 2
+        return "\n\n".join(kept)
+
+    def _walk(self, tokens: list[Token]) -> None:
+        line, table = 1, list[list[tuple[str, int, int]]]()
+        for before, token in zip([None, *tokens], tokens, strict=False):
+            line = token.map[0] + 1 if token.map else line
+            place = Place(self.name, line)
+            above = before.type if before is not None else ""
+            if token.type == "inline" and above == "heading_open" and before is not None:
+                self._heading(int(before.tag[1:]), flat(self._pieces(token, line)).text)
+            elif token.type == "inline" and above in ("th_open", "td_open"):
+                said = flat(self._pieces(token, line)).text
+                bold = any(child.type == "strong_open" for child in token.children or ())
+                table[-1].append((marked(said, bold), 1, 1))
+            elif token.type == "inline":
+                self._paragraph(token, place)
+            elif token.type == "table_open":
+                table = []
+            elif token.type == "tr_open":
+                table.append([])
+            elif token.type == "table_close":
+                self.blocks.append(_Block("table", [], self._path(), place, grid(table)))
+            elif token.type in ("fence", "code_block"):
+                self.files.refuse(place, "a listing, which is no prose")
+            elif token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
+                self.files.refuse(place, "HTML, which is not read")
+
+    def _path(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self.headings)
+
+    def _heading(self, level: int, title: str) -> None:
+        if level == 1 and not self.title and not self.blocks:
+            self.title = title
+            return
+        self.headings = [one for one in self.headings if one[0] < level]
+        number = HEADING_NUMBER.match(title)
+        self.headings.append((level, title[number.end() :] if number else title))
+
+    def _paragraph(self, token: Token, place: Place) -> None:
+        children = token.children or []
+        pictures = [one for one in children if one.type == "image"]
+        around = "".join(one.content for one in children if one.type == "text")
+        label = LABEL.search(around)
+        pieces = self._pieces(token, place.line or 1)
+        if pictures and not LABEL.sub("", around).strip():
+            for one in pictures:
+                name = label[1] if label else ""
+                source = str(one.attrs.get("src", ""))
+                self.blocks.append(_Block("figure", [Piece(one.content, place)], self._path(), place, "", source, name))
+            return
+        for one in pictures:
+            self.files.refuse(place, f"{str(one.attrs.get('src', ''))[:80]!a}: a picture within a line")
+        self.blocks.append(_Block("text", pieces, self._path(), place, label=label[1] if label else ""))
+
+    def _pieces(self, token: Token, line: int) -> list[Piece]:
+        found = []
+        for one in token.children or []:
+            if one.type in ("softbreak", "hardbreak"):
+                line += 1
+            said = {"text": one.content, "code_inline": one.content, "softbreak": " ", "hardbreak": " "}.get(
+                one.type, ""
+            )
+            if one.type == "text":
+                said = LABEL.sub("", FORMULA.sub(lambda found: formula(found[1]), NOTE.sub("", said)))
+            found.append(Piece(said, Place(self.name, line)))
+        return found
+
+    def _floats(self) -> dict[str, Float]:
+        """Tables and pictures with the captions that stand beside them; these are no paragraphs any more."""
+        found: dict[str, Float] = {}
+        counted: Counter[str] = Counter()
+        captions: set[int] = set()
+        for number, block in enumerate(self.blocks):
+            if block.kind == "text":
+                continue
+            counted[block.kind] += 1
+            said, label = block.text, block.label
+            beside = self._caption_beside(number, captions)
+            if beside is not None and not CAPTION.match(said):
+                captions.add(beside)
+                said, label = self.blocks[beside].text or said, label or self.blocks[beside].label
+            name, caption = _named(block.kind, said, counted[block.kind])
+            picture = self.files.picture(block.source, block.place) if block.source else None
+            pictures = (Picture(picture),) if picture else ()
+            key = label if label and label not in found else name
+            if label:
+                self.labels[label] = name
+            rows, bold = unmarked(block.rows)
+            found.setdefault(
+                key, Float(key, name, block.kind, caption, block.place, rows, pictures, block.headings, bold=bold)
+            )
+        self.blocks = [one for number, one in enumerate(self.blocks) if one.kind == "text" and number not in captions]
+        return found
+
+    def _caption_beside(self, number: int, taken: set[int]) -> int | None:
+        """The paragraph before or behind a float that is its caption."""
+        kind = self.blocks[number].kind
+        for beside in (number + 1, number - 1):
+            if 0 <= beside < len(self.blocks) and beside not in taken and self.blocks[beside].kind == "text":
+                found = CAPTION.match(self.blocks[beside].text)
+                if found and found[1].lower() == kind[:3]:
+                    return beside
+                if kind == "table" and PANDOC_CAPTION.match(self.blocks[beside].text):
+                    return beside
+        return None
+
+    def _references(self) -> None:
+        """Take the entries of a section of references out of the text, and read them as works."""
+        kept, listed = [], 0
+        for block in self.blocks:
+            if not block.headings or not REFERENCES.fullmatch(block.headings[-1]):
+                kept.append(block)
+                continue
+            number = ENTRY.match(block.text)
+            listed += 1
+            said = block.text[number.end() :] if number else block.text
+            year = YEAR.search(said)
+            first = re.split(r"[,.\s]", said, maxsplit=1)[0]
+            key = number[1] if number else str(listed)
+            title, doi = QUOTED.search(said), DOI.search(said)
+            longest = max(said.split(". "), key=len)
+            work = Work(key, (title[1] if title else longest).strip(" .,"), doi[0].rstrip(".") if doi else "")
+            self.works.setdefault(key, Cited(work, first, year[0] if year else ""))
+        self.blocks = kept
+
+    def _citing(self) -> Callable[[str], tuple[str, ...]]:
+        """What tells the works that a sentence cites. A number or name that is no work of the paper is no citation."""
+        named = by_author_year(self.works)
+
+        def cited(text: str) -> tuple[str, ...]:
+            found: list[str] = []
+            for mark in marks(text):
+                keyed = "@" in text[mark.start : mark.end]
+                if mark.people:
+                    found += [key for one in mark.people if (key := named.find(one))]
+                else:
+                    found += [one for one in mark.works if keyed or one in self.works]
+            return tuple(found)
+
+        return cited
+
+    def _cited_works(self, paragraphs: tuple[Paragraph, ...]) -> Mapping[str, Work]:
+        found: dict[str, Work] = {}
+        for sentence in (sentence for one in paragraphs for sentence in one.sentences):
+            for key in sentence.cites:
+                if key not in found and key not in self.works:
+                    self.files.refuse(sentence.place, f"{key[:60]!a}: cited, but in no bibliography")
+                found.setdefault(key, self.works[key].work if key in self.works else Work(key))
+        return found
+
+    def _resolved(self, piece: Piece) -> Piece:
+        """References to labels, as names."""
+        return piece._replace(text=CROSS.sub(lambda found: self.labels.get(found[1], found[0]), piece.text))
+
+
+def _named(kind: str, said: str, number: int) -> tuple[str, str]:
+    """The name and the words of a caption; a float whose caption names it not is counted."""
+    found = CAPTION.match(said)
+    if found:
+        return f"{kind.capitalize()} {found[2]}", said[found.end() :]
+    pandoc = PANDOC_CAPTION.match(said)
+    return f"{kind.capitalize()} {number}", said[pandoc.end() :] if pandoc else said

@@ -1,0 +1,399 @@
+"""Lines as headings, paragraphs, captions, footnotes and formulas; paragraphs joined over columns and pages, and filed
+under their sections."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from aisr.paper.readers.pdf_lines import Line
+
+APART = 1.35  # of the usual leading: lines further apart belong to two blocks
+INDENT = 0.6  # of the size: a line that begins further right than its column begins a paragraph
+FAR_IN = 1.8  # of the size: so far in stand displayed formulas
+SAME_SIZE = 0.6  # points
+LONE = 0.35  # of the column: a first line that leaves so much free is the last as well
+LINES_BEFORE = 30  # of a paragraph, that say how wide it is set
+LONGEST_HEADING = 120  # characters
+RUN_IN = 8  # words, of a heading that its paragraph goes on behind
+CAPTION = re.compile(
+    r"(?P<kind>fig(?:ure)?|tab(?:le)?)\.?\s(?P<number>(?:[A-Z]\.?)?\d{1,3}(?:\.\d{1,3})?|[IVX]{1,6})"
+    r"(?:\s?[:.|]|\s[–—-](?=\s)|$)\s?",
+    re.IGNORECASE,
+)
+NUMBERED = re.compile(
+    r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z](?:\.\d{1,2}){0,2}\.?)\s(?=[^\W\d_a-z])"
+)
+KNOWN = re.compile(
+    r"(?:abstract|introduction|related work|background|methods?|materials and methods|experiments|results|"
+    r"results and discussion|discussion|limitations?|ethics statement|conclusions?|acknowledge?ments?|references|"
+    r"bibliography|literature cited|works cited|appendix|appendices|supplementary material)[:.]?",
+    re.IGNORECASE,
+)
+REFERENCES = re.compile(r"(?:references|bibliography|literature cited|works cited)[:.]?", re.IGNORECASE)
+OPERATOR = re.compile(r"[=<>≤≥≈∝∈∑∏∫√+−±×→∥]")
+EQUATION_NUMBER = re.compile(r"\((?:[A-Z]\.?)?\d{1,3}[a-z]?\)$")
+WORD = re.compile(r"[^\W\d_]{4,}")
+TERMINAL = re.compile(r"[.!?:][\"”’')\]]*$")
+BULLET = re.compile(r"[^\w\s(\[\"“‘'$€£<>=+%@#&/\\-]|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]")
+
+
+class Kind(StrEnum):
+    HEADING = "heading"
+    RUN_IN = "run-in heading"
+    PARAGRAPH = "paragraph"
+    CAPTION = "caption"
+    NOTE = "footnote"
+    FORMULA = "formula"
+
+
+class Block(NamedTuple):
+    """Lines that belong together. formulas: behind how many of its lines a displayed formula stood."""
+
+    kind: Kind
+    lines: tuple[Line, ...]
+    formulas: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+
+class Type(NamedTuple):
+    """How the body of a paper is set. size, leading: in points; indents: whether paragraphs begin indented."""
+
+    size: float
+    leading: float
+    indents: bool
+
+
+def type_of(lines: Sequence[Line]) -> Type:
+    """The size of most signs, the distance of most baselines, and whether paragraphs are indented."""
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        sizes[line.size] += len(line.text)
+    size = sizes.most_common(1)[0][0] if sizes else 10.0
+    steps: Counter[float] = Counter()
+    starts = 0
+    for before, line in pairwise(lines):
+        step = round((line.baseline - before.baseline) * 2) / 2
+        if _beside(before, line) and before.size == line.size == size and 0.9 * size < step < 2.8 * size:
+            steps[step] += 1
+            starts += INDENT * size < line.box.left - line.column[0] < 3 * size and _full_left(before)
+    leading = steps.most_common(1)[0][0] if steps else 1.2 * size
+    return Type(size, leading, starts >= max(3, 0.01 * len(lines)))
+
+
+def blocks(lines: Sequence[Line], body: Type) -> list[Block]:
+    """The blocks in order; a paragraph that goes on in another column, on another page or behind a formula, a figure or
+    a footnote is one."""
+    groups: list[list[Line]] = []
+    for line in lines:
+        if groups and _goes_on(groups[-1], line, body):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return _joined([Block(_kind(group, body), tuple(group)) for group in groups], body)
+
+
+def run_in(block: Block) -> int:
+    """How many words of a paragraph are its heading: bold ones that end in a full stop, before some that are not."""
+    atoms = block.lines[0].atoms
+    bold = next((place for place, atom in enumerate(atoms) if not atom.bold), 0)
+    if 0 < bold <= RUN_IN and atoms[bold - 1].text.endswith((".", ":")) and not _bullet(block.lines[0]):
+        return bold
+    return 0
+
+
+def heading(block: Block) -> tuple[str, int | None]:
+    """A heading without its number, and how many numbers that had; None where it has none."""
+    text = block.text.strip()
+    found = NUMBERED.match(text)
+    if found is None:
+        return text, None
+    return text[found.end() :].strip(), len([part for part in re.split(r"\.", found["number"]) if part])
+
+
+def _beside(before: Line, line: Line) -> bool:
+    """Whether two lines stand in one column of one page."""
+    return (before.page, before.side) == (line.page, line.side) and line.baseline > before.baseline
+
+
+def _full_left(line: Line) -> bool:
+    return line.box.left - line.column[0] < 0.4 * line.size
+
+
+def _full_right(line: Line) -> bool:
+    return line.column[1] - line.box.right < 1.5 * line.size
+
+
+def _indented(line: Line) -> bool:
+    return line.box.left - line.column[0] > INDENT * line.size
+
+
+def _bullet(line: Line) -> bool:
+    """Whether a line begins an item of a list."""
+    first = line.atoms[0].text
+    return len(line.atoms) > 1 and bool(BULLET.fullmatch(first)) and (_indented(line) or not first[-1].isalnum())
+
+
+def _goes_on(group: Sequence[Line], line: Line, body: Type) -> bool:
+    """Whether a line belongs to the block of the lines before it."""
+    before = group[-1]
+    if not _beside(before, line) or abs(line.size - before.size) > SAME_SIZE:
+        return _beside(before, line) and _formula_like(before) and _formula_like(line) and _near(before, line, body)
+    if not _near(before, line, body) or (before.bold != line.bold and (_short(before) or _short(line))):
+        return False
+    if _formula_like(before) != _formula_like(line) and (_is_formula([before]) or _is_formula([line])):
+        return False
+    if _bullet(line) or CAPTION.match(line.text):
+        return _bullet(line) and CAPTION.match(group[0].text) is not None
+    if _ended(group, line):
+        return False
+    if _bullet(group[0]):
+        return line.box.left > group[0].box.left + INDENT * line.size
+    return not (INDENT * line.size < line.box.left - line.column[0] < 3 * line.size and _full_left(before))
+
+
+def _ended(group: Sequence[Line], line: Line) -> bool:
+    """Whether the first word of a line would have had room in the line before, which therefore ends its paragraph."""
+    last = group[-1]
+    if CAPTION.match(group[0].text) or line.size > group[0].size + SAME_SIZE or line.bold:
+        return False
+    if _formula_like(last) and _formula_like(line):
+        return False
+    if len(group) == 1:  # one line alone says little of how wide its text is set
+        return last.column[1] - last.box.right > LONE * (last.column[1] - last.column[0])
+    first = line.atoms[0].box
+    room = max(one.box.right for one in group[-LINES_BEFORE:]) - last.box.right
+    return room > first.right - first.left + 2 * line.size
+
+
+def _near(before: Line, line: Line, body: Type) -> bool:
+    return line.baseline - before.baseline < APART * body.leading * max(line.size, before.size) / body.size
+
+
+def _short(line: Line) -> bool:
+    return len(line.text) <= LONGEST_HEADING and not _full_right(line)
+
+
+def _kind(lines: Sequence[Line], body: Type) -> Kind:
+    text = " ".join(line.text for line in lines)
+    if CAPTION.match(text):
+        return Kind.CAPTION
+    if _is_heading(lines, text, body):
+        return Kind.HEADING
+    if _is_formula(lines):
+        return Kind.FORMULA
+    if lines[0].size < body.size - SAME_SIZE and (lines[0].atoms[0].marks or lines[0].atoms[0].text[:1] in "*†‡∗"):
+        return Kind.NOTE
+    return Kind.PARAGRAPH
+
+
+def _is_heading(lines: Sequence[Line], text: str, body: Type) -> bool:
+    if len(lines) > 3 or len(text) > LONGEST_HEADING or not WORD.search(text):
+        return False
+    number = NUMBERED.match(text)
+    name = text[number.end() :] if number else text
+    if KNOWN.fullmatch(name.strip()):
+        return True
+    set_off = lines[0].size > body.size + SAME_SIZE or all(line.bold for line in lines)
+    if number and len(lines) == 1 and name.isupper():  # "II. RELATED WORK", in the size of the body
+        set_off = True
+    return set_off and lines[0].size > body.size - SAME_SIZE and not text.endswith((".", ",", ";"))
+
+
+def _formula_like(line: Line) -> bool:
+    """Whether a line stands far in and holds few words."""
+    words = len(WORD.findall(line.text))
+    atoms = line.atoms
+    if len(atoms) > 1 and EQUATION_NUMBER.fullmatch(atoms[0].text):  # numbered on the left
+        atoms = atoms[1:]
+    return atoms[0].box.left - line.column[0] > FAR_IN * line.size and words <= 0.4 * len(atoms)
+
+
+def _is_formula(lines: Sequence[Line]) -> bool:
+    if not all(_formula_like(line) for line in lines):
+        return False
+    return any(OPERATOR.search(line.text) or EQUATION_NUMBER.search(line.text) for line in lines)
+
+
+def _joined(found: Sequence[Block], body: Type) -> list[Block]:
+    """Blocks with what goes on elsewhere joined to its beginning."""
+    joined: list[Block] = []
+    last = -1  # the place of the paragraph that may go on
+    formula = False
+    for block in found:
+        if block.kind is Kind.FORMULA and last >= 0:
+            joined[last] = joined[last]._replace(formulas=(*joined[last].formulas, len(joined[last].lines)))
+            formula = True
+            continue
+        if block.kind is Kind.PARAGRAPH and last >= 0 and _continues(joined[last], block, formula, body):
+            joined[last] = joined[last]._replace(lines=(*joined[last].lines, *block.lines))
+        else:
+            joined.append(block)
+            if block.kind is Kind.PARAGRAPH:
+                last = len(joined) - 1
+            elif block.kind is Kind.HEADING:
+                last = -1
+        formula = False
+    return joined
+
+
+def _continues(before: Block, block: Block, behind_formula: bool, body: Type) -> bool:
+    """Whether a paragraph is but the rest of one that a column, a page, a float or a formula broke off."""
+    last, first = before.lines[-1], block.lines[0]
+    if _bullet(first) or abs(last.size - first.size) > SAME_SIZE or run_in(block):
+        return False
+    text, begins = last.text, first.text.lstrip("\"“‘'([")[:1]
+    if _bullet(before.lines[0]) and _full_left(first):
+        return behind_formula or not (TERMINAL.search(text) or text.endswith(";"))
+    if _indented(first):
+        return begins.islower() and not TERMINAL.search(text) and _bullet(before.lines[0])
+    if not TERMINAL.search(text):
+        return behind_formula or begins.islower() or (not _beside(last, first) and _full_right(last))
+    if behind_formula:
+        return body.indents or begins.islower()
+    return body.indents and not _beside(last, first) and _full_right(last)
+
+
+# --- The text of a block in one line: words that were broken at the end of a line whole again.
+
+
+def vocabulary(lines: Iterable[Line]) -> Counter[str]:
+    """All words that are not broken off, for whoever asks how a broken one is written."""
+    words: Counter[str] = Counter()
+    for line in lines:
+        texts = [atom.text for atom in line.atoms]
+        whole = texts[:-1] if texts and texts[-1].endswith("-") else texts
+        words.update(text.strip(".,;:()[]\"“”'’!?").lower() for text in whole)
+    return words
+
+
+class Text(NamedTuple):
+    """A block's text in one line. pages: where in it each page begins; marks: where raised numbers stand."""
+
+    text: str
+    pages: tuple[tuple[int, int], ...]
+    marks: tuple[tuple[int, str], ...]
+
+    def page(self, place: int) -> int:
+        return [page for begin, page in self.pages if begin <= place][-1]
+
+
+def text_of(block: Block, words: Counter[str], skip: int = 0) -> Text:
+    """The text of a block, words that were broken at the end of a line whole again. skip: words left out in front."""
+    text = ""
+    pages: list[tuple[int, int]] = []
+    marks: list[tuple[int, str]] = []
+    for number, line in enumerate(block.lines):
+        atoms = line.atoms[skip:] if number == 0 else line.atoms
+        if number in block.formulas:
+            begins = atoms[0].text[:1] if atoms else ""
+            text += " [formula]" if begins.islower() else " [formula]."
+        for place, atom in enumerate(atoms):
+            if place == 0 and text.endswith("-") and number not in block.formulas:
+                text = _unbroken(text, atom.text, words)
+            elif text:
+                text += " "
+            if not pages or pages[-1][1] != line.page:
+                pages.append((len(text), line.page))
+            text += atom.text
+            marks += [(len(text), mark) for mark in atom.marks]
+    if len(block.lines) in block.formulas:
+        text += " [formula]."
+    return Text(text, tuple(pages) or ((0, block.lines[0].page),), tuple(marks))
+
+
+def _unbroken(text: str, rest: str, words: Counter[str]) -> str:
+    """A text that ends in a hyphen as it is to go on with the rest of the word."""
+    begin = text.rsplit(" ", 1)[-1].lstrip("(\"“‘['")
+    end = rest.rstrip(".,;:()[]\"“”'’!?")
+    closed, parted = words[(begin[:-1] + end).lower()], words[(begin + end).lower()]
+    is_word = end[:1].isalpha() and begin[-2:-1].isalpha() and "-" not in begin[:-1]
+    # A name begins behind a hyphen that is meant ("Smith-Jones"); small capitals go on small ("Night-jar").
+    return text[:-1] if is_word and parted <= closed and not end[:1].isupper() else text
+
+
+# --- How a PDF's blocks are divided: title, sections, list of references.
+
+ABSTRACT = re.compile(r"abstract\s?[—–:.-]+\s?", re.IGNORECASE)
+# Sections that have no floats of their own.
+END = re.compile(r"conclusion|limitation|ethic|acknowledg|references|bibliography", re.IGNORECASE)
+DEEPEST = 6  # the rank of a heading that its paragraph goes on behind; none is deeper
+
+
+def front(whole: Sequence[Block], stated: str) -> tuple[str, int]:
+    """The title, and how many blocks stand before the first section."""
+    first = [place for place, block in enumerate(whole) if block.lines[0].page == 1]
+    large = [
+        place for place in first if whole[place].kind is Kind.HEADING and not KNOWN.fullmatch(heading(whole[place])[0])
+    ]
+    top = max(large, key=lambda place: (whole[place].lines[0].size, -place), default=None)
+    others = [whole[place].lines[0].size for place in large if place != top]
+    if top is None or whole[top].lines[0].size <= max(others, default=0):
+        top = None  # as large as a section: a page of a longer work
+    for place in first[0 if top is None else top + 1 :]:
+        name, depth = heading(whole[place])
+        is_section = whole[place].kind is Kind.HEADING and (depth or KNOWN.fullmatch(name))
+        if is_section or (whole[place].kind is Kind.PARAGRAPH and ABSTRACT.match(whole[place].text)):
+            return _title(whole, top, stated), place
+    return _title(whole, top, stated), 0 if top is None else top + 1
+
+
+def _title(whole: Sequence[Block], top: int | None, stated: str) -> str:
+    return stated.strip() if top is None else " ".join(whole[top].text.split())
+
+
+def without_references(text: Sequence[Block]) -> tuple[list[Block], list[Line]]:
+    """The blocks without the list of references, and its lines."""
+    begin = next(
+        (p for p, b in enumerate(text) if b.kind is Kind.HEADING and REFERENCES.fullmatch(heading(b)[0])), None
+    )
+    if begin is None:
+        return list(text), []
+    size = text[begin].lines[0].size - 0.3
+    end = begin + 1
+    while end < len(text) and not (text[end].kind is Kind.HEADING and text[end].lines[0].size >= size):
+        end += 1
+    listed = [block for block in text[begin + 1 : end] if block.kind not in (Kind.CAPTION, Kind.HEADING)]
+    captions = [block for block in text[begin + 1 : end] if block.kind is Kind.CAPTION]
+    return [*text[:begin], *captions, *text[end:]], [line for block in listed for line in block.lines]
+
+
+class Headings:
+    """The headings that stand above what comes next."""
+
+    def __init__(self, text: Sequence[Block]) -> None:
+        self._open: list[tuple[int, str]] = []
+        self._ranks: dict[float, int] = {}
+        sizes: set[float] = set()
+        for block in text:
+            if block.kind is Kind.HEADING:
+                depth = heading(block)[1]
+                sizes.add(block.lines[0].size)
+                if depth:
+                    self._ranks.setdefault(block.lines[0].size, depth)
+        for place, size in enumerate(sorted(sizes, reverse=True), start=1):
+            self._ranks.setdefault(size, place)
+
+    def add(self, block: Block, words: Counter[str]) -> None:
+        name, depth = heading(block._replace(lines=block.lines))
+        text = heading_text(block, words)
+        rank = depth or (1 if KNOWN.fullmatch(name) else self._ranks[block.lines[0].size])
+        self.put(text, rank)
+
+    def put(self, text: str, rank: int) -> None:
+        rank = min(rank, DEEPEST)
+        self._open = [one for one in self._open if one[0] < rank] + [(rank, text)]
+
+    def now(self) -> tuple[str, ...]:
+        return tuple(text for _, text in self._open)
+
+
+def heading_text(block: Block, words: Counter[str]) -> str:
+    """A heading without its number."""
+    whole = text_of(block, words).text
+    return whole[len(block.text) - len(heading(block)[0]) :].strip() if heading(block)[1] else whole

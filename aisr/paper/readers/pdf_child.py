@@ -1,0 +1,417 @@
+"""Reads the words of a PDF in a process of its own, which `pdf_process` starts.
+
+A PDF is a program of strangers for a large C++ library. What may go wrong there (a crash, a loop, memory without end)
+ends this process and no other. It prints one line of JSON a page.
+
+    python -P -m aisr.paper.readers.pdf_child FILE LIMITS     # LIMITS: JSON of `pdf_process.Limits`
+
+Coordinates are in points from the upper left corner of what is seen of a page, as it is seen (cropped and turned).
+"""
+
+import ctypes
+import json
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pypdfium2.raw as pdfium
+
+from aisr.base.sandbox import confine
+
+# --- The signs of a PDF's page as words, with what the file says of how they are seen. Runs in `pdf_child` alone.
+
+TURNED = "turned"
+UPRIGHT = 0.95  # the cosine of an angle that a reader need not turn the head for
+INVISIBLE_MODES = (3, 7)  # text rendering modes: neither filled nor stroked; clip only (ISO 32000-1, 9.3.6)
+STROKED_MODES = (1, 5)
+FAINT = 26  # of 255: what is more transparent
+HYPHEN = 0x02  # what PDFium gives for a hyphen at the end of a line
+MINUS = 0x2212
+# Type 3 fonts of TeX say no more of a sign than its code, in Cork's encoding.
+CORK = {0x10: "“", 0x11: "”", 0x15: "–", 0x16: "—", 0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
+KNOWN = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", HYPHEN: "-", MINUS: "-"} | CORK
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+class Look(NamedTuple):
+    """What all signs of a text object share."""
+
+    color: tuple[int, int, int] | None  # None: unknown, such as a pattern
+    alpha: int
+    font: str
+    size: float  # points on the page
+    hidden: str  # why none of them can be seen, as far as the file says so
+    order: int  # its place among the objects of the page; -1 inside of a form
+
+
+class View(NamedTuple):
+    """From a page's own coordinates to those of its reader."""
+
+    left: float
+    bottom: float
+    width: float
+    height: float
+    turns: int  # by 90 degrees, clockwise
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        right, up = x - self.left, y - self.bottom
+        if self.turns == 1:
+            return up, right
+        if self.turns == 2:
+            return self.width - right, up
+        if self.turns == 3:
+            return self.width - up, self.height - right
+        return right, self.height - up
+
+    def box(self, left: float, bottom: float, right: float, top: float) -> Box:
+        """Left, top, right, bottom."""
+        (a, b), (c, d) = self.point(left, bottom), self.point(right, top)
+        return min(a, c), min(b, d), max(a, c), max(b, d)
+
+    def holds(self, box: Box) -> bool:
+        """Whether the middle of a box is on the page."""
+        across, down = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+        return 0 <= across <= self.width and 0 <= down <= self.height
+
+
+def address_of(one: Any) -> int:
+    return ctypes.cast(one, ctypes.c_void_p).value or 0
+
+
+class Word:
+    """Signs of one line without a space between them, that are all seen or all hidden for one reason.
+
+    glued: no space stands before it; it goes on with the word before, raised, lowered, or in another colour.
+    """
+
+    def __init__(self, sign: str, box: Box, baseline: float, size: float, look: Look, hidden: str, glued: bool):
+        self.text, self.box, self.baseline, self.size = sign, box, baseline, size
+        self.look, self.hidden, self.glued = look, hidden, glued
+        self.last = box
+
+    def near(self, box: Box, baseline: float, size: float) -> bool:
+        """Whether a sign stands directly behind this word, be it raised or lowered."""
+        greater = max(size, self.size)
+        if box == self.last:  # two letters of one ligature
+            return True
+        return (
+            abs(baseline - self.baseline) < 0.6 * greater and -0.5 * self.size < box[0] - self.box[2] < 0.35 * greater
+        )
+
+    def raises(self, box: Box, baseline: float, size: float) -> bool:
+        """Whether a sign behind a break stands at this word as an exponent or index, or behind such a one."""
+        greater = max(size, self.size)
+        step = abs(baseline - self.baseline)
+        return 0.12 * greater < step < 0.6 * greater and abs(box[0] - self.box[2]) < 0.12 * greater
+
+    def takes(self, baseline: float, size: float, look: Look, hidden: str) -> bool:
+        """Whether a sign directly behind this word belongs to it."""
+        looks_so = (hidden, look.color, look.alpha) == (self.hidden, self.look.color, self.look.alpha)
+        return looks_so and abs(baseline - self.baseline) < 0.12 * max(size, self.size)
+
+    def add(self, sign: str, box: Box, size: float) -> None:
+        mine = self.box
+        self.box = (min(mine[0], box[0]), min(mine[1], box[1]), max(mine[2], box[2]), max(mine[3], box[3]))
+        self.text += sign
+        self.last = box
+        self.size = max(self.size, size)
+
+
+def words_of(text: Any, view: View, order: dict[int, int], limits: dict[str, Any]) -> list[Word]:
+    looks: dict[int, Look] = {}
+    words: list[Word] = []
+    going = False
+    loose = pdfium.FS_RECTF()
+    across, up = ctypes.c_double(), ctypes.c_double()
+    for index in range(pdfium.FPDFText_CountChars(text)):
+        sign = _sign(pdfium.FPDFText_GetUnicode(text, index))
+        if sign.isspace():
+            going = False
+            continue
+        one = pdfium.FPDFText_GetTextObject(text, index)
+        address = address_of(one)
+        look = looks.get(address)
+        if look is None:
+            look = looks[address] = _look(text, index, one, order.get(address, -1), view, limits)
+        pdfium.FPDFText_GetLooseCharBox(text, index, loose)
+        pdfium.FPDFText_GetCharOrigin(text, index, across, up)
+        box = view.box(loose.left, loose.bottom, loose.right, loose.top)
+        baseline, size = view.point(across.value, up.value)[1], look.size
+        hidden = look.hidden if look.hidden not in ("", TURNED) or view.holds(box) else "off the page"
+        if going:
+            glued = hidden == TURNED or words[-1].near(box, baseline, size)
+        else:  # some programs write exponents as lines of their own
+            glued = bool(words) and words[-1].raises(box, baseline, size)
+        if glued and (hidden == words[-1].hidden == TURNED or words[-1].takes(baseline, size, look, hidden)):
+            words[-1].add(sign, box, size)
+        else:
+            words.append(Word(sign, box, baseline, size, look, hidden, glued))
+        going = True
+    return words
+
+
+def _sign(code: int) -> str:
+    """A sign as text: ligatures parted, and the minus sign as all software has it."""
+    if known := KNOWN.get(code):
+        return known
+    if code < 32 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        return " " if chr(min(code, 32)).isspace() else "\ufffd"
+    return chr(code)
+
+
+def _look(text: Any, index: int, one: Any, order: int, view: View, limits: dict[str, Any]) -> Look:
+    mode = pdfium.FPDFTextObj_GetTextRenderMode(one)
+    parts = [ctypes.c_uint() for _ in range(4)]
+    ask = pdfium.FPDFText_GetStrokeColor if mode in STROKED_MODES else pdfium.FPDFText_GetFillColor
+    red, green, blue, alpha = (part.value for part in parts) if ask(text, index, *parts) else (-1, -1, -1, 255)
+    name = ctypes.create_string_buffer(128)
+    pdfium.FPDFText_GetFontInfo(text, index, name, 128, ctypes.c_int())
+    matrix = pdfium.FS_MATRIX()
+    pdfium.FPDFText_GetMatrix(text, index, matrix)
+    size = abs(pdfium.FPDFText_GetFontSize(text, index)) * (matrix.c**2 + matrix.d**2) ** 0.5
+    angle = pdfium.FPDFText_GetCharAngle(text, index)
+    if mode in INVISIBLE_MODES:
+        hidden = "invisible"
+    elif size < limits["least_size"]:
+        hidden = "tiny"
+    elif alpha < FAINT:
+        hidden = "transparent"
+    else:
+        hidden = TURNED if angle >= 0 and math.cos(angle + view.turns * math.pi / 2) < UPRIGHT else ""
+    color = None if red < 0 else (red, green, blue)
+    return Look(color, alpha, name.value.decode("utf-8", "replace"), size, hidden, order)
+
+
+# --- What of a PDF's page can be seen on it once it is drawn. Runs in `pdf_child` alone.
+#
+# A file can hide text in more ways than one can look for: behind something, outside of a clip, in a layer that is off,
+# in the colour of what lies below. All of them leave no ink where the text should be.
+
+CLOSE = 40  # of 255: a colour that differs from what is behind it by less in every channel is not read
+INK = 20  # of 255: strokes thinner than a pixel come out paler than their colour
+PIXELS_PER_POINT = 2.0
+
+Pixels = npt.NDArray[np.uint8]  # (rows, columns, blue green red)
+Signed = npt.NDArray[np.int16]
+
+
+def drawn(page: Any, view: View, limits: dict[str, Any]) -> tuple[Pixels, float]:
+    """The page as it is seen, (rows, columns, blue green red), and its pixels a point."""
+    scale = min(PIXELS_PER_POINT, (limits["pixels"] / max(view.width * view.height, 1)) ** 0.5)
+    across, down = max(round(view.width * scale), 1), max(round(view.height * scale), 1)
+    bitmap = pdfium.FPDFBitmap_CreateEx(across, down, pdfium.FPDFBitmap_BGRx, None, 0)
+    if not bitmap:
+        raise MemoryError
+    try:
+        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, across, down, 0xFFFFFFFF)
+        pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, across, down, 0, 0)
+        stride = pdfium.FPDFBitmap_GetStride(bitmap)
+        start = ctypes.cast(pdfium.FPDFBitmap_GetBuffer(bitmap), ctypes.POINTER(ctypes.c_ubyte * (stride * down)))
+        rows = np.frombuffer(start.contents, np.uint8).reshape(down, stride)[:, : across * 4]
+        return rows.reshape(down, across, 4)[:, :, :3].copy(), scale
+    finally:
+        pdfium.FPDFBitmap_Destroy(bitmap)
+
+
+def mark_unseen(words: Sequence[Word], seen: tuple[Pixels, float], covers: list[tuple[int, Box]]) -> None:
+    """Say of words that should be seen, by the file, but are not, by the page's pixels, why that is."""
+    pixels, scale = seen
+    for word in words:
+        if word.hidden:
+            continue
+        if any(place > word.look.order >= 0 and _inside(word.box, box) for place, box in covers):
+            word.hidden = "behind a picture"
+            continue
+        inside, outside = (_cut(pixels, word.box, scale, around) for around in (0, 0.25 * word.size))
+        if not inside.size:
+            word.hidden = "off the page"
+            continue
+        ground = _ground(outside)
+        if word.look.color is not None and np.abs(ground - np.array(word.look.color[::-1])).max() < CLOSE:
+            word.hidden = "in the colour of what is behind it"
+        elif np.abs(inside - ground).max() < INK:
+            word.hidden = "not drawn"
+
+
+def _cut(pixels: Pixels, box: Box, scale: float, around: float) -> Signed:
+    """What of a page stands in a box, and so many points around it."""
+    left, top = (max(int((side - around) * scale), 0) for side in box[:2])
+    right, bottom = (max(int((side + around) * scale) + 1, 1) for side in box[2:])
+    return pixels[top:bottom, left:right].astype(np.int16)
+
+
+def _ground(piece: Signed) -> Signed:
+    """The colour that signs stand on: that of the edge above and below, or else the most frequent one."""
+    if (piece[0] == piece[0, 0]).all() and (piece[-1] == piece[0, 0]).all():
+        edge: Signed = piece[0, 0]
+        return edge
+    flat = piece.reshape(-1, 3)[::2]  # every other pixel says it as well
+    coarse = flat >> 4
+    keys = (coarse[:, 0] << 8) | (coarse[:, 1] << 4) | coarse[:, 2]
+    usual: Signed = flat[keys == np.bincount(keys).argmax()][0]
+    return usual
+
+
+def _inside(word: Box, box: Box) -> bool:
+    across, down = (word[0] + word[2]) / 2, (word[1] + word[3]) / 2
+    return box[0] <= across <= box[2] and box[1] <= down <= box[3]
+
+
+THIN = 3.0  # points; what is thinner is a rule of a table
+LONG = 8.0  # points; what is shorter is no rule
+NAMED = {1: "password", 2: "file", 3: "format", 4: "password", 5: "security", 6: "page"}
+
+
+class Refused(Exception):
+    """One word on why a document is not read."""
+
+
+def main() -> None:
+    file, limits = sys.argv[1], json.loads(sys.argv[2])
+    confine(limits["memory"], limits["seconds"])
+    try:
+        with _open(file) as document:
+            _read(document, limits)
+    except Refused as error:
+        print(json.dumps({"refused": str(error)}))
+
+
+def _read(document: Any, limits: dict[str, Any]) -> None:
+    count = pdfium.FPDF_GetPageCount(document)
+    if not 0 < count <= limits["pages"]:
+        raise Refused(f"pages {count}")
+    print(json.dumps({"pages": count, "title": _title(document)}))
+    left = limits["signs"]
+    for number in range(count):
+        read = _page(document, number, limits)
+        left -= sum(len(word[0]) for word in read.get("words", ()))
+        if left < 0:
+            raise Refused("signs")
+        print(json.dumps(read), flush=True)
+
+
+@contextmanager
+def _open(file: str) -> Iterator[Any]:
+    document = pdfium.FPDF_LoadDocument(file.encode() + b"\0", None)
+    if not document:
+        raise Refused(NAMED.get(pdfium.FPDF_GetLastError(), "format"))
+    try:
+        yield document
+    finally:
+        pdfium.FPDF_CloseDocument(document)
+
+
+def _title(document: Any) -> str:
+    size = pdfium.FPDF_GetMetaText(document, b"Title", None, 0)
+    if not 2 < size <= 2_000:
+        return ""
+    kept = ctypes.create_string_buffer(size)
+    pdfium.FPDF_GetMetaText(document, b"Title", kept, size)
+    return _utf16(kept.raw)
+
+
+def _utf16(raw: bytes) -> str:
+    return raw.decode("utf-16-le", "replace").rstrip("\0")
+
+
+@contextmanager
+def _opened(document: Any, number: int) -> Iterator[Any]:
+    page = pdfium.FPDF_LoadPage(document, number)
+    try:
+        yield page
+    finally:
+        if page:
+            pdfium.FPDF_ClosePage(page)
+
+
+def _page(document: Any, number: int, limits: dict[str, Any]) -> dict[str, Any]:
+    with _opened(document, number) as page:
+        if not page:
+            return {"unread": "broken"}
+        if pdfium.FPDFPage_CountObjects(page) > limits["objects"]:
+            return {"unread": "objects"}
+        _forget_actual_text(
+            [pdfium.FPDFPage_GetObject(page, place) for place in range(pdfium.FPDFPage_CountObjects(page))]
+        )
+        text = pdfium.FPDFText_LoadPage(page)
+        if not text:
+            return {"unread": "broken"}
+        try:
+            if pdfium.FPDFText_CountChars(text) > limits["signs_per_page"]:
+                return {"unread": "signs"}
+            view = _view(page)
+            if min(view.width, view.height) < 1:
+                return {"unread": "broken"}
+            rules, graphics, order, covers = _objects(page, view)
+            words = words_of(text, view, order, limits)
+            mark_unseen(words, drawn(page, view, limits), covers)
+        finally:
+            pdfium.FPDFText_ClosePage(text)
+    kept = [
+        [w.text, *(round(v, 2) for v in (*w.box, w.baseline, w.size)), w.look.font, w.hidden, w.glued] for w in words
+    ]
+    return {"width": view.width, "height": view.height, "words": kept, "rules": rules, "graphics": graphics}
+
+
+def _view(page: Any) -> View:
+    box = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page, box)
+    turns = max(pdfium.FPDFPage_GetRotation(page), 0)
+    width, height = abs(box.right - box.left), abs(box.top - box.bottom)
+    if turns % 2:
+        width, height = height, width
+    return View(box.left, min(box.bottom, box.top), width, height, turns)
+
+
+def _forget_actual_text(objects: list[Any]) -> None:
+    """Take away what the file gives to be read in place of what it draws: the reader of the page does not see it."""
+    while objects:
+        one = objects.pop()
+        if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_FORM:
+            objects += [
+                pdfium.FPDFFormObj_GetObject(one, place) for place in range(pdfium.FPDFFormObj_CountObjects(one))
+            ]
+        for place in reversed(range(pdfium.FPDFPageObj_CountMarks(one))):
+            mark = pdfium.FPDFPageObj_GetMark(one, place)
+            size = ctypes.c_ulong()
+            if pdfium.FPDFPageObjMark_GetParamStringValue(mark, b"ActualText", None, 0, size):
+                pdfium.FPDFPageObj_RemoveMark(one, mark)
+
+
+def _objects(page: Any, view: View) -> tuple[list[Box], list[Box], dict[int, int], list[tuple[int, Box]]]:
+    """Rules; pictures and drawings; the place of each text object by its address; and opaque pictures, with theirs."""
+    rules: list[Box] = []
+    graphics: list[Box] = []
+    order: dict[int, int] = {}
+    covers: list[tuple[int, Box]] = []
+    sides = [ctypes.c_float() for _ in range(4)]
+    for place in range(pdfium.FPDFPage_CountObjects(page)):
+        one = pdfium.FPDFPage_GetObject(page, place)
+        kind = pdfium.FPDFPageObj_GetType(one)
+        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            order[address_of(one)] = place
+            continue
+        if not pdfium.FPDFPageObj_GetBounds(one, *sides):
+            continue
+        box = view.box(*(side.value for side in sides))
+        if not all(map(math.isfinite, box)):
+            continue
+        across, down = box[2] - box[0], box[3] - box[1]
+        rounded = tuple(round(side, 2) for side in box)
+        if kind == pdfium.FPDF_PAGEOBJ_PATH and min(across, down) <= THIN:
+            if max(across, down) >= LONG:
+                rules.append(rounded)  # type: ignore[arg-type]
+        else:
+            graphics.append(rounded)  # type: ignore[arg-type]
+        if kind == pdfium.FPDF_PAGEOBJ_IMAGE and not pdfium.FPDFPageObj_HasTransparency(one):
+            covers.append((place, box))
+    return rules, graphics, order, covers
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,431 @@
+"""The lines of a PDF's pages in the order that they are read in, in one column or two, without drawings and tables."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import ndimage
+
+from aisr.paper.readers.pdf_process import Box, Page, Word
+
+# --- What of a page is no running text: drawings, and tables between rules.
+
+CELL = 6.0  # points; drawings that are no further apart are one
+MOST_CELLS = 200  # a side; on a large sheet cells are larger
+SAME = 4.0  # points; rules whose ends differ by less belong to one table
+APART = 250.0  # points; rules further apart, one below the other, belong to no common table
+SHORTEST = 40.0  # points; a shorter rule bounds no table
+LEAST = 12.0  # points; what is smaller is an ornament
+BACKGROUND = 0.8  # of the page; what covers more is the paper that it stands on
+CAPTION_NEAR = 90.0  # points
+FAR = 320.0  # points from a caption to a drawing at its right
+MOST_UPRIGHT = 500  # rules that are looked at for grids
+MOST_REGIONS = 40  # of a kind on a page, the largest
+TABLE = re.compile(r"tab(?:le|\.)", re.IGNORECASE)
+FIGURE = re.compile(r"fig(?:ure|\.)|tab(?:le|\.)", re.IGNORECASE)  # a table may be a picture
+
+
+class Regions(NamedTuple):
+    """figures and tables: where they stand; text: the words outside of them, in the order of the file."""
+
+    figures: tuple[Box, ...]
+    tables: tuple[Box, ...]
+    text: tuple[Word, ...]
+
+
+def regions(page: Page) -> Regions:
+    """The regions of a page's drawings and ruled tables, and the seen words that stand in neither."""
+    seen = [word for word in page.words if not word.hidden]
+    tables = _captioned([box for box, _ in _holding(_tables(page), seen, page)], TABLE, seen)
+    drawn = [box for box in _drawings(page) if not any(within(box, table) for table in tables)]
+    framed = {box for box, words in _holding(drawn, seen, page) if _is_text(words, box)}
+    figures = _captioned([box for box in drawn if box not in framed], FIGURE, seen)
+    taken = {id(word) for _, words in _holding([*figures, *tables], seen, page) for word in words}
+    return Regions(tuple(figures), tuple(tables), tuple(word for word in seen if id(word) not in taken))
+
+
+def _holding(boxes: Sequence[Box], words: Sequence[Word], page: Page) -> list[tuple[Box, list[Word]]]:
+    """Boxes with the words in them, those that hold none left out; of boxes that overlap, the last one has a word."""
+    cell, grid = _grid(page)
+    for number, box in enumerate(boxes, start=1):
+        top, left = max(int(box.top / cell), 0), max(int(box.left / cell), 0)
+        grid[top : int(box.bottom / cell) + 1, left : int(box.right / cell) + 1] = number
+    held: dict[int, list[Word]] = {}
+    for word in words:
+        down, across = (int((a + b) / 2 / cell) for a, b in ((word.box.top, word.box.bottom), word.box[::2]))
+        if 0 <= down < len(grid) and 0 <= across < len(grid[0]):
+            number = int(grid[down, across])
+            if number and within(word.box, boxes[number - 1]):
+                held.setdefault(number, []).append(word)
+    return [(boxes[number - 1], inside) for number, inside in sorted(held.items())]
+
+
+def _grid(page: Page) -> tuple[float, npt.NDArray[np.int64]]:
+    """The side of a cell in points, and cells for the whole page."""
+    cell = max(CELL, page.width / MOST_CELLS, page.height / MOST_CELLS)
+    return cell, np.zeros((int(page.height / cell) + 2, int(page.width / cell) + 2), np.int64)
+
+
+def _captioned(boxes: Sequence[Box], word: re.Pattern[str], seen: Sequence[Word]) -> list[Box]:
+    """Those near which a caption may stand: a title between two rules is no table, and a framed text no figure."""
+    words = [one for one in seen if word.fullmatch(one.text)]
+    return [
+        box
+        for box in boxes
+        if any(
+            box.top - CAPTION_NEAR < one.baseline < box.bottom + CAPTION_NEAR
+            and box.left - FAR < one.box.left < box.right
+            for one in words
+        )
+    ]
+
+
+def within(box: Box, region: Box) -> bool:
+    """Whether the middle of a box stands in a region."""
+    across, down = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    return region.left <= across <= region.right and region.top <= down <= region.bottom
+
+
+def around(boxes: Iterable[Box]) -> Box:
+    """The least box that holds some."""
+    left, top, right, bottom = zip(*boxes, strict=True)
+    return Box(min(left), min(top), max(right), max(bottom))
+
+
+def _drawings(page: Page) -> list[Box]:
+    """Pictures and drawings, those that touch joined to one."""
+    most = BACKGROUND * page.width * page.height
+    found = _touching(page, [box for box in page.graphics if _area(box) < most])
+    large = [box for box in found if box.right - box.left > LEAST and box.bottom - box.top > LEAST]
+    return sorted(large, key=_area)[-MOST_REGIONS:]
+
+
+def _touching(page: Page, boxes: Sequence[Box]) -> list[Box]:
+    """The boxes around those that touch each other, or nearly."""
+    cell, grid = _grid(page)
+    down, across = (side - 1 for side in grid.shape)
+    for box in boxes:
+        top, bottom = (min(max(int(side / cell), 0), down - 1) for side in (box.top, box.bottom))
+        left, right = (min(max(int(side / cell), 0), across - 1) for side in (box.left, box.right))
+        # Summed up from above and from the left, these marks count the boxes over each cell.
+        grid[top, left] += 1
+        grid[bottom + 1, left] -= 1
+        grid[top, right + 1] -= 1
+        grid[bottom + 1, right + 1] += 1
+    parts, _ = ndimage.label(grid.cumsum(0).cumsum(1) > 0, structure=np.ones((3, 3)))
+    return [
+        Box(beside.start * cell, above.start * cell, beside.stop * cell, above.stop * cell)
+        for above, beside in ndimage.find_objects(parts)
+    ]
+
+
+def _area(box: Box) -> float:
+    return (box.right - box.left) * (box.bottom - box.top)
+
+
+def _is_text(words: Sequence[Word], box: Box) -> bool:
+    """Whether a drawing is but the frame or ground of running text: lines that fill its width."""
+    lines: dict[int, list[Word]] = {}
+    for word in words:
+        lines.setdefault(round(word.baseline / 3), []).append(word)
+    full = [
+        line for line in lines.values() if sum(w.box.right - w.box.left for w in line) > 0.6 * (box.right - box.left)
+    ]
+    return len(full) >= 2 and len(full) > 0.5 * len(lines) and median(len(line) for line in full) >= 4
+
+
+def _tables(page: Page) -> list[Box]:
+    """Where rules make a grid, or stand one below the other with one width."""
+    upright = [rule for rule in page.rules if rule.bottom - rule.top > rule.right - rule.left]
+    grids = [
+        box
+        for box in _touching(page, page.rules)
+        if sum(within(rule, box) for rule in upright[:MOST_UPRIGHT]) > 2 and box.right - box.left >= SHORTEST
+    ]
+    stacks = [box for box in _stacks(page) if not any(within(box, grid) for grid in grids)]
+    return sorted([*grids, *stacks], key=_area)[-MOST_REGIONS:]
+
+
+def _stacks(page: Page) -> list[Box]:
+    groups: dict[tuple[int, int], list[list[Box]]] = {}
+    for rule in sorted((r for r in page.rules if r.right - r.left >= SHORTEST), key=lambda rule: rule.top):
+        left, right = round(rule.left / SAME), round(rule.right / SAME)
+        near = [(a, b) for a in (left, left - 1, left + 1) for b in (right, right - 1, right + 1)]
+        known = next((groups[spot] for spot in near if spot in groups), None)
+        if known is None:
+            groups[left, right] = [[rule]]
+        elif rule.top - known[-1][-1].top < APART:
+            known[-1].append(rule)
+        else:
+            known.append([rule])
+    return [around(group) for known in groups.values() for group in known if group[-1].top - group[0].top > 8]
+
+
+RAISED = 0.15  # of the size: a smaller sign that stands higher than this is an exponent or a mark
+SMALL = 0.85  # of the size of its neighbour
+ONE_LINE = 0.3  # of the size: words whose baselines differ by less stand in one line
+MIDDLE = (0.35, 0.65)  # of the page's width: where a gutter can be
+FREE = 0.4  # of the usual number of words above a spot: where there are fewer, it is a gutter
+OUTER = 0.18  # of the height: running heads and feet stand no further in
+FEWEST_NUMBERS = 8  # in a margin, of lines
+NARROWEST = 6.0  # points, of a gutter
+BOLD = re.compile(r"bold|black|heavy|medi|cmbx|sfbx|cmssbx|-bd|\+bx", re.IGNORECASE)
+MARK = re.compile(r"[0-9*†‡§¶,;∗ –-]+")
+NUMBER_ONLY = re.compile(r"\W*(?:[Pp]age )?(?:[0-9]{1,4}|[ivxlc]{1,6})(?: of [0-9]{1,4})?\W*")
+OPENING = re.compile(r"(?:abstract|summary|(?:(?:1|I)\.?\s)?introduction)\b", re.IGNORECASE)  # the end of the front
+CAPTIONED = re.compile(
+    r"(?:fig(?:ure)?|tab(?:le)?)\.? (?:[A-Z]?\.?\d{1,3}(?:\.\d{1,3})?|[IVX]{1,6})[:.|]", re.IGNORECASE
+)
+POINTING = re.compile(r"(?:see|in|of|and|the|to|by|from)", re.IGNORECASE)  # before a reference
+DIGITS = re.compile(r"[0-9]+")
+
+
+class Atom(NamedTuple):
+    """A word with what is raised and lowered beside it. marks: numbers raised behind it, of notes or of works."""
+
+    text: str
+    box: Box
+    baseline: float
+    size: float
+    bold: bool
+    marks: tuple[str, ...] = ()
+
+
+class Line(NamedTuple):
+    """Atoms from left to right. side: 0 across the page, 1 and 2 in its columns; column: the left and right end of the
+    column that it stands in."""
+
+    atoms: tuple[Atom, ...]
+    page: int
+    side: int
+    column: tuple[float, float]
+
+    @property
+    def text(self) -> str:
+        return " ".join(atom.text for atom in self.atoms)
+
+    @property
+    def box(self) -> Box:
+        return around(atom.box for atom in self.atoms)
+
+    @property
+    def baseline(self) -> float:
+        return median(atom.baseline for atom in self.atoms)
+
+    @property
+    def size(self) -> float:
+        """That of most of its signs."""
+        sizes: Counter[float] = Counter()
+        for atom in self.atoms:
+            sizes[round(atom.size, 1)] += len(atom.text)
+        return sizes.most_common(1)[0][0]
+
+    @property
+    def bold(self) -> bool:
+        return sum(len(atom.text) for atom in self.atoms if atom.bold) > 0.8 * sum(len(a.text) for a in self.atoms)
+
+
+class Sheet(NamedTuple):
+    """The running text of a page."""
+
+    page: int
+    width: float
+    height: float
+    words: tuple[Word, ...]
+
+
+def lines(sheets: Sequence[Sheet]) -> list[Line]:
+    """All lines of running text in reading order, without running heads and page numbers."""
+    rows = without_heads([(sheet, rows_of(without_line_numbers(sheet, atoms(sheet.words)))) for sheet in sheets])
+    gutter = _gutter(rows)
+    return [line for sheet, found in rows for line in _in_order(sheet, found, gutter)]
+
+
+def atoms(words: Iterable[Word]) -> list[Atom]:
+    """Words with what is glued to them."""
+    groups: list[list[Word]] = []
+    for word in words:
+        if word.glued and groups and abs(word.baseline - groups[-1][-1].baseline) < word.size:
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return [_atom(group) for group in groups]
+
+
+def _atom(group: Sequence[Word]) -> Atom:
+    base = max(group, key=lambda word: (word.size > SMALL * max(w.size for w in group), len(word.text)))
+    text, marks = "", []
+    for word in group:
+        raised = word.size < SMALL * base.size and base.baseline - word.baseline > RAISED * base.size
+        if raised and MARK.fullmatch(word.text) and not (text[-1:].isdigit() or text[-1:] == ")" or len(text) == 1):
+            marks.append(word.text)
+        else:
+            text += f"^{word.text}" if raised and text else word.text
+    box = around(word.box for word in group)
+    return Atom(text or base.text, box, base.baseline, base.size, bool(BOLD.search(base.font)), tuple(marks))
+
+
+Row = list[Atom]
+
+
+def rows_of(found: Sequence[Atom]) -> list[Row]:
+    """Atoms of about one baseline, from left to right; rows from top to bottom."""
+    rows: list[Row] = []
+    for atom in sorted(found, key=lambda atom: atom.baseline):
+        if rows and atom.baseline - rows[-1][0].baseline < ONE_LINE * max(min(atom.size, rows[-1][0].size), 4):
+            rows[-1].append(atom)
+        else:
+            rows.append([atom])
+    return [sorted(row, key=lambda atom: atom.box.left) for row in rows]
+
+
+def without_line_numbers(sheet: Sheet, found: Sequence[Atom]) -> list[Atom]:
+    """Atoms without the numbers that drafts for reviewers have in the margin of each line."""
+    digits = [atom for atom in found if atom.text.isdecimal() and len(atom.text) <= 4]
+    others = [atom for atom in found if not (atom.text.isdecimal() and len(atom.text) <= 4)]
+    if not others or len(digits) < FEWEST_NUMBERS:
+        return list(found)
+    left = sorted(atom.box.left for atom in others)[len(others) // 50]
+    right = sorted(atom.box.right for atom in others)[-1 - len(others) // 50]
+    numbers: set[int] = set()
+    for side in (0, 2):  # numbers of one, two and three digits begin, or end, below each other
+        margin = sorted(
+            (one for one in digits if one.box.right < left or one.box.left > right), key=lambda a: a.box[side]
+        )
+        breaks = [place for place in range(1, len(margin)) if margin[place].box[side] - margin[place - 1].box[side] > 2]
+        for begin, end in pairwise([0, *breaks, len(margin)]):
+            if end - begin >= FEWEST_NUMBERS and _counts_up(margin[begin:end], sheet):
+                numbers.update(map(id, margin[begin:end]))
+    return [atom for atom in found if id(atom) not in numbers]
+
+
+def _counts_up(group: Sequence[Atom], sheet: Sheet) -> bool:
+    """Whether numbers go up in equal steps over much of a page."""
+    ordered = sorted(group, key=lambda atom: atom.baseline)
+    steps = Counter(int(below.text) - int(atom.text) for atom, below in pairwise(ordered))
+    step, times = steps.most_common(1)[0]
+    return step > 0 and times > 0.8 * len(ordered) - 1 and ordered[-1].baseline - ordered[0].baseline > sheet.height / 4
+
+
+def without_heads(pages: Sequence[tuple[Sheet, list[Row]]]) -> list[tuple[Sheet, list[Row]]]:
+    """The rows without running heads and feet: page numbers, and what stands at one height, apart from the rest, on
+    most pages or with the same words."""
+    kept = [(sheet, list(rows)) for sheet, rows in pages]
+    for end in (0, -1, 0, -1):  # two lines at most at either end
+        edge = [(sheet, rows, _edge(rows, end)) for sheet, rows in kept if len(rows) > 1]
+        words = Counter(_wording(rows[end]) for _, rows, _ in edge)
+        heights = Counter(round(rows[end][0].baseline / 3) for _, rows, _ in edge)
+        apart = Counter(round(rows[end][0].baseline / 3) for _, rows, is_apart in edge if is_apart)
+        for sheet, rows, is_apart in edge:
+            height = round(rows[end][0].baseline / 3)
+            most = heights[height] >= max(2, 0.4 * len(edge)) and apart[height] > 0.6 * heights[height]
+            same = words[_wording(rows[end])] >= max(2, 0.3 * len(edge))
+            number = is_apart and NUMBER_ONLY.fullmatch(" ".join(atom.text for atom in rows[end]))
+            outer = min(rows[end][0].baseline, sheet.height - rows[end][0].baseline) < OUTER * sheet.height
+            if outer and (most or same or number):
+                del rows[end]
+    return kept
+
+
+def _wording(row: Row) -> str:
+    return DIGITS.sub("#", " ".join(atom.text for atom in row))
+
+
+def _edge(rows: Sequence[Row], end: int) -> bool:
+    """Whether the first or last row stands apart from the next."""
+    one, other = (rows[0], rows[1]) if end == 0 else (rows[-1], rows[-2])
+    return abs(one[0].baseline - other[0].baseline) > 1.7 * max(one[0].size, other[0].size)
+
+
+def _gutter(pages: Sequence[tuple[Sheet, list[Row]]]) -> tuple[float, float] | None:
+    """Where two columns meet on most pages, as shares of the width; None for a paper in one column."""
+    covered = Counter[int]()
+    for sheet, rows in pages:
+        for row in rows:
+            for atom in row:
+                left, right = (round(1000 * side / sheet.width) for side in (atom.box.left, atom.box.right))
+                covered.update(range(max(left, 0), min(right, 1000) + 1))
+    begin, end = (round(1000 * side) for side in MIDDLE)
+    usual = median(covered[spot] for spot in range(200, 801))
+    # Whoever writes in one column writes on both sides of each spot.
+    free = [spot for spot in range(begin, end) if covered[spot] < FREE * usual]
+    if not free or not usual:
+        return None
+    least = min(free, key=lambda spot: (covered[spot], abs(spot - 500)))
+    left = right = least
+    while left - 1 in free:
+        left -= 1
+    while right + 1 in free:
+        right += 1
+    width = pages[0][0].width
+    return (left / 1000, right / 1000) if (right - left + 1) * width / 1000 >= NARROWEST else None
+
+
+def _in_order(sheet: Sheet, rows: Sequence[Row], gutter: tuple[float, float] | None) -> list[Line]:
+    """The lines of a page: what crosses the gutter parts it, and between two such lines the left column comes first."""
+    if not rows:
+        return []
+    rows = [part for row in rows for part in _at_captions(row)]
+    if gutter is None:
+        column = _ends(rows)
+        return [Line(tuple(row), sheet.page, 0, column) for row in rows]
+    middle = (gutter[0] + gutter[1]) / 2 * sheet.width
+    parted = [_parted(row, middle, (gutter[1] - gutter[0]) * sheet.width) for row in rows]
+    if sheet.page == 1:  # title and authors stand across the page, though authors may stand side by side
+        front = next((place for place, parts in enumerate(parted) if any(_opens(part) for part in parts)), 0)
+        parted[:front] = [(row, [], []) for row in rows[:front]]
+    ends = {
+        side: _ends([row for parts in parted for row in [parts[side]] if row])
+        if any(p[side] for p in parted)
+        else (0, 0)
+        for side in (0, 1, 2)
+    }
+    found: list[Line] = []
+    sides: dict[int, list[Line]] = {1: [], 2: []}
+    for parts in parted:
+        if parts[0]:
+            found += [*sides[1], *sides[2], Line(tuple(parts[0]), sheet.page, 0, ends[0])]
+            sides = {1: [], 2: []}
+        for side in (1, 2):
+            if parts[side]:
+                sides[side].append(Line(tuple(parts[side]), sheet.page, side, ends[side]))
+    return [*found, *sides[1], *sides[2]]
+
+
+def _at_captions(row: Row) -> list[Row]:
+    """A row parted where the caption of a second figure or table begins beside other words."""
+    begins = [0]
+    for place in range(1, len(row) - 1):
+        before, atom = row[place - 1], row[place]
+        apart = atom.box.left - before.box.right > 0.8 * atom.size and not POINTING.fullmatch(before.text)
+        if apart and CAPTIONED.fullmatch(f"{atom.text} {row[place + 1].text}"):
+            begins.append(place)
+    return [row[begin:end] for begin, end in pairwise([*begins, len(row)])]
+
+
+def _opens(part: Row) -> bool:
+    return bool(OPENING.match(" ".join(atom.text for atom in part)))
+
+
+def _parted(row: Row, middle: float, gap: float) -> tuple[Row, Row, Row]:
+    """What of a row goes across, left and right of the gutter."""
+    left = [atom for atom in row if (atom.box.left + atom.box.right) / 2 < middle]
+    right = [atom for atom in row if (atom.box.left + atom.box.right) / 2 >= middle]
+    crossing = any(atom.box.left < middle - 2 and atom.box.right > middle + 2 for atom in row)
+    if crossing or (left and right and right[0].box.left - left[-1].box.right < 0.7 * min(gap, left[-1].size)):
+        return row, [], []
+    return [], left, right
+
+
+def _ends(rows: Sequence[Row]) -> tuple[float, float]:
+    """The left and right end of most lines."""
+    lefts = Counter(round(row[0].box.left) for row in rows)
+    rights = Counter(round(row[-1].box.right) for row in rows)
+    left = min(spot for spot, number in lefts.items() if number >= 0.2 * max(lefts.values()))
+    right = max(spot for spot, number in rights.items() if number >= 0.2 * max(rights.values()))
+    return float(left), float(right)

@@ -1,0 +1,150 @@
+"""The words of a PDF, read by a process of its own that is held to limits, so that no file can stop or break this one.
+
+Whatever happens there (a crash of the library, a loop, memory without end) is one `UserError` here.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisr.base import sandbox
+from aisr.programs.errors import UserError
+
+CHILD = "aisr.paper.readers.pdf_child"
+NEXT = "give its LaTeX or Markdown instead, or print it to a new PDF"
+
+
+class Limits(NamedTuple):
+    """What a PDF may take. A paper of 30 pages has some 150,000 signs; a page with a dense plot 20,000 objects."""
+
+    bytes: int = 50 * 2**20
+    pages: int = 300
+    signs: int = 1_500_000
+    signs_per_page: int = 40_000
+    objects: int = 200_000  # a page, forms counted as one
+    pixels: int = 8_000_000  # a page, as it is drawn to see what can be seen of it
+    memory: int = 2**30  # bytes of address space, the libraries included
+    seconds: float = 60.0  # of one core, for the whole document
+    waiting: float = 300.0  # seconds that it may take beside other work
+    least_size: float = 2.0  # points; smaller text is hidden
+
+
+LIMITS = Limits()
+
+
+class Box(NamedTuple):
+    """In points from the upper left corner of a page as it is seen."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Word(NamedTuple):
+    """Signs without a space between them. baseline: points from the top; size: of its font, in points.
+
+    hidden: why a reader does not see it, empty where one does, and "turned" where it does not stand upright;
+    glued: no space stands between it and the word before (an exponent, say).
+    """
+
+    text: str
+    box: Box
+    baseline: float
+    size: float
+    font: str
+    hidden: str
+    glued: bool
+
+
+class Page(NamedTuple):
+    """What stands on a page, words in the order of the file. rules: thin lines; graphics: pictures and drawings."""
+
+    number: int
+    width: float
+    height: float
+    words: tuple[Word, ...]
+    rules: tuple[Box, ...]
+    graphics: tuple[Box, ...]
+
+
+class Pages(NamedTuple):
+    """The pages that could be read; unread: number of each other one -> why. title: of the file's metadata."""
+
+    title: str
+    pages: tuple[Page, ...]
+    unread: dict[int, str]
+
+
+def pages_of(file: Path, limits: Limits = LIMITS) -> Pages:
+    """The pages of a PDF. Raises UserError where it is none, locked, broken or beyond the limits."""
+    try:
+        if not file.is_file():
+            raise UserError(f"{file}: not a file; expected a PDF")
+        size = file.stat().st_size
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: cannot be read ({error})") from error
+    if size > limits.bytes:
+        raise UserError(f"{file}: larger than {limits.bytes >> 20} MiB; expected the PDF of a paper")
+    lines = [json.loads(line) for line in _run(file, limits).splitlines()]
+    if not lines or "pages" not in lines[0]:
+        raise UserError(f"{file}: {_reason(lines[0]['refused'] if lines else 'format', limits)}")
+    head, *rest = lines
+    if rest and "refused" in rest[-1]:
+        raise UserError(f"{file}: {_reason(rest[-1]['refused'], limits)}")
+    if len(rest) != head["pages"]:
+        raise UserError(f"{file}: reading it broke off at page {len(rest) + 1} of {head['pages']}; {NEXT}")
+    read = [_page(number, line) for number, line in enumerate(rest, start=1) if "unread" not in line]
+    unread = {
+        number: _page_reason(line["unread"], limits) for number, line in enumerate(rest, start=1) if "unread" in line
+    }
+    return Pages(head["title"], tuple(read), unread)
+
+
+def _run(file: Path, limits: Limits) -> str:
+    try:
+        done = sandbox.run(CHILD, [str(file.absolute())], limits._asdict())
+    except subprocess.TimeoutExpired as error:
+        raise UserError(f"{file}: not read within {limits.waiting:g} seconds; {NEXT}") from error
+    if done.returncode and b"ModuleNotFoundError" in done.stderr:
+        raise UserError("reading a PDF needs pypdfium2; `pip install 'aisr[paper]'` brings it")
+    if done.returncode and b"MemoryError" in done.stderr:
+        raise UserError(f"{file}: takes more than {limits.memory >> 20} MiB of memory to read; {NEXT}")
+    if done.returncode in sandbox.OUT_OF_TIME:
+        raise UserError(f"{file}: takes more than {limits.seconds:g} seconds of a core to read; {NEXT}")
+    if done.returncode:
+        raise UserError(
+            f"{file}: reading it broke off; it is broken, or takes over {limits.memory >> 20} MiB of memory; {NEXT}"
+        )
+    return done.stdout.decode()
+
+
+def _reason(refused: str, limits: Limits) -> str:
+    why, _, number = refused.partition(" ")
+    if why == "password" or why == "security":
+        return "encrypted, and opens with a password only; save it without one"
+    if why == "pages":
+        return f"{number} pages; expected a paper of 1 to {limits.pages}"
+    if why == "signs":
+        return f"more than {limits.signs:,} signs of text; expected a paper"
+    if why == "memory":
+        return f"takes more than {limits.memory >> 20} MiB of memory to read; {NEXT}"
+    return "not a PDF, or a broken one; expected a PDF that a viewer opens"
+
+
+def _page_reason(why: str, limits: Limits) -> str:
+    if why == "objects":
+        return f"more than {limits.objects:,} objects on this page; nothing of it is read"
+    if why == "signs":
+        return f"more than {limits.signs_per_page:,} signs on this page; nothing of it is read"
+    return "this page is broken; nothing of it is read"
+
+
+def _page(number: int, line: dict[str, Any]) -> Page:
+    words = tuple(
+        Word(text, Box(left, top, right, bottom), baseline, size, font, hidden, glued)
+        for text, left, top, right, bottom, baseline, size, font, hidden, glued in line["words"]
+    )
+    boxes = [tuple(Box(*box) for box in line[name]) for name in ("rules", "graphics")]
+    return Page(number, line["width"], line["height"], words, *boxes)

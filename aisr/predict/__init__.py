@@ -1,0 +1,1 @@
+"""Judging and predicting: one file of records, a batch API, Ray; scores of predictions."""

@@ -1,1 +1,0 @@
-"""The verdicts on a whole paper, as its author reads them."""

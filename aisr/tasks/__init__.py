@@ -1,1 +1,0 @@
-"""The tasks, one file each, and what a task is."""

@@ -1,0 +1,1 @@
+"""AVeriTeC: a claim against documents of the web."""

@@ -1,0 +1,261 @@
+"""AVeriTeC in three typed steps: what to ask about a claim, what its documents answer, what that makes of the claim."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+import dspy
+
+from aisr.programs.asking.ask import unknown_names
+from aisr.programs.asking.steps import Steps
+from aisr.programs.averitec.documents import Collection, Indexed, Passage, held
+from aisr.programs.averitec.prompt import AskAboutClaim, SourcedPair, answering, judging
+from aisr.programs.averitec.record import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.decision.layer import decide
+from aisr.programs.errors import UserError
+from aisr.programs.judges.mould import LabelJudge
+from aisr.programs.judges.options import LabelOptions, SearchOptions
+from aisr.programs.judges.searching import Ranking
+from aisr.programs.labels import VERDICTS, Verdict
+from aisr.programs.retrieval.passages import rank
+from aisr.programs.text.compare import letters
+from aisr.programs.text.sanitize import item, plain
+from aisr.programs.vision.images import BadPicture, Gallery, find
+
+NOTHING = "no evidence was found"
+SHOWN = 10  # passages that a model reads
+MOST_QUESTIONS = 5
+LOOKED_AT = 100  # places of the ranking in which gold pages are looked for
+# What a backend that decodes under a schema is held to, so that a small model comes to an end.
+LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveritecOptions(LabelOptions, SearchOptions):
+    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone)."""
+
+    questions: int = MOST_QUESTIONS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.questions <= MOST_QUESTIONS:
+            raise UserError(f"questions is {self.questions}; expected 0 (none are asked) to {MOST_QUESTIONS}")
+
+
+class AveritecJudge(LabelJudge, Ranking):
+    """Checks a claim against a collection of documents."""
+
+    Given: ClassVar[type[AveritecOptions]] = AveritecOptions
+    given: AveritecOptions
+    labels = VERDICTS
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.given.questions:
+            self.ask = dspy.Predict(AskAboutClaim)
+        self.find = dspy.Predict(answering(self.given.questions > 0))
+        self.judge = dspy.Predict(judging(self.given.states))
+
+    def prepare(self, record: AveritecRecord) -> dspy.Example:
+        """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
+        ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
+        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `floor`, what can be said without a
+        model.
+
+        Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
+        """
+        collection = collection_of(record, self.gallery)
+        ranking = collection.best([record.claim], LOOKED_AT, self.match)
+        found = dict(list(ranking.items())[:SHOWN])
+        inputs: dict[str, Any] = {
+            "claim": item(record.claim),
+            "context": _context(record),
+            "passages": rendered(found),
+            "shown": list(found),
+            "collection": collection,
+        }
+        right: dict[str, Any] = {}
+        if record.gold is not None:
+            asked = [item(question.question) for question in record.gold.questions]
+            right = {
+                "questions": asked[: self.given.questions or None],
+                "evidence": told(gold_pairs(record.gold), {}),
+                "label": record.gold.label,
+                "gold": record.gold,
+                "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
+            }
+            if pairs := sourced(record.gold, found):
+                right["pairs"] = pairs
+        return self.example(record, inputs, right)
+
+    def ranked(self, claim: str, passages: Mapping[str, str]) -> list[str]:
+        """All passage ids, best first, by the claim alone."""
+        return rank(claim, passages, self.match)
+
+    def steps(
+        self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
+    ) -> Steps[dspy.Prediction]:
+        """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
+        `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
+        `named`, those that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to
+        "Is it true that …?": they are marked, and the model does not see them."""
+        questions = yield from self._questions(claim, context)
+        found = collection.best([claim, *questions], 2 * SHOWN, self.match)
+        read = dict(list(found.items())[:SHOWN])
+        pairs: list[SourcedPair] = []
+        if read:
+            pairs = (yield from self._found(claim, context, read, questions))[:MOST_PAIRS]
+        evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
+        quoted = {pair.answer: read[pair.source].text for pair in pairs}
+        (judged,), _ = yield from self.labelled(
+            self.judge,
+            claim,
+            "label",
+            lambda _: None,
+            {},
+            claim=claim,
+            evidence=told(evidence, quoted),
+            context=context,
+        )
+        named = list(dict.fromkeys(pair.source for pair in pairs))
+        spare = [passage for key, passage in found.items() if key not in named]
+        (final,) = decide(self.decision, [claim], passages, [judged])
+        return dspy.Prediction(
+            label=final.label,
+            evidence=together([*evidence, *filled(claim, spare)]),
+            judgements=[final],
+            named=named,
+            ranking=list(read),
+        )
+
+    def _questions(self, claim: str, context: str) -> Steps[list[str]]:
+        """What has to be known about the claim; nothing where none are wanted."""
+        most = self.given.questions
+        if not most:
+            return []
+        answer = yield from self.asked(
+            self.ask,
+            claim,
+            lambda said: None if any(map(str.strip, said.questions)) else "it asks nothing",
+            {"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
+            claim=claim,
+            context=context,
+        )
+        return [item(question) for question in answer.questions if question.strip()][:most]
+
+    def _found(
+        self, claim: str, context: str, read: Mapping[str, Passage], questions: Sequence[str]
+    ) -> Steps[list[SourcedPair]]:
+        """What the passages answer, each pair with the id of one that was shown."""
+        text = {"type": "string", "maxLength": LONGEST_QUESTION}
+        pair = {
+            "question": text,
+            "answer": {**text, "maxLength": LONGEST_ANSWER},
+            "source": {"type": "string", "enum": list(read)},
+        }
+        more = {"questions": questions} if self.given.questions else {}
+        answer = yield from self.asked(
+            self.find,
+            claim,
+            lambda said: unknown_names([one.source for one in said.pairs], list(read), "passage id"),
+            {
+                "pairs": {
+                    "minItems": 0,
+                    "maxItems": MOST_PAIRS,
+                    "items": {"properties": pair},
+                }
+            },
+            passages=rendered(read),
+            claim=claim,
+            context=context,
+            **more,
+        )
+        return list(answer.pairs)
+
+
+def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
+    """What a claim is checked against: its store, below the folder of the gallery, or else its documents. Raises
+    UserError where neither is there."""
+    if record.store is not None:
+        wanted = f"{record.id}: store: {record.store}"
+        if gallery is None:
+            raise UserError(f"{wanted}: --image-root, the folder that paths of records begin in, is not given")
+        try:
+            return Indexed(find(gallery.root, record.store))
+        except BadPicture as error:
+            raise UserError(f"{wanted}: {error}; expected it below --image-root") from error
+    if record.documents is None:
+        raise UserError(f"{record.id}: no documents beside the claim; expected a list of pages, each with url and text")
+    return held(record.documents)
+
+
+def _context(record: AveritecRecord) -> str:
+    """What is known of a claim beside its words."""
+    known = {
+        "said by": record.speaker,
+        "on": record.claim_date,
+        "source": record.reporting_source,
+        "country": record.location_ISO_code,
+    }
+    return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
+
+
+def told(pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+    """Pairs as a model reads them, one a line after its number, with the site that is quoted, and whether word for
+    word. quoted: the passage that each answer rests on, where it is known."""
+    rows: list[str] = []
+    for number, pair in enumerate(pairs, start=1):
+        verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
+        site = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}"
+        rows.append(f"{number}. {item(pair.question)} {site}: {item(pair.answer)}")
+    return "\n".join(rows) or NOTHING
+
+
+def together(pairs: Iterable[Pair]) -> list[Pair]:
+    """Of all pairs the ten that count, each once, what was filled in last."""
+    return list(dict.fromkeys(sorted(pairs, key=lambda pair: pair.filled)))[:MOST_PAIRS]
+
+
+def filled(claim: str, passages: Iterable[Passage]) -> list[Pair]:
+    """Passages as answers to a question about the claim that nobody asked."""
+    question = f"Is it true that {claim.strip().rstrip('.')}?"
+    return [Pair(question, passage.text, passage.url, filled=True) for passage in passages]
+
+
+def rendered(passages: Mapping[str, Passage]) -> str:
+    """Passages as a model reads them: one a line, each after its id and the name of the site that it is from."""
+    rows = (f"[{key}] ({_site(one.url)}) {item(one.text, passages.__contains__)}" for key, one in passages.items())
+    return plain("\n".join(rows))
+
+
+def gold_pairs(gold: Checked) -> list[Pair]:
+    """Gold evidence as pairs, the first ten."""
+    pairs = []
+    for question in gold.questions:
+        for answer in question.answers:
+            more = f". {answer.boolean_explanation}" if answer.answer_type == "Boolean" else ""
+            pairs.append(Pair(question.question, f"{answer.answer}{more}", answer.source_url or ""))
+    return pairs[:MOST_PAIRS]
+
+
+def sourced(gold: Checked, found: Mapping[str, Passage]) -> list[dict[str, str]]:
+    """The gold pairs that passages of their page answer, each in the words of the passage that shares most words with
+    the gold answer; a passage answers one question."""
+    pairs = []
+    left = dict(found)
+    for pair in gold_pairs(gold):
+        words = set(pair.answer.lower().split())
+        near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}
+        if near:
+            key = max(near, key=lambda place: len(near[place]))
+            pairs.append({"question": item(pair.question), "answer": item(left.pop(key).text), "source": key})
+    return pairs
+
+
+def _site(url: str) -> str:
+    """The name of the site that a page is from."""
+    try:
+        return item(urlsplit(url).hostname or "") or "unknown"
+    except ValueError:  # what is no address
+        return "unknown"

@@ -1,0 +1,139 @@
+"""Context24's first task: which figures and tables of a paper evidence a claim, best first.
+
+Retrieval ranks them, and an LM may put the ten best in order, a typed step that is compiled; without it the program
+asks no LM at all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import dspy
+
+from aisr.programs.asking.steps import Steps
+from aisr.programs.context24_figures.prompt import RankElements
+from aisr.programs.context24_figures.ranking import DEFAULT, Strategy, documents, paper_of, ranked
+from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
+from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.judges.options import SearchOptions
+from aisr.programs.judges.searching import Searching
+from aisr.programs.retrieval.excerpts import excerpt
+from aisr.programs.retrieval.retrievers import DEFAULT as RETRIEVER
+from aisr.programs.retrieval.retrievers import matcher
+from aisr.programs.text.sanitize import item, plain
+
+SHOWN = 800  # characters of what the text says of an element that the ordering LM reads
+CANDIDATES = 20  # elements that it may put in order, at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context24FiguresOptions(SearchOptions):
+    """strategy: how elements are ranked (see `aisr.programs.context24_figures.ranking`); order: how many of the best
+    an LM puts in order (0: it is not asked)."""
+
+    strategy: Strategy = DEFAULT
+    order: int = MOST
+
+    def __post_init__(self) -> None:
+        if self.order and not 2 <= self.order <= CANDIDATES:
+            raise UserError(f"order is {self.order}; expected 0 (the LM orders none) or 2 to {CANDIDATES} elements")
+        super().__post_init__()
+
+
+class Context24FiguresJudge(Searching):
+    """Ranks the elements of a paper."""
+
+    Given: ClassVar[type[Context24FiguresOptions]] = Context24FiguresOptions
+    given: Context24FiguresOptions
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.given.order:
+            self.rank = dspy.Predict(RankElements)
+
+    @property
+    def judging(self) -> dspy.Predict:
+        """The predictor whose answer is the ranking. Raises UserError for a program that asks no LM."""
+        if not self.given.order:
+            raise UserError("this program asks no LM, so it has no prompt")
+        return self.rank
+
+    def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
+        """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `shown` (their labels)
+        and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements that are shown,
+        then their figures and panels), `gold`, `incomplete` (none is shown) and `floor`, the ranking of what needs no
+        LM.
+
+        A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
+        asked about.
+        """
+        paper = paper_of(record.paragraphs, record.elements)
+        texts = documents(paper, self.given.strategy)
+        failed: dict[str, str] = {}
+        try:
+            best_first = ranked(record.claim, paper, self.given.strategy, self.match)
+        except NotEmbedded as error:
+            best_first, failed = list(paper.labels), {"failure": str(error)}
+        # Elements of which nothing is known are not asked about.
+        shown = [label for label in best_first[: self.given.order or MOST] if texts[label]]
+        inputs: dict[str, Any] = {
+            "claim": item(record.claim, texts.__contains__),
+            "elements": rendered(record.claim, {label: texts[label] for label in shown}),
+            "shown": shown,
+            "best_first": best_first,
+        }
+        right: dict[str, Any] = {}
+        if record.gold is not None:
+            wanted = _wanted(record.gold, shown)
+            right = {
+                "ranking": wanted,
+                "gold": record.gold,
+                "incomplete": not set(wanted) & set(record.gold.findings),
+                "floor": without_lm(record),
+            }
+        return self.example(record, inputs | failed, right)
+
+    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
+        """A labelled example as demos: itself, where an LM ranks."""
+        return [example] if self.given.order else []
+
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same, of those that show a gold element."""
+        return [] if example.incomplete else self.demo_rows(example)
+
+    def steps(
+        self, claim: str, elements: str, shown: Sequence[str], best_first: Sequence[str]
+    ) -> Steps[dspy.Prediction]:
+        """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
+        named: list[str] = []
+        if self.given.order and len(shown) > 1:
+            limits = {"minItems": 1, "maxItems": len(shown)}
+            named = yield from self.named(
+                self.rank, claim, "ranking", shown, "label", limits, elements=elements, claim=claim
+            )
+        return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)
+
+
+def without_lm(record: Context24FiguresRecord) -> Ranking:
+    """What can be said without an LM: the default strategy with BM25."""
+    paper = paper_of(record.paragraphs, record.elements)
+    return tuple(ranked(record.claim, paper, DEFAULT, matcher(RETRIEVER))[:MOST])
+
+
+def rendered(claim: str, texts: Mapping[str, str]) -> str:
+    """Elements as a model reads them: one a line, each after its label, with the sentences about it that are nearest to
+    the claim."""
+    rows = (f"[{label}] {item(excerpt(claim, text, SHOWN), texts.__contains__)}" for label, text in texts.items())
+    return plain("\n".join(rows))
+
+
+def _wanted(gold: Sought, shown: Sequence[str]) -> list[str]:
+    """The gold elements among those shown, and behind them their figures and panels."""
+    figures = {(place.figure, bool(place.panel)) for label in gold.findings if (place := place_of(label)) is not None}
+    right = [label for label in shown if label in gold.findings]
+    near = [
+        label
+        for label in shown
+        if label not in right and (at := place_of(label)) is not None and (at.figure, not at.panel) in figures
+    ]
+    return [*right, *near]

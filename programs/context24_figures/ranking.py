@@ -1,0 +1,195 @@
+"""Ranks the figures and tables of a paper for a claim, by what their captions and the text that cites them say.
+
+The ways are those of CSIRO-LT at Context24 (2024). `element`: the chunks of text that cite an element are its document,
+and documents are ranked. `chunk`: chunks are ranked, and elements by the sum of the inverse ranks of those that cite
+them. `fusion`: the four rankings that these give by sentences and by 100 words, fused by rank.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from aisr.programs.context24_figures.citations import Cited, citations, of_panel
+from aisr.programs.context24_figures.record import Element, Figure, Place, place_of
+from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
+from aisr.programs.text.units import sentences, words
+
+ELEMENT, FUSION, SENTENCE = "element", "fusion", "sentence"
+# Where chunks end stands behind the stroke; 100: after so many words between blanks, whatever ends there.
+Strategy = Literal["element/100", "element/sentence", "chunk/100", "chunk/sentence", "fusion"]
+DEFAULT: Strategy = "element/100"
+FUSED: tuple[Strategy, ...] = ("element/100", "element/sentence", "chunk/100", "chunk/sentence")
+PAPERS = 256  # whose chunks and citations are kept: a paper has several claims
+
+Labels = tuple[str, ...]
+
+
+class Paper(NamedTuple):
+    """paragraphs: the text, in document order; labels: of the elements, in the order of the record; captions: of each
+    element, of a panel what its figure's caption says of it, behind what that says of all panels."""
+
+    paragraphs: tuple[str, ...]
+    labels: Labels
+    captions: tuple[str, ...]
+
+
+class _Known(NamedTuple):
+    """What tells a figure from others in a text, where the S of a supplementary one and the word mean the same."""
+
+    kind: str
+    number: str
+    supplement: bool
+
+
+def paper_of(paragraphs: Sequence[str], elements: Sequence[Element]) -> Paper:
+    """A paper. A panel without a caption of its own has that of its figure."""
+    own = {place: element.caption for element in elements if (place := place_of(element.label)) is not None}
+
+    def caption(element: Element) -> str:
+        place = place_of(element.label)
+        of_figure = own.get(place._replace(panel=""), "") if place else ""
+        text = " ".join((element.caption or of_figure).split())
+        return of_panel(text, letters(place.panel)) if place and place.panel else text
+
+    return Paper(tuple(paragraphs), tuple(element.label for element in elements), tuple(map(caption, elements)))
+
+
+def ranked(claim: str, paper: Paper, strategy: Strategy, match: Matcher) -> list[str]:
+    """The labels of all elements of a paper, best first; what nothing is known of comes last, in the order of the
+    record. Raises what the matcher raises."""
+    if strategy == FUSION:
+        return _by_rank([ranked(claim, paper, one, match) for one in FUSED])
+    kind, _, size = strategy.partition("/")
+    return (_by_documents if kind == ELEMENT else _by_chunks)(claim, paper, size, match)
+
+
+def documents(paper: Paper, strategy: Strategy = DEFAULT) -> dict[str, str]:
+    """What there is to say of each element, by its label: its caption, and the chunks that cite it. With `fusion` these
+    have the size of the default strategy."""
+    _, _, size = (DEFAULT if strategy == FUSION else strategy).partition("/")
+    return _documents(paper, size)
+
+
+@lru_cache(maxsize=2 * PAPERS)
+def chunks(paragraphs: tuple[str, ...], size: str) -> tuple[str, ...]:
+    """The chunks of a paper in document order, none of them empty. size: `sentence`, or a number of words."""
+    if size == SENTENCE:
+        return tuple(sentence for text in paragraphs for sentence in sentences(" ".join(words(text))))
+    said = [word for text in paragraphs for word in words(text)]
+    return tuple(" ".join(said[begin : begin + int(size)]) for begin in range(0, len(said), int(size)))
+
+
+def texts_of(chunks: tuple[str, ...], labels: Labels) -> dict[str, str]:
+    """What the text says of each element: the chunks that cite it, one behind the other; "" where none does. A panel
+    that is never cited has what is said of its figure's other panels."""
+    cited = cited_by(chunks, labels)
+    said = {label: [chunk for chunk, named in zip(chunks, cited, strict=True) if label in named] for label in labels}
+    return {label: " ".join(said[label] or _of_siblings(label, chunks, cited, labels)) for label in labels}
+
+
+@lru_cache(maxsize=2 * PAPERS)
+def cited_by(chunks: tuple[str, ...], labels: Labels) -> tuple[Labels, ...]:
+    """The elements that each chunk cites, in order of mention: a panel that is named with the figure that it belongs
+    to, or a whole figure with all of its panels."""
+    known = _places(labels)
+
+    def cites(chunk: str) -> Labels:
+        found: dict[str, None] = {}
+        for cited in citations(chunk):
+            of_figure = known.get(_Known(cited.kind, cited.number, cited.supplement), {})
+            found.update(dict.fromkeys(_meant(cited, of_figure)))
+        return tuple(found)
+
+    return tuple(map(cites, chunks))
+
+
+def letters(panel: str) -> list[str]:
+    """The letters that a panel goes by in a text: A of `A`, of `A-1` and of `AI`; A, B and C of `A-C`."""
+    first, _, last = panel.partition("-")
+    if len(last) == 1 and first[:1] < last:
+        return [chr(sign) for sign in range(ord(first[0]), ord(last) + 1)]
+    return [first[0]]
+
+
+def _documents(paper: Paper, size: str) -> dict[str, str]:
+    said = texts_of(chunks(paper.paragraphs, size), paper.labels)
+    told = zip(paper.labels, paper.captions, strict=True)
+    return {label: " ".join(filter(None, (caption, said[label]))) for label, caption in told}
+
+
+def _by_documents(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
+    texts = list(_documents(paper, size).values())
+    scores = np.where([bool(text.strip()) for text in texts], match(claim, texts), -np.inf)
+    return [paper.labels[place] for place in order(scores)]
+
+
+def _by_chunks(claim: str, paper: Paper, size: str, match: Matcher) -> list[str]:
+    texts = chunks(paper.paragraphs, size)
+    told = _caption_chunks(paper)
+    cited = [*cited_by(texts, paper.labels), *told.values()]
+    texts = (*texts, *told)
+    total: dict[str, float] = {}
+    for place, chunk in enumerate(order(match(claim, texts)) if texts else (), start=1):
+        for label in cited[chunk]:
+            total[label] = total.get(label, 0.0) + 1 / place
+    best = sorted(total, key=lambda label: -total[label])
+    return list(dict.fromkeys((*best, *paper.labels)))
+
+
+def _by_rank(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Rankings of the same labels as one, by reciprocal rank fusion (Cormack et al. 2009); equals in the order of the
+    first."""
+    total = dict.fromkeys(rankings[0], 0.0)
+    for ranking in rankings:
+        for place, label in enumerate(ranking, start=1):
+            total[label] += 1 / (RANK_CONSTANT + place)
+    return sorted(total, key=lambda label: -total[label])
+
+
+def _caption_chunks(paper: Paper) -> dict[str, Labels]:
+    """Captions as chunks, each with the elements that it is about: those that share it, and the figure of a panel."""
+    told: dict[str, Labels] = {}
+    for label, text in zip(paper.labels, paper.captions, strict=True):
+        told[text] = (*told.get(text, ()), label)
+    told.pop("", None)
+    figures = {place.figure: label for label in paper.labels if (place := place_of(label)) and not place.panel}
+    for text, labels in told.items():
+        above = [figures.get(place.figure, label) for label in labels if (place := place_of(label))]
+        told[text] = tuple(dict.fromkeys((*labels, *above)))
+    return told
+
+
+def _of_siblings(label: str, chunks: Sequence[str], cited: Sequence[Labels], labels: Labels) -> list[str]:
+    place = place_of(label)
+    if place is None:
+        return []
+    near = {other for other in labels if (at := place_of(other)) is not None and at.figure == place.figure}
+    return [chunk for chunk, named in zip(chunks, cited, strict=True) if near.intersection(named)]
+
+
+@lru_cache(maxsize=PAPERS)
+def _places(labels: Labels) -> dict[_Known, dict[str, Place]]:
+    """The labels of each figure and table, with what they name."""
+    found: dict[_Known, dict[str, Place]] = {}
+    for label in labels:
+        place = place_of(label)
+        if place is not None:
+            found.setdefault(_key(place.figure), {})[label] = place
+    return found
+
+
+def _key(figure: Figure) -> _Known:
+    number = figure.number.removeprefix("S")
+    return _Known(figure.kind, number, figure.supplement or number != figure.number)
+
+
+def _meant(cited: Cited, of_figure: Mapping[str, Place]) -> list[str]:
+    """The labels that a citation means, those that it names before those that follow from it."""
+    whole = [label for label, place in of_figure.items() if not place.panel]
+    panels = [label for label, place in of_figure.items() if place.panel]
+    if not cited.panels:
+        return [*whole, *panels]
+    named = [label for panel in cited.panels for label in panels if panel in letters(of_figure[label].panel)]
+    return [*dict.fromkeys(named), *whole]

@@ -1,0 +1,1 @@
+"""Context24: the sentences of a paper that ground a claim."""

@@ -1,0 +1,202 @@
+"""Context24's second task: the sentences of a paper that say how a claim was found out, by retrieval or by an LM."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import dspy
+
+from aisr.programs.asking.steps import Steps
+from aisr.programs.context24_text import paper_sentences
+from aisr.programs.context24_text.paper_sentences import MethodWeights, Paper, known_again, paper, without_page
+from aisr.programs.context24_text.prompt import ChooseMethod, ChooseSentences
+from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.errors import UserError
+from aisr.programs.judges.mould import Judge
+from aisr.programs.judges.options import Options
+from aisr.programs.retrieval.retrievers import bm25, order
+from aisr.programs.text.sanitize import item, plain
+
+SENTENCES_ALONE = "sentences"
+BY_HAND = MethodWeights(weights=paper_sentences.BY_HAND)
+NONE = 2  # sentences, the best, that are taken where the LM chooses none
+SENTENCES, MOST_SENTENCES = 5, 30
+SHOWN = 15  # sentences that the LM chooses among
+DISTRACTORS = 4  # sentences of a demo beside the gold ones
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context24TextOptions(Options):
+    """strategy: the sentences that match the claim best by BM25, without an LM (`sentences`), what an LM chooses among
+    them (`select`), or among those that tell of method, shown with headings and neighbours (`method`); sentences: how
+    many to take, or for an LM to choose at most."""
+
+    strategy: Literal["method", "select", "sentences"] = "method"
+    sentences: int = SENTENCES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 1 <= self.sentences <= MOST_SENTENCES:
+            raise UserError(f"sentences is {self.sentences}; expected 1 to {MOST_SENTENCES}")
+
+
+class Context24TextJudge(Judge):
+    """Finds the sentences of a paper that ground a claim. learnt: the weights of what tells of method."""
+
+    Given: ClassVar[type[Context24TextOptions]] = Context24TextOptions
+    given: Context24TextOptions
+    learnt: MethodWeights | None = None
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.ground = dspy.Predict(ChooseMethod if self._by_method else ChooseSentences)
+
+    @property
+    def judging(self) -> dspy.Predict:
+        """The predictor whose answer is the judgement; a strategy without LM has it, and asks it nothing."""
+        return self.ground
+
+    def learn(self, records: Sequence[Context24TextRecord]) -> None:
+        """Weigh what tells of method, where the program minds it."""
+        if self._by_method:
+            told = [
+                (one.claim, paper(tuple(one.paragraphs)), tuple(map(without_page, one.gold)))
+                for one in records
+                if one.gold
+            ]
+            self.learnt = paper_sentences.learn(told)
+
+    def remember(self, saved: Mapping[str, Any]) -> None:
+        """The weights of a saved program. Raises ValueError for anything else, and where none are used."""
+        if not self._by_method:
+            raise UserError(f"learnt: strategy {self.given.strategy!r} has no weights; expected `method`")
+        self.learnt = MethodWeights.model_validate(saved)
+
+    def prepare(self, record: Context24TextRecord) -> dspy.Example:
+        """The record as an example: inputs `claim`, `passages` (what an LM reads), `shown` (ids of the sentences in
+        it, or of all that were ranked, best first where no LM reads them) and `source`, the paper; where it is
+        labelled, also `gold`, what the predictor would be right to say (`chosen`), and `floor`, what can be said
+        without a model.
+
+        Raises UserError for a record whose paper has no sentence.
+        """
+        source = paper(tuple(record.paragraphs))
+        if not source.sentences:
+            raise UserError(f"{record.id}: no sentence in its paragraphs; expected the full text of the paper")
+        places = self._candidates(record.claim, source)
+        inputs: dict[str, Any] = {
+            "claim": item(record.claim),
+            "passages": self._read(source, places),
+            "shown": [_id(place) for place in places],
+            "source": source,
+        }
+        right: dict[str, Any] = {}
+        if record.gold is not None:
+            right = {"gold": record.gold, "floor": best_sentences(record.claim, source)}
+        if record.gold:
+            right |= self._right(source, places, record.gold)
+        return self.example(record, inputs, right)
+
+    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
+        """A labelled example as demos: itself; none where no LM is asked, and where nothing is gold."""
+        return [example] if self._asks and example.gold else []
+
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same, short: what is gold, and of the rest of the paper what is most easily taken for it."""
+        if not example.gold:
+            return [example]  # which lacks the answer, and is passed over for that
+        source: Paper = example.source
+        gold = sorted({place for places in known_again(source, example.gold) for place in places})
+        right = gold[: self.given.sentences] or [_place(key) for key in example.chosen]
+        others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
+        shown = self._read(source, sorted({*right, *others}))
+        return [example.copy(passages=shown, chosen=[_id(place) for place in right])]
+
+    def steps(self, claim: str, passages: str, shown: Sequence[str], source: Paper) -> Steps[dspy.Prediction]:
+        """`snippets`, one of all sentences that were taken, in the paper's order: the official score is divided by
+        their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
+        chosen = list(shown)
+        if self._asks:
+            most = self.given.sentences
+            limits = {"minItems": 0 if self._by_method else 1, "maxItems": most, "items": {"type": "string"}}
+            none = None if self._by_method else "it chooses no sentence at all"
+            chosen = yield from self.named(
+                self.ground, claim, "chosen", shown, "sentence id", limits, none, passages=passages, claim=claim
+            )
+            chosen = chosen[:most] or [_id(place) for place in self._ranked(claim, source)[:NONE]]
+        text = source.text(sorted(set(map(_place, chosen))))
+        return dspy.Prediction(snippets=[text], named=list(chosen), ranking=list(shown))
+
+    @property
+    def _by_method(self) -> bool:
+        return self.given.strategy == "method"
+
+    @property
+    def _asks(self) -> bool:
+        return self.given.strategy != SENTENCES_ALONE
+
+    def _ranked(self, claim: str, source: Paper) -> list[int]:
+        """The sentences that an LM chooses among, best first."""
+        if self._by_method:
+            return (self.learnt or BY_HAND).ranked(claim, source)
+        return source.ranked(claim)
+
+    def _candidates(self, claim: str, source: Paper) -> list[int]:
+        """The sentences to take, or for the LM to choose among in document order."""
+        if self._asks:
+            return sorted(self._ranked(claim, source)[:SHOWN])
+        return source.ranked(claim)[: self.given.sentences]
+
+    def _read(self, source: Paper, places: Sequence[int]) -> str:
+        """What the LM reads; a strategy without LM shows what it takes."""
+        return _with_neighbours(source, places) if self._by_method else _lines(source, places)
+
+    def _right(self, source: Paper, places: Sequence[int], gold: tuple[str, ...]) -> dict[str, Any]:
+        """What the predictor would be right to say of gold passages, in what it is shown."""
+        known = [place for held in known_again(source, gold) for place in held if place in places]
+        near = list(dict.fromkeys(known)) or _nearest(source, places, " ".join(gold))
+        return {"chosen": [_id(place) for place in near[: self.given.sentences]]}
+
+
+def best_sentences(claim: str, source: Paper) -> tuple[str, ...]:
+    """What can be said without a model: the five best sentences in their order, as one snippet."""
+    return (source.text(sorted(source.ranked(claim)[:SENTENCES])),)
+
+
+def _nearest(source: Paper, places: Sequence[int], gold: str) -> list[int]:
+    """The sentence shown that is most like what is gold."""
+    return [places[int(order(bm25(gold, [source.sentences[place] for place in places]))[0])]]
+
+
+def _lines(source: Paper, places: Sequence[int]) -> str:
+    """Sentences as a model reads them: one a line, each after its id."""
+    return plain("\n".join(f"[{_id(place)}] {_item(source.sentences[place])}" for place in places))
+
+
+def _with_neighbours(source: Paper, places: Sequence[int]) -> str:
+    """The same below the headings of their sections, each with the sentence before it and the one behind it."""
+    under, rows, last = paper_sentences.headings(source), [], ""
+    for place in source.with_neighbours(places):
+        if (title := under[source.owner[place]]) != last:
+            rows.append(f"## {_item(title)}")
+            last = title
+        text = _item(source.sentences[place])
+        rows.append(f"[{_id(place)}] {text}" if place in places else f"… {text}")
+    return plain("\n".join(rows))
+
+
+def _item(text: str) -> str:
+    """A text of the paper in one line, without what would pass for the id of another."""
+    return item(text, _is_id)
+
+
+def _is_id(label: str) -> bool:
+    return label[:1] == "S" and label[1:].isdigit()
+
+
+def _id(place: int) -> str:
+    return f"S{place + 1}"
+
+
+def _place(key: str) -> int:
+    return int(key[1:]) - 1

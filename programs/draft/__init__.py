@@ -1,0 +1,1 @@
+"""Draft: sentences of a paper against its own tables, figures and sections."""

@@ -1,0 +1,84 @@
+"""A draft held against itself: one label for each of some sentences of a paragraph."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import dspy
+
+from aisr.programs.asking.steps import Steps
+from aisr.programs.draft.prompt import signature_of
+from aisr.programs.draft.record import DraftRecord
+from aisr.programs.judges.options import LabelOptions
+from aisr.programs.judges.sentences import SentenceJudge
+from aisr.programs.labels import DRAFT_LABELS
+from aisr.programs.text.sanitize import clean, item
+from aisr.programs.vision import evidence_bundle as bundle
+from aisr.programs.vision.images import Exhibits, Picture
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftOptions(LabelOptions):
+    """evidence: what of a picture the model gets, its `caption`, or besides the text read from it (`ocr`) or the pixels
+    (`image`)."""
+
+    evidence: Literal["caption", "ocr", "image"] = "caption"
+
+
+class DraftJudge(SentenceJudge):
+    """Labels sentences of one paragraph in one call: what they are held against is shown once."""
+
+    Given: ClassVar[type[DraftOptions]] = DraftOptions
+    given: DraftOptions
+    labels = DRAFT_LABELS
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.judge = dspy.Predict(signature_of(self.given.evidence, self.given.states))
+
+    def prepare(self, record: DraftRecord) -> dspy.Example:
+        """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
+        `pictures`; where it is labelled, also `sentence_labels` and `gold`. Raises UserError where pictures are wanted
+        and there is no gallery."""
+        text, pictures = bundle.render(record.evidence_bundle, self.given.evidence, self.gallery, record.id)
+        said = [item(clean(one.sentence)) for one in record.sentences]
+        inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": said}
+        if self.given.evidence == "image":
+            inputs["pictures"] = pictures
+        gold = record.gold
+        right = {} if gold is None else {"gold": gold, "sentence_labels": [labels[0] for labels in gold]}
+        return self.example(record, inputs, right)
+
+    def steps(
+        self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()
+    ) -> Steps[dspy.Prediction]:
+        """`sentence_labels`: one label a sentence; `judgements`: what is thought of each."""
+        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.given.evidence == "image" else evidence
+        judged = yield from self.together(self.judge, sentences, evidence=shown, passage=passage)
+        return self.concluded(judged, evidence, sentences)
+
+
+def _passage(record: DraftRecord) -> str:
+    """Where the sentences stand, a line a part."""
+    own = "may report findings of its own" if record.own_results else "reports findings of other sections"
+    parts = {
+        "paper": record.title,
+        "section": " > ".join(record.headings),
+        "before": record.before,
+        f"paragraph, which {own}": _numbered(record),
+        "after": record.after,
+    }
+    return "\n".join(f"{name}: {item(clean(text))}" for name, text in parts.items() if text)
+
+
+def _numbered(record: DraftRecord) -> str:
+    """The paragraph with numbers in the place of the sentences to judge, which are shown in full beside it; what stands
+    there in another order, or in other words, is left as it is."""
+    shown, after = [], 0
+    for number, one in enumerate(record.sentences, start=1):
+        place = record.paragraph.find(one.sentence, after)
+        if place < 0:
+            break
+        shown += [record.paragraph[after:place], f"[sentence {number}]"]
+        after = place + len(one.sentence)
+    return "".join([*shown, record.paragraph[after:]])

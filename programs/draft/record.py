@@ -1,0 +1,66 @@
+"""The records of a draft: some sentences of one paragraph of a paper, and what the rest of the paper says of them."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from aisr.programs.errors import UserError
+from aisr.programs.labels import DraftLabel
+from aisr.programs.records import Prediction, Record, Text
+from aisr.programs.track1.record import EvidenceItem
+
+
+class JudgedSentence(BaseModel):
+    """A sentence to judge, and its gold label (None where it is withheld)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    sentence: Text
+    label: DraftLabel | None = None
+
+
+class DraftRecord(Record):
+    """Sentences of a paragraph, where they stand, and what they are held against.
+
+    title: of the paper; headings: those above the paragraph, the outermost first; paragraph: all of it; before, after:
+    the paragraphs beside it, or the end and the beginning of these; own_results: whether the paragraph may report
+    findings that stand nowhere else; sentences: those to judge; evidence_bundle: tables with caption and cells,
+    captions and pictures of figures, passages of other sections, and what was recomputed, each led by what the paper
+    calls it.
+    """
+
+    title: str = ""
+    headings: tuple[str, ...] = ()
+    before: str = ""
+    paragraph: Text
+    after: str = ""
+    own_results: bool = False
+    sentences: Annotated[list[JudgedSentence], Field(min_length=1)]
+    evidence_bundle: list[EvidenceItem]
+
+    @model_validator(mode="after")
+    def _all_or_none_labelled(self) -> Self:
+        if len({one.label is None for one in self.sentences}) > 1:
+            raise UserError("sentences: some have a label and some have none; label all or none")
+        return self
+
+    @property
+    def img_paths(self) -> list[str]:
+        """The pictures of the evidence, as paths below the image root."""
+        return [item.img_path for item in self.evidence_bundle if item.img_path]
+
+    @property
+    def gold(self) -> list[list[str]] | None:
+        """The gold label of each sentence, as a list of one; None where they are withheld."""
+        labels = [one.label for one in self.sentences]
+        return None if labels[0] is None else [[str(label)] for label in labels]
+
+
+class DraftPrediction(Prediction):
+    """A line of predictions: one label a sentence."""
+
+    labels: list[Annotated[DraftLabel, Field(strict=False)]]
+
+    @property
+    def answer(self) -> list[str]:
+        return [str(label) for label in self.labels]

@@ -1,1 +1,0 @@
-"""Files of records and predictions, read line by line."""

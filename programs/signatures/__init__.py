@@ -1,1 +1,0 @@
-"""What a model is asked, as DSPy signatures: their docstrings are the instructions that a compile starts from."""

@@ -1,0 +1,1 @@
+"""Track 1: every sentence of a paragraph against figures and tables."""

@@ -1,0 +1,92 @@
+"""Track 1's records: a claim paragraph, split into sentences, and its evidence bundle.
+
+Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from aisr.programs.errors import UserError
+from aisr.programs.labels import ClaimLabel
+from aisr.programs.records import PicturePath, Prediction, Record, Text
+
+
+def _as_captions(value: Any) -> Any:
+    """A caption is a list of strings; a lone string or null is read as such a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else value
+
+
+def _none_if_empty(value: Any) -> Any:
+    """An empty list of types is a withheld one: a sentence always has at least one label (guidelines, section 1)."""
+    return None if value == [] else value
+
+
+Captions = Annotated[list[str], BeforeValidator(_as_captions)]
+
+
+class EvidenceItem(BaseModel):
+    """One item of an evidence bundle: a paragraph of text, or a picture of a table or figure with its captions."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    type: Literal["text", "table", "image"]
+    text: str = ""
+    table_caption: Captions = []
+    image_caption: Captions = []
+    img_path: PicturePath = None
+
+    @property
+    def caption(self) -> str:
+        """All captions of the item, in one line."""
+        return " ".join([*self.table_caption, *self.image_caption])
+
+
+class SentenceLabel(BaseModel):
+    """One sentence of a paragraph and its gold labels (None where they are withheld)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    sentence: str
+    types: Annotated[list[ClaimLabel] | None, BeforeValidator(_none_if_empty)] = None
+
+
+class Track1Record(Record):
+    """Track 1: a claim paragraph, split into sentences, and its evidence bundle."""
+
+    claim_text: Text
+    evidence_bundle: list[EvidenceItem]
+    sentence_label: Annotated[list[SentenceLabel], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _all_or_none_labelled(self) -> Self:
+        if len({sentence.types is None for sentence in self.sentence_label}) > 1:
+            raise UserError("sentence_label: some sentences have types and some have none; label all or none")
+        return self
+
+    @property
+    def img_paths(self) -> list[str]:
+        """The pictures of the evidence bundle, as paths below the image root."""
+        return [item.img_path for item in self.evidence_bundle if item.img_path]
+
+    @property
+    def sentences(self) -> list[str]:
+        return [sentence.sentence for sentence in self.sentence_label]
+
+    @property
+    def gold(self) -> list[list[str]] | None:
+        """The gold labels of each sentence, the primary one first; None where they are withheld."""
+        types = [sentence.types for sentence in self.sentence_label]
+        return None if types[0] is None else [[str(label) for label in labels or ()] for labels in types]
+
+
+class Track1Prediction(Prediction):
+    """A line of `track1_pred.jsonl`: one label a sentence."""
+
+    labels: list[Annotated[ClaimLabel, Field(strict=False)]]
+
+    @property
+    def answer(self) -> list[str]:
+        return [str(label) for label in self.labels]

@@ -1,0 +1,1 @@
+"""Track 2: a claim against the paper that it cites."""
