@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from aisr.metrics.scores import Floats, Report
 from aisr.programs.task import Exhibit, Task
-from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
+from support.toy_judge import ShareJudge, SharePrediction, ShareRecord
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,7 @@ TOY: Task[ShareRecord, float, float] = Task(
     name="shares",
     record=ShareRecord,
     prediction=SharePrediction,
-    program=ShareJudge,
-    option_types=ShareOptions.types(),
+    judge=ShareJudge,
     parts=MappingProxyType({"close": "within a tenth"}),
     score=Closeness.of,
     answer=lambda prediction: float(prediction.share),
