@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base.files import BadArtifact
-from aisr.optimize.search import strip
+from aisr.optimize.search.compilation import strip
 from aisr.predict.batch_api import Answers
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submission import check

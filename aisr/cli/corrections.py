@@ -106,7 +106,7 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
 def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
     from aisr.cli.display import note
     from aisr.corrections import labelled
-    from aisr.optimize.examples import corrected
+    from aisr.optimize.datasets.corrected import corrected
 
     made = labelled.labelled(task, found, known, majority)
     _say(made)

@@ -14,7 +14,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from aisr.optimize.split import Split, Survey
+    from aisr.optimize.datasets.split import Split, Survey
     from aisr.programs.task import Task
 
 
@@ -28,7 +28,7 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.leakage import Common, all_keys, common
+    from aisr.optimize.datasets.leakage import Common, all_keys, common
     from aisr.predict.prepare import find_gallery
     from aisr.programs.lines import scan
     from aisr.programs.registry import TASKS
@@ -90,7 +90,8 @@ def split(
 ) -> None:
     """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
     from aisr.cli.display import note
-    from aisr.optimize import split as splits
+    from aisr.optimize.datasets import resample
+    from aisr.optimize.datasets import split as splits
     from aisr.programs.lines import read
 
     chosen = chosen_task(task)
@@ -107,7 +108,7 @@ def split(
     whole = made
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
-        like = splits.shape_of(lengths, error_share)
+        like = resample.shape_of(lengths, error_share)
         made = {name: splits.shaped(sides, found, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
     for name, sides in made.items():
         for side, count in splits.write(sides, found, file, out / name).items():
@@ -164,7 +165,7 @@ def _faulty(task: "Task", found: "Survey", rows: "list[int]") -> str:
 def _say_shared(keys: "list[set[str]]") -> None:
     """What records have in common."""
     from aisr.cli.display import note
-    from aisr.optimize.leakage import groups, shared
+    from aisr.optimize.datasets.leakage import groups, shared
 
     note(f"  {len(keys)} records in {len(set(groups(keys)))} groups; what they share with another: {shared(keys)}")
 
@@ -174,7 +175,7 @@ def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
     import random
 
     from aisr.cli.display import note
-    from aisr.optimize.leakage import leak
+    from aisr.optimize.datasets.leakage import leak
 
     plain = leak(found.keys, random.Random(seed).sample(range(len(found.keys)), len(made.train)))
     _say_shared(found.keys)

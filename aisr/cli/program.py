@@ -27,7 +27,7 @@ from aisr.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, Ta
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.predict.evaluate import Evaluation
+    from aisr.optimize.experiment.evaluation import Evaluation
     from aisr.predict.replay import Replayed
     from aisr.programs.vision.images import Gallery
 
@@ -52,8 +52,9 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.examples import labelled
-    from aisr.predict.evaluate import Evaluation, result
+    from aisr.optimize.datasets.examples import labelled
+    from aisr.optimize.experiment.evaluation import Evaluation
+    from aisr.predict.evaluate import result
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
     from aisr.predict.replay import judge_aloud
     from aisr.tracking import store
@@ -115,11 +116,12 @@ def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", 
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
+    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = runs.track_evaluation(store, done, folder)
+        run = tracking_log.track_evaluation(store, done, folder)
         named = runs.said(store, run)
         if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
             note(shown)
@@ -151,7 +153,8 @@ def export(
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
     from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.examples import chats, examples, labelled, write
+    from aisr.optimize.datasets.chat_export import chats, write
+    from aisr.optimize.datasets.examples import examples, labelled
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)

@@ -133,7 +133,7 @@ def check_text(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.cli.results import say_verdicts
-    from aisr.predict.explain import reasons
+    from aisr.optimize.decision.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
     from aisr.programs import drafts

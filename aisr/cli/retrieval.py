@@ -82,7 +82,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.ranker_fit import fit_ranker, looked
+    from aisr.optimize.evidence.rank_fit import fit_ranker, looked
     from aisr.predict.retrieval_eval import by
     from aisr.programs.lines import read
     from aisr.programs.retrieval.retrievers import bm25, built_in

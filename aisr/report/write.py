@@ -11,8 +11,9 @@ from aisr.artifact import folder as artifact_folder
 from aisr.base.files import as_json, write_whole
 from aisr.base.text import percent
 from aisr.lm.client import OpenLM
-from aisr.optimize.demos import as_before
-from aisr.predict.evaluate import Evaluation, Result, result
+from aisr.optimize.datasets.apart import as_before
+from aisr.optimize.experiment.evaluation import Evaluation
+from aisr.predict.evaluate import Result, result
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import Replayed, replay
 from aisr.programs.asking.label_probabilities import Judgement
@@ -25,7 +26,8 @@ from aisr.report.records import About, Thumbnails
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aisr.optimize.run import Made, Plan
+    from aisr.optimize.experiment.compile import Made
+    from aisr.optimize.experiment.plan import Plan
 
 FIGURES = "figures"
 REPORT = "report.json"

@@ -13,7 +13,7 @@ from aisr.artifact import folder as artifact_folder
 from aisr.artifact import program_file
 from aisr.base import digests, files
 from aisr.base.files import BadArtifact
-from aisr.optimize.search import strip
+from aisr.optimize.search.compilation import strip
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2

@@ -11,8 +11,8 @@ from aisr.lm.client import OpenLM
 from aisr.metrics.confidence import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import value
 from aisr.metrics.tally import Tally, steadied
-from aisr.optimize.estimate import spend_of
-from aisr.optimize.search import Candidate
+from aisr.optimize.search.compilation import Candidate
+from aisr.predict.dry_run import spend_of
 from aisr.predict.evaluate import Result, groups_of, result, scored
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.judges.contract import Program

@@ -1,0 +1,1 @@
+"""Labelled records: split without leaks, resampled, augmented, made into examples, exported."""

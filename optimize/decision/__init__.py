@@ -1,0 +1,1 @@
+"""Fitting the decision layer, taking it apart, and explaining a verdict by it."""

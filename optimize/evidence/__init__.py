@@ -1,0 +1,1 @@
+"""What is shown of a paper, fitted on the gold evidence of train."""

@@ -1,0 +1,1 @@
+"""One compile or evaluation from end to end, and its manifest."""

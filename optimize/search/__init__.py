@@ -1,0 +1,1 @@
+"""The search for a better program: optimizers, their objective, the champion, the cost."""
