@@ -173,7 +173,7 @@ def compile_(
     """Compile a program against the ranking score; save the champion and register it."""
     _check_folder(task, data)
     prepare(artifacts)
-    from aisr.artifact.program_file import check_name
+    from aisr.artifact.program import check_name
     from aisr.cli import display, results
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.optimize.datasets.corrected import corrected

@@ -198,7 +198,7 @@ def submit(
     if on_failure not in ("refuse", "fallback"):
         raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.cli.display import note
-    from aisr.predict import submission
+    from aisr.predict import submit as submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
@@ -222,7 +222,7 @@ def score(
     """Score predictions as the official evaluator does; refuse what it refuses."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli import display
-    from aisr.predict.score_files import score_files
+    from aisr.predict.submit import score_files
 
     chosen = chosen_task(task)
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
@@ -244,7 +244,7 @@ def vote(
 ) -> None:
     """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
     from aisr.cli.display import note
-    from aisr.predict.vote import vote as average
+    from aisr.predict.submit import vote as average
 
     found = average(out, predictions, weight or ())
     note(f"wrote {out}: {found.records} records by {len(predictions)} files, {found.failed} failed in all of them")

@@ -65,7 +65,7 @@ def predict(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
-    from aisr.predict import batch_api as batching
+    from aisr.predict import batch as batching
     from aisr.predict.dry_run import DryRun
     from aisr.predict.predict import here
     from aisr.predict.predict import predict as run
@@ -113,7 +113,7 @@ def predict(
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     judging = here(chosen, loaded.program, opened)
     if engine == "ray":
-        from aisr.predict.ray_engine import on_ray
+        from aisr.predict.ray import on_ray
 
         settings |= asdict(reach)
         judging = on_ray(chosen, loaded.program, opened, settings, workers, ray_address, gallery, artifacts)

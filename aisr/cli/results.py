@@ -8,7 +8,7 @@ import dspy
 from rich.padding import Padding
 from rich.text import Text
 
-from aisr.base.text import percent
+from aisr.base.files import percent
 from aisr.cli.display import console, note, say_failures
 from aisr.metrics.confidence import in_words
 from aisr.optimize.decision.explain import Reason

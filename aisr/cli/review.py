@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from aisr.base.text import counted
+from aisr.base.files import pluralize
 from aisr.cli.display import note, table
 from aisr.paper.check.page import left_out
 from aisr.paper.check.verdicts import EXACT, NOT_JUDGED, Review, Verdict
@@ -39,10 +39,10 @@ def say_review(review: Review, failing: Sequence[Verdict], notes: bool = False) 
             note(f"  … and {len(part['items']) - MOST} more; the page names them all")
     if gone := review.dismissed:
         people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
-        note(f"{counted(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
+        note(f"{pluralize(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
     for said in review.worth:
         note(said)
     if failing:
         unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
         less = f", {unknown} of them with unknown confidence" if unknown else ""
-        note(f"--fail-on: {counted(len(failing), 'sentence')}{less}")
+        note(f"--fail-on: {pluralize(len(failing), 'sentence')}{less}")
