@@ -33,7 +33,6 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
 
 
 def _check_exists(program: str, artifacts: Path) -> None:
-    from aisr.artifact.folder import check_program_exists
     from aisr.tracking.store import MODEL_SCHEME, check_registered
 
     if program.startswith(MODEL_SCHEME):
