@@ -38,6 +38,8 @@ def _check_exists(program: str, artifacts: Path) -> None:
     if program.startswith(MODEL_SCHEME):
         check_registered(artifacts, program)
     else:
+        from aisr.artifact.folder import check_program_exists
+
         check_program_exists(Path(program), artifacts)
 
 
