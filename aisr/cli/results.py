@@ -10,7 +10,7 @@ from rich.text import Text
 
 from aisr.base.text import percent
 from aisr.cli.display import console, note, say_failures
-from aisr.metrics.confidence import in_words
+from aisr.metrics.intervals import in_words
 from aisr.optimize.decision.explain import Reason
 from aisr.predict.judge import Outcome
 from aisr.programs.task import Exhibit, Judgements
