@@ -11,11 +11,23 @@ project may move. Importing it loads neither DSPy nor MLflow, and using it chang
 of the environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aisr.api.lm import LM, BadProgram, BadRecord, Error, LMUnavailable, open_lm
     from aisr.api.program import Judged, Program, Verdict, load
+
+# `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
+# symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
+_HERE = Path(__file__).parent
+if not (_HERE / "programs").is_dir():
+    if not (_HERE.parent / "programs" / "track1").is_dir():
+        raise ImportError(
+            "aisr was installed from a checkout without symbolic links: install that with `pip install -e .`, or clone "
+            "it anew with `git clone -c core.symlinks=true`"
+        )
+    __path__.append(str(_HERE.parent))
 
 _PLACES = {
     "LM": "lm",

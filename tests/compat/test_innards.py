@@ -1,12 +1,10 @@
 """Insides of other packages: each is there, does what is needed of it, and is named in one place alone."""
 
-import ast
 import inspect
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import dspy
@@ -16,49 +14,6 @@ from packaging.version import Version
 
 from aisr.base import versions
 from support.paths import ROOT
-
-HOUSE = ("programs", "metrics", "optimize", "aisr")
-ROOM = Path("aisr/base")
-PARTS = Path("programs/vision/images.py")  # programs stand below the room; the marks of content parts are theirs
-# What these packages document; all else of them is an inside.
-PUBLIC = re.compile(
-    r"dspy|dspy\.(?:lm15|clients|evaluate|evaluate\.evaluate|teleprompt\.gepa|utils|utils\.callback|utils\.exceptions)"
-    r"|mlflow|mlflow\.(?:entities|exceptions|models|data\.\w+)"
-    r"|gepa|ray|ray\.exceptions|litellm|litellm\.exceptions"
-)
-PRIVATE = {
-    "_optimize_prompt_parameters",
-    "_node_ip_address",
-}
-
-
-def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, name.name) for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.lineno, node.module
-
-
-def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            yield node.lineno, node.attr
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.lineno, node.name
-        elif isinstance(node, ast.keyword) and node.arg:
-            yield node.value.lineno, node.arg
-
-
-def test_insides_are_imported_and_named_in_one_room_alone() -> None:
-    files = [path.relative_to(ROOT) for folder in HOUSE for path in (ROOT / folder).rglob("*.py")]
-    for file in (one for one in files if ROOM not in one.parents and one != PARTS):
-        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        for line, module in imported(tree):
-            if module.partition(".")[0] in ("dspy", "mlflow", "gepa", "ray", "litellm"):
-                assert PUBLIC.fullmatch(module), f"{file}:{line}: {module} is an inside; it belongs in {ROOM}/"
-        for line, name in named(tree):
-            assert name not in PRIVATE, f"{file}:{line}: {name} is an inside; it belongs in {ROOM}/"
 
 
 def test_versions_have_the_bounds_that_installers_read() -> None:

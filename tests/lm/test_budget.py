@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisr.artifact import folder as artifact_folder
-from aisr.cli.results import say_champion
+from aisr.cli.compile import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.optimize.experiment.compile import compile_program
