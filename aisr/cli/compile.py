@@ -294,7 +294,7 @@ def say_champion(made: Any) -> None:
     """What a compile found."""
     from aisr.base.files import percent
     from aisr.cli.display import note, say_failures
-    from aisr.metrics.confidence import in_words
+    from aisr.metrics.intervals import in_words
 
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")

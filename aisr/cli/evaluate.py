@@ -164,7 +164,7 @@ def compare(
     names = (first, second)
     prepare(artifacts, *compiled_of(names))
     from aisr.cli import display
-    from aisr.metrics.confidence import in_words
+    from aisr.metrics.intervals import in_words
     from aisr.optimize.datasets.examples import examples, labelled
     from aisr.predict.evaluate import measure
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery

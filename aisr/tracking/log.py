@@ -13,7 +13,7 @@ import numpy as np
 
 from aisr.artifact.manifest import Manifest
 from aisr.base.files import digest_file, digest_text, percent
-from aisr.metrics.confidence import in_words
+from aisr.metrics.intervals import in_words
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.optimize.search.champion import Choice, Contender, Tested
 from aisr.programs.task import Task

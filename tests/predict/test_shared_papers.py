@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from aisr.metrics.confidence import score_interval
+from aisr.metrics.intervals import score_interval
 from aisr.optimize.datasets.examples import examples, labelled
 from aisr.predict.evaluate import Result, result
 from aisr.predict.judge import Outcome

@@ -1,4 +1,4 @@
-"""How sure we are of a score: percentile bootstrap over records, or over groups of records.
+"""Intervals of a score: percentile bootstrap over records, or over groups of records.
 
 What is resampled is never less than the record (a paragraph, a claim), since exact match is a property of it and the
 sentences of one paragraph are not independent (Efron & Tibshirani 1993, ch. 13; paired differences as in
@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from aisr.metrics.scores import Floats, Scores, value
-from aisr.metrics.tally import steadied
 
 RESAMPLES = 1000
 SEED = 20260621
@@ -41,8 +40,8 @@ class Interval(NamedTuple):
 
 
 def in_words(gain: Interval, records: int, other: str) -> str:
-    """What a difference from another program says, on so many records. Of fewer than `FEWEST` an interval is no judge:
-    a handful drawn again and again shows nothing of what other records are like."""
+    """A difference from another program in words. Fewer than `FEWEST` records give no interval: a handful drawn again
+    and again shows nothing of what other records are like."""
     if records < FEWEST:
         return f"{records} records are too few to tell"
     way = "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better and no worse"
@@ -97,8 +96,8 @@ def resampled(rows: Floats, resamples: int = RESAMPLES, seed: int = SEED, group:
     """How often each record stands in each resample (resamples + 1, records); the first row is the corpus itself.
 
     group: of each record; those of one group are drawn together, where there are `FEWEST` groups: with fewer that says
-    less than drawing records. Drawn in the order of what the rows of a group add up to: what order a file or a race has
-    the records in must not show. Raises ValueError where there are no records.
+    less than drawing records. They are drawn in the order of their groups' sums, so that the order of records in a file
+    or a race makes no difference. Raises ValueError where there are no records.
     """
     records = len(rows)
     if not records:
@@ -150,10 +149,10 @@ def survivors(contenders: Sequence[Scores], group: Group | None = None) -> list[
     """Which candidates go on, ascending; all on the same records, the first is the uncompiled program's. group: of each
     record, where that is known.
 
-    Worse, by scores that do not hang on a label that is hardly there (see `steadied`): the 95 % interval of the paired
-    difference from the leader lies below zero.
+    Worse, by smoothed scores (see `aisr.metrics.scores.Tally.smoothed`): the 95 % interval of the paired difference
+    from the leader lies below zero.
     """
-    contenders = [steadied(one) for one in contenders]
+    contenders = [one.smoothed() for one in contenders]
     scores = [value(one) for one in contenders]
     leader = max(range(len(contenders)), key=lambda k: scores[k])
     return [

@@ -2,9 +2,8 @@
 
 import pytest
 
-from aisr.metrics.confidence import survivors
-from aisr.metrics.scores import value
-from aisr.metrics.tally import Tally, steadied
+from aisr.metrics.intervals import survivors
+from aisr.metrics.scores import Tally, value
 from aisr.metrics.track1 import tally_track1
 from aisr.programs.labels import CLAIM_LABELS
 
@@ -14,8 +13,8 @@ GOLD = [[[label]] for label in (S, CAUSAL, ENTITY, CONTRA) for _ in range(20)] +
 
 def answered(right: float, lucky: bool) -> Tally:
     """Everything right but for a share of every label, Supported instead, and the one sentence that is Scope."""
-    said = [[types[0][0] if k % 20 < 20 * right else S] for k, types in enumerate(GOLD[:-1])]
-    return tally_track1(GOLD, [*said, [SCOPE if lucky else S]])
+    predicted = [[types[0][0] if k % 20 < 20 * right else S] for k, types in enumerate(GOLD[:-1])]
+    return tally_track1(GOLD, [*predicted, [SCOPE if lucky else S]])
 
 
 def test_a_result_says_what_hangs_on_one_sentence() -> None:
@@ -30,7 +29,7 @@ def test_a_result_says_what_hangs_on_one_sentence() -> None:
 def test_a_lucky_hit_does_not_decide_a_choice() -> None:
     lucky, better = answered(0.6, True), answered(0.7, False)
     assert value(lucky) > value(better)
-    assert value(steadied(better)) > value(steadied(lucky))
+    assert value(better.smoothed()) > value(lucky.smoothed())
     assert lucky.report().score == pytest.approx(value(lucky))
 
 
