@@ -6,7 +6,7 @@ import re
 import textwrap
 from typing import Any
 
-from aisr.artifact.uncompiled import built_as
+from aisr.artifact.program import built_as
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
