@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from aisr.artifact.program_file import parse
+from aisr.artifact.program import parse
 from aisr.lm.prices import Price
 from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import Scores

@@ -8,8 +8,8 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
 from aisr.programs.lines import read
@@ -39,7 +39,7 @@ UNUSABLE = {
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    artifact_folder.save(tmp_path / "mine", {"program.json": program_text(TRACK2, TRACK2.build({}))})
+    save_files(tmp_path / "mine", {"program.json": program_text(TRACK2, TRACK2.build({}))})
     return tmp_path / "mine"
 
 

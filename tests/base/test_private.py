@@ -1,4 +1,4 @@
-"""Insides of other packages: each is there, does what is needed of it, and is named in one place alone."""
+"""Private names and versions of other packages: each is there and does what is needed of it."""
 
 import inspect
 import re
@@ -12,32 +12,34 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from aisr.base import versions
+from aisr.base import private
 from support.paths import ROOT
 
 
 def test_versions_have_the_bounds_that_installers_read() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     rows = [*project["dependencies"], *project["optional-dependencies"]["ray"]]
-    asked = {one.name: one.specifier for one in map(Requirement, rows)}
+    bounds = {one.name: one.specifier for one in map(Requirement, rows)}
     locked = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")))
-    for package, below in versions.BELOW.items():
+    for package, below in private.BELOW.items():
         bound = ".".join(map(str, below))
-        assert f"<{bound}" in str(asked[package]), f"{package}: pyproject.toml and aisr/base/versions.py differ"
+        assert f"<{bound}" in str(bounds[package]), f"{package}: pyproject.toml and aisr/base/private.py differ"
         assert Version(locked[package]) < Version(bound)
-        assert Version(locked[package]) in asked[package]
+        assert Version(locked[package]) in bounds[package]
 
 
-@pytest.mark.parametrize(("found", "fine"), [("3.4.9", True), ("3.5.0", False), ("3.5.0rc1", False), ("4.0", False)])
+@pytest.mark.parametrize(
+    ("installed", "accepted"), [("3.4.9", True), ("3.5.0", False), ("3.5.0rc1", False), ("4.0", False)]
+)
 def test_a_version_beyond_the_bound_is_refused_in_a_sentence(
-    found: str, fine: bool, monkeypatch: pytest.MonkeyPatch
+    installed: str, accepted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(versions, "version", lambda package: found if package == "dspy" else "0.0.1")
-    if fine:
-        versions.check()
+    monkeypatch.setattr(private, "version", lambda package: installed if package == "dspy" else "0.0.1")
+    if accepted:
+        private.check_versions()
         return
-    with pytest.raises(versions.Untried, match=rf"dspy {found} is installed; .* pip install 'dspy<3\.5'"):
-        versions.check()
+    with pytest.raises(private.Untried, match=rf"dspy {installed} is installed; .* pip install 'dspy<3\.5'"):
+        private.check_versions()
 
 
 def test_mipro_evaluates_where_it_is_told_to() -> None:
@@ -62,16 +64,16 @@ def test_workers_of_ray_import_nothing_from_the_current_folder(tmp_path: Path) -
     pytest.importorskip("ray")
     code = f"""
 import ray
-from aisr.predict.ray_engine import _join
+from aisr.predict.ray import _join
 _join(ray, 1, None)
 
 @ray.remote
-def found():
+def modules():
     import json, sys
     from importlib.util import find_spec
     return [find_spec("litellm").origin, find_spec("aisr").origin, *sys.path]
 
-print([one for one in ray.get(found.remote()) if one.startswith({str(tmp_path)!r})])
+print([one for one in ray.get(modules.remote()) if one.startswith({str(tmp_path)!r})])
 """
     (tmp_path / "litellm.py").touch()
     done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True)

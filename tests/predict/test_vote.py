@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisr.predict.predictions_file import claim, run_file
+from aisr.predict.predict import claim, run_file
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from support.commands import Aisr
 from support.corpora import read_rows, write

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import save
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
 from aisr.lm.response_cache import configure_cache
 from aisr.programs.track1.task import TRACK1
 from aisr.tracking.store import NoStore, open_store
@@ -32,7 +32,7 @@ def predictions(folder: Path) -> Path:
 
 
 def program(folder: Path) -> Path:
-    save(folder / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    save_files(folder / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
     return folder / "mine"
 
 

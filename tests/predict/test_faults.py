@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from aisr.artifact.folder import save
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
 from aisr.base.files import CannotWrite
 from aisr.lm.budget import Limits
 from aisr.lm.client import OpenLM
@@ -270,7 +270,7 @@ def test_memory_does_not_grow_with_the_records() -> None:
 
 
 def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback", tmp_path: Path) -> None:
-    save(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    save_files(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
     data, out = many(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
     words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", out]
     words += ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]

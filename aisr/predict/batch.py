@@ -21,8 +21,8 @@ from typing import Any
 from dspy.lm15 import InvalidRequestError, LMRouter, Request, Response, RouterConfig
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base import digests, redact
-from aisr.base.files import replacing
+from aisr.base import redact
+from aisr.base.files import digest_text, replacing
 from aisr.lm.client import LedgerLM, OpenLM
 from aisr.lm.decide import DECIDE
 from aisr.lm.embeddings import Embeddings
@@ -142,7 +142,7 @@ class _Requests:
 
 def request_id(body: Body) -> str:
     """What a request is known by: 16 hex digits of its body."""
-    return digests.of_text(json.dumps(body, sort_keys=True))
+    return digest_text(json.dumps(body, sort_keys=True))
 
 
 class _Response(BaseModel):
@@ -267,7 +267,7 @@ class OfflineEngine:
         asked = extensions.pop("metadata", {})  # ours, and not for a server
         self._wire.of_thread.stand_in = asked.get("stand_in", "")
         sent = replace(request, model=self._model, config=replace(request.config, extensions=extensions or None))
-        return without_secrets(self._router.complete(sent), request.model, redact.environment())
+        return without_secrets(self._router.complete(sent), request.model, redact.secret_values())
 
     def close(self) -> None:
         self._router.close()

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from filelock import FileLock
 
-from aisr.base import digests
-from aisr.predict.predict import Summary, here, predict
-from aisr.predict.predictions_file import CannotResume, lock_file
+from aisr.base.files import digest_file
+from aisr.predict.predict import CannotResume, Summary, here, lock_file, predict
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
@@ -116,7 +115,7 @@ def test_another_input_is_refused(tmp_path: Path) -> None:
     data, out = file_of(tmp_path), tmp_path / "out.jsonl"
     run(data, out, right)
     data.write_bytes(data.read_bytes().replace(b"Row 1.", b"Row 1!"))
-    with pytest.raises(CannotResume, match=f"another input: .* then, {digests.of_file(data)} now"):
+    with pytest.raises(CannotResume, match=f"another input: .* then, {digest_file(data)} now"):
         run(data, out, [])
 
 

@@ -9,10 +9,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
 from aisr.lm.open import open_lm
-from aisr.predict import batch_api
+from aisr.predict import batch as batch_api
 from aisr.predict.judge import judge_all
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.lines import BadLine, read
@@ -34,7 +34,7 @@ PROGRAMS = [
 
 
 def saved(folder: Path, task: Task, program: Any) -> Path:
-    artifact_folder.save(folder, {"program.json": program_text(task, program)})
+    save_files(folder, {"program.json": program_text(task, program)})
     return folder
 
 

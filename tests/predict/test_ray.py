@@ -12,8 +12,8 @@ from unittest import mock
 
 import pytest
 
-from aisr.artifact.folder import save
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
 from aisr.programs.track1.task import TRACK1
 from support import decisions, processes
 from support.commands import Aisr
@@ -38,7 +38,7 @@ def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A program, and records to predict."""
-    save(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    save_files(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
     records = [claim("Supported", "Contradiction", number=k).model_dump(mode="json") for k in range(1, COUNT + 1)]
     write(tmp_path / "records.jsonl", records)
     return tmp_path

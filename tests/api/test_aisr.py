@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import aisr
-from aisr.artifact.program_file import program_text
+from aisr.artifact.program import program_text
 from aisr.predict.judge import AHEAD
 from aisr.programs.registry import TASKS
 from aisr.programs.track1.task import TRACK1

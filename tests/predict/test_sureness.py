@@ -11,7 +11,7 @@ from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.predict.evaluate import result
 from aisr.predict.judge import judge_all
 from aisr.predict.predict import here, predict
-from aisr.predict.submission import check
+from aisr.predict.submit import check
 from aisr.programs.asking.stated import FIELD
 from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write

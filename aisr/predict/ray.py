@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from dspy.utils.exceptions import LMBillingError
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.base.private import init_here
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM

@@ -1,4 +1,4 @@
-"""A compiled program as a folder of text: saved, checked, loaded.
+"""A compiled program as text: saved, checked, loaded; and as it was before its prompt was searched for.
 
 artifacts/<task>/<name>/ holds
   program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
@@ -15,18 +15,22 @@ folder is ever executed.
 
 import json
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.base import digests
-from aisr.base.files import BadArtifact, checked_json
+from aisr.artifact.folder import PROGRAM, UNCOMPILED, check_program_exists
+from aisr.artifact.manifest import FILE
+from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program, name_by, named_by, searching
-from aisr.programs.judges.learnt import learning, learnt_by
+from aisr.programs.judges.learnt import hand_over, learning, learnt_by
 from aisr.programs.lines import explain
+from aisr.programs.questions import describe_options, describes_options
 from aisr.programs.registry import TASKS
 from aisr.programs.retrieval.evidence_list import EvidencePolicy
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
@@ -95,12 +99,30 @@ def program_text(task: Task, program: Program) -> str:
         content["naming"] = naming.model_dump()
     _validated(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    return NUMBERS.sub(lambda found: " ".join(found[0].split()), text)
+    return NUMBERS.sub(lambda match: " ".join(match[0].split()), text)
+
+
+def load_program(folder: Path) -> Loaded:
+    """The program of an artifact folder. Raises `BadArtifact` where it is missing, not ours or changed since."""
+    check_program_exists(folder)
+    file = folder / PROGRAM
+    if file.stat().st_size > MAX_BYTES:
+        raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
+    loaded = parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    manifest = folder / FILE
+    if manifest.is_file():
+        recorded = read_json(manifest).get("digest")
+        if recorded != loaded.digest:
+            raise BadArtifact(
+                f"{file}: digest {loaded.digest}, but manifest.json says {str(recorded)[:80]}; the program was changed "
+                "after it was compiled. Compile it again, or remove manifest.json to use it as it is"
+            )
+    return loaded
 
 
 def parse(text: str, source: str) -> Loaded:
     """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
-    file = _validated(checked_json(text, source), source)
+    file = _validated(parse_json(text, source), source)
     task = TASKS[file.task]
     try:
         program = task.build(file.options)
@@ -122,7 +144,7 @@ def parse(text: str, source: str) -> Loaded:
             name_by(program, file.naming)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
-    return Loaded(task, program, digests.of_text(text))
+    return Loaded(task, program, digest_text(text))
 
 
 def check_name(name: str) -> str:
@@ -175,3 +197,24 @@ def _validated(content: Any, source: str) -> _ProgramFile:
     if file.task not in TASKS:
         raise BadArtifact(f"{source}: task {file.task!r} is unknown; one of: {', '.join(TASKS)}")
     return file
+
+
+SEARCHED = ("nearest", "nearest_by")  # options that the search chooses
+
+
+def uncompiled(of: Loaded) -> Loaded:
+    """The program that a compile holds its candidates against: the hand-written instruction with the options, the
+    evidence ranker and what was learnt from train of `of`; no demos and no decision layer."""
+    program = of.program
+    bare = built_as(program, of.task, {name: one for name, one in program.options.items() if name not in SEARCHED})
+    bare.ranker = program.ranker
+    hand_over(of.program, bare)
+    return parse(program_text(of.task, bare), UNCOMPILED)
+
+
+def built_as(program: Program, task: Task, options: Mapping[str, Any]) -> Program:
+    """A new program with the instruction that the search for `program` began with."""
+    built = task.build(options)
+    if any(describes_options(predictor.signature) for predictor in program.predictors()):
+        describe_options(built)  # it was compiled with an LM that new programs ask so (`OpenLM.brief`)
+    return built
