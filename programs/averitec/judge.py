@@ -60,7 +60,7 @@ class AveritecJudge(LabelJudge):
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
         ids) and `collection`; where it is labelled, also what the three predictors would be right to say, `questions`,
-        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `floor`, what can be said without a
+        `pairs` (those whose page is shown) and `label`, with `evidence`, `gold` and `baseline`, what can be said without a
         model.
 
         Raises UserError for a record without documents, and for one whose store is not where the program's gallery is.
@@ -83,7 +83,7 @@ class AveritecJudge(LabelJudge):
                 "evidence": told(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
+                "baseline": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
             }
             if pairs := sourced(record.gold, found):
                 right["pairs"] = pairs

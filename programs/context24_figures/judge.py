@@ -72,7 +72,7 @@ class Context24FiguresJudge(Judge):
     def prepare(self, record: Context24FiguresRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `elements` (the best, as an LM reads them), `shown` (their labels)
         and `best_first` (the labels of all); where it is labelled, also `ranking` (the gold elements that are shown,
-        then their figures and panels), `gold`, `incomplete` (none is shown) and `floor`, the ranking of what needs no
+        then their figures and panels), `gold`, `incomplete` (none is shown) and `baseline`, the ranking of what needs no
         LM.
 
         A record whose texts could not be embedded has the reason as its input `failure`, and is failed without being
@@ -100,7 +100,7 @@ class Context24FiguresJudge(Judge):
                 "ranking": wanted,
                 "gold": record.gold,
                 "incomplete": not set(wanted) & set(record.gold.findings),
-                "floor": without_lm(record),
+                "baseline": without_lm(record),
             }
         return self.example(record, inputs | failed, right)
 

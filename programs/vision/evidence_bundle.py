@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from aisr.programs.errors import UserError
 from aisr.programs.text.sanitize import ROW, clean, rows_of
 from aisr.programs.text.sanitize import item as as_item
-from aisr.programs.track1.record import EvidenceItem
+from aisr.programs.records import EvidenceItem
 from aisr.programs.vision.images import BadPicture, Gallery, Picture
 
 Form = Literal["caption", "ocr", "image"]
