@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.track1.record import EvidenceItem
+from aisr.programs.records import EvidenceItem
 from aisr.programs.vision.evidence_bundle import render
 
 CAPTION = "Table 2: Yield of both sorts."
