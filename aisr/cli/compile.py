@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
     from aisr.optimize.experiment.compile import Made
     from aisr.optimize.experiment.plan import Plan
-    from aisr.predict.replay import Replayed
+    from aisr.predict.replay import ReplayedRecord
 
 
 # --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
 
 
-def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[Replayed]", traced: int) -> bool:
+def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[ReplayedRecord]", traced: int) -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
     from mlflow.exceptions import MlflowException
 
@@ -182,7 +182,7 @@ def compile_(
     from aisr.optimize.search.compilation import settings
     from aisr.optimize.search.nearest import usual_search
     from aisr.predict.dry_run import DryRun
-    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
+    from aisr.predict.prepare import evidence_form, find_gallery, states_for
     from aisr.report import write as write_report
     from aisr.tracking import store
 
@@ -221,7 +221,7 @@ def compile_(
     given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
-        options["evidence"] = form_of_evidence(built.evidence, opened)
+        options["evidence"] = evidence_form(built.evidence, opened)
     searched = settings(budget, seed, **sizes)
     chain = chain or usual_search(chosen, files["train"], limit_train, searched.demos)
     plan = Plan(

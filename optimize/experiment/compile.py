@@ -30,7 +30,7 @@ from aisr.optimize.search.objective import Objective, gradient_records, objectiv
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.predict.evaluate import Result, check_any, measure
 from aisr.predict.judge import judge_all
-from aisr.predict.prepare import check_suits, digest_shown
+from aisr.predict.prepare import check_compatible, picture_digest
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program, named_by
 
@@ -56,7 +56,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
     """
     began = time.monotonic()
     student = student_of(plan, lm)
-    check_suits(student, lm)
+    check_compatible(student, lm)
     watcher.stage("reading the records")
     evidence, rows = prepared(plan, student, lm, watcher.stage)
     sharing = across(rows)
@@ -255,7 +255,7 @@ def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[
         "decision layer": str(plan.decide),
         **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
         **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
-        **digest_shown(student, plan.gallery, (path for record in records for path in record.img_paths)),
+        **picture_digest(student, plan.gallery, (path for record in records for path in record.img_paths)),
     }
 
 

@@ -19,7 +19,7 @@ from aisr.paper.check.verdicts import Kind, Labels, Mark, Piece, Review, Subject
 from aisr.paper.check.worth import AGAIN, Record, about, of_all
 from aisr.paper.draft import Draft
 from aisr.predict.evaluate import of_judgement
-from aisr.predict.judge import Outcome, finished, judge
+from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.programs.decision.cues import nearest_line, signs
 from aisr.programs.judges.contract import Program
 from aisr.programs.records import Record as BaseRecord
@@ -193,7 +193,7 @@ def _outcomes(
         example = by.program.prepare(numbered[1].record)
         return example, judge(by.task, by.program, example, lm)
 
-    return finished(enumerate(checks), work, lm.threads)
+    return map_unordered(work, enumerate(checks), lm.threads)
 
 
 def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) -> list[Verdict]:

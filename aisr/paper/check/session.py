@@ -35,8 +35,8 @@ from aisr.predict.dry_run import DryRun
 from aisr.predict.prepare import (
     attach_embeddings,
     attach_gallery,
-    check_suits,
-    form_of_evidence,
+    check_compatible,
+    evidence_form,
     open_gallery,
     states_for,
 )
@@ -177,12 +177,12 @@ def judge_by(
             raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
         judging = loaded.program
     else:
-        shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
+        shown = evidence_form(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"states": states_for(lm), "evidence": shown}
         judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
         if lm.decides:
             describe_options(judging)
-    check_suits(judging, lm)
+    check_compatible(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
     return Judge(kind, task, ready, known(name, artifacts) if name else None)
 
