@@ -110,7 +110,7 @@ class Elsewhere:
 
     def _numbers(self, text: str) -> dict[str, list[str]]:
         """The numbers of a sentence -> keys of the floats that print them."""
-        wanted = {_digits(one.text) for one in numbers(text)}
+        wanted = dict.fromkeys(_digits(one.text) for one in numbers(text))  # in order: floats that score alike keep it
         having = {one: [key for key, printed in self._printed.items() if one in printed] for one in wanted}
         return {one: keys for one, keys in having.items() if keys}
 
@@ -118,7 +118,7 @@ class Elsewhere:
         """The names in it -> keys of the tables that have rows or columns of these names."""
         found: dict[str, list[str]] = {}
         for key, table in self._by_key.items():
-            for label in {one.label.casefold() for one in mentions(bare(text), table)}:
+            for label in dict.fromkeys(one.label.casefold() for one in mentions(bare(text), table)):
                 found.setdefault(label, []).append(key)
         return found
 
