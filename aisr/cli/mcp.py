@@ -41,7 +41,7 @@ def mcp(
 ) -> None:
     """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
     and no agent can raise them."""
-    from aisr.paper.check.reading import opened
+    from aisr.paper.check.session import opened
 
     folders = opened(folder or [])
     prepare(artifacts, program, cite_program, draft_program)

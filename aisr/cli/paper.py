@@ -20,8 +20,8 @@ from aisr.cli.task_options import EmbeddingApiBase, UncompiledEvidence
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.corrections.files import Correction
-    from aisr.paper.check.paper_checks import Checks
+    from aisr.corrections.corrections import Correction
+    from aisr.paper.check.checks import Checks
     from aisr.paper.check.verdicts import Review
 
 
@@ -95,16 +95,14 @@ def check_paper(
     from aisr.cli import display
     from aisr.cli.review import say_review
     from aisr.lm.open import EMBEDDED
-    from aisr.paper.check import dismissals, recomputed
-    from aisr.paper.check.judging import reviewed
-    from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
-    from aisr.paper.check.reading import read_paper
-    from aisr.paper.check.session import judge_by
-    from aisr.paper.check.worth import BUILT_IN
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
+    from aisr.paper.check.exact import added, read_paper
+    from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
     from aisr.predict.dry_run import DryRun
     from aisr.predict.prepare import open_gallery
 
-    labels = dismissals.failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
+    labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = spending.ledger()
     opened = opened_lm(
         lm,
@@ -144,8 +142,8 @@ def check_paper(
     )
     with display.live(ledger) as shown:
         review = reviewed(draft, found, judges, asked, shown.judged, gallery.problems, again)
-    review = dismissals.marked(recomputed.added(review, cited), gone)
-    failing = dismissals.failing_verdicts(review, labels, above or 0.0)
+    review = marked(added(review, cited), gone)
+    failing = failing_verdicts(review, labels, above or 0.0)
     say_review(review, failing, notes)
     display.say_spend(ledger.spend)
     _write(out, review)
@@ -164,15 +162,15 @@ def _without_lm(
 ) -> None:
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.cli.review import say_review
-    from aisr.paper.check import dismissals, recomputed
-    from aisr.paper.check.reading import read_paper
+    from aisr.paper.check.exact import read_paper, without_lm
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
-    labels = dismissals.failing_labels(fail_on, [])
-    found = recomputed.without_lm(*read_paper(paper, root, papers, None))
-    review = dismissals.marked(found, _dismissed(paper))
-    failing = dismissals.failing_verdicts(review, labels, 0.0)
+    labels = failing_labels(fail_on, [])
+    found = without_lm(*read_paper(paper, root, papers, None))
+    review = marked(found, _dismissed(paper))
+    failing = failing_verdicts(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
     if failing:
@@ -182,7 +180,7 @@ def _without_lm(
 def _dismissed(paper: Path) -> "Mapping[str, Correction]":
     """The flags of a paper that its readers dismissed."""
     from aisr.cli.display import note
-    from aisr.corrections.dismissed import known
+    from aisr.corrections.corrections import known
 
     found = known(paper)
     if found.passed_over:
@@ -193,10 +191,10 @@ def _dismissed(paper: Path) -> "Mapping[str, Correction]":
 def _write(out: Path | None, review: "Review") -> None:
     """The files of --out, where it is given."""
     from aisr.cli.display import note
-    from aisr.paper.check import write
+    from aisr.paper.check.write import all_files
 
     if out is not None:
-        written = write.all_files(out, review)
+        written = all_files(out, review)
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from aisr.base.text import counted
 from aisr.cli.display import note, table
-from aisr.paper.check.page import left_out
 from aisr.paper.check.verdicts import EXACT, NOT_JUDGED, Review, Verdict
-from aisr.paper.check.write import line
+from aisr.paper.check.write import left_out, line
 
 MOST = 10  # things of a kind that are named
 

@@ -13,10 +13,10 @@ from playwright.sync_api import Browser
 from aisr.artifact import folder as artifact_folder
 from aisr.artifact.program_file import program_text
 from aisr.base import digests
-from aisr.paper.check.paper_checks import CLAIMS
+from aisr.paper.check.checks import CLAIMS
 from aisr.paper.check.verdicts import EXACT
 from aisr.paper.readers.open import READERS
-from aisr.paper.recompute.facts import Label
+from aisr.paper.recompute.numbers import Label
 from aisr.programs.labels import IN_DRAFTS
 from support import pdfs
 from support.commands import Aisr, Finished
