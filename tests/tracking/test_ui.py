@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.cli.ui import run
+from aisr.cli.machine import run
 from aisr.paper.readers import open as papers
 from aisr.paper.readers.drawing import draw
 from support import pdfs, servers

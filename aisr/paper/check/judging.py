@@ -16,8 +16,7 @@ from dspy.utils.exceptions import LMBillingError
 
 from aisr.artifact import manifest as made
 from aisr.artifact.manifest import Manifest, OnTest
-from aisr.base.files import BadArtifact
-from aisr.base.text import percent
+from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
 from aisr.lm.open import EMBEDDED
 from aisr.paper.check.checks import Checks, without_pictures

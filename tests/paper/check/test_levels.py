@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.cli.review import say_review
+from aisr.cli.paper import say_review
 from aisr.paper.check.checks import WHOLE
 from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, failing_labels, failing_verdicts, in_order
 from aisr.paper.check.write import write_page
