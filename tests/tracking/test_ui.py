@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.cli.ui import run
+from aisr.cli.machine import run
 from aisr.paper.readers.figures import draw_pictures
 from aisr.paper.readers.files import read_draft
 from support import pdfs, servers
