@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from aisr.paper.check.verdicts import LABELS, Mark, Piece, QuoteLabel, Review, Verdict, hidden, in_order
-from aisr.paper.cited_claims import misquotes
-from aisr.paper.draft import Draft, Float, with_captions
-from aisr.paper.readers.drawing import with_figures
-from aisr.paper.readers.open import read, read_cited
+from aisr.paper.cited_claims import find_misquotes
+from aisr.paper.draft import Draft, Float, add_captions
+from aisr.paper.readers.figures import draw_figures
+from aisr.paper.readers.files import read_cited_papers, read_draft
 from aisr.paper.recompute.numbers import Fact
 from aisr.paper.recompute.recompute import Recomputed, reach, recomputed
 
@@ -59,8 +59,8 @@ def _checked(
     """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
     each verdict has its sentence."""
     wrong = [one for one in facts if not one.fact.holds]
-    shown = with_captions(draft) if any(one.float is not None for one in wrong) else draft
-    places = {one.of: number for number, one in enumerate(shown.paragraphs) if one.of is not None}
+    shown = add_captions(draft) if any(one.float is not None for one in wrong) else draft
+    places = {one.table_key: number for number, one in enumerate(shown.paragraphs) if one.table_key is not None}
     verdicts = [
         Verdict(
             "arithmetic",
@@ -74,7 +74,7 @@ def _checked(
         )
         for one in wrong
     ]
-    for one in misquotes(draft, cited):
+    for one in find_misquotes(draft, cited):
         label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
         evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
         why = f"no such words in {one.work}" if one.true is None else f"{one.work} has: “{one.true}”"
@@ -107,12 +107,12 @@ def read_paper(
     where figures are drawn to (None: they are not). What could not be read of the cited papers is among what the draft
     lacks. Raises UserError for a paper that cannot be read.
     """
-    draft = read(paper, root)
+    draft = read_draft(paper, root)
     if figures is not None:
-        draft = with_figures(draft, paper, figures)
-    draft = with_captions(draft)
+        draft = draw_figures(draft, paper, figures)
+    draft = add_captions(draft)
     if papers is None:
         return draft, {}
-    found = read_cited(papers, draft.works)
+    found = read_cited_papers(papers, draft.works)
     below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in found.unread]
     return replace(draft, unread=(*draft.unread, *below)), found.papers

@@ -33,9 +33,9 @@ from aisr.predict.prepare import (
     form_of_evidence,
     states_for,
 )
+from aisr.programs.base import Judge as Program
 from aisr.programs.decision.cues import nearest_line, signs
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.questions import describe_options
 from aisr.programs.records import Record as BaseRecord
 from aisr.programs.task import Answer, Exhibit, Task
@@ -382,7 +382,9 @@ def judge_by(
     else:
         shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"states": states_for(lm), "evidence": shown}
-        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+        judging = task.build(
+            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
+        )
         if lm.decides:
             describe_options(judging)
     check_suits(judging, lm)

@@ -64,7 +64,9 @@ class Elsewhere:
     def floats(self, sentence: Sentence, beside: Sequence[str]) -> list[str]:
         """Keys of the floats that speak of a sentence, the best first: those that it refers to, those that its
         paragraph is about, and those with its numbers, and names of its rows and columns, rare ones counting more."""
-        found = dict.fromkeys(beside, IN_PARAGRAPH) | {key: REFERRED for key in sentence.refers if key in self._printed}
+        found = dict.fromkeys(beside, IN_PARAGRAPH) | {
+            key: REFERRED for key in sentence.float_keys if key in self._printed
+        }
         for what in (self._numbers(sentence.text), self._named(sentence.text)):
             for having in what.values():
                 for key in having:
@@ -100,7 +102,7 @@ class Elsewhere:
     def _split(self) -> Iterator[Passage]:
         """The sentences that a reader sees, some at a time; captions are shown with their tables."""
         for number, paragraph in enumerate(self.draft.paragraphs):
-            if paragraph.of is not None:
+            if paragraph.table_key is not None:
                 continue
             shown = [(place, one.text) for place, one in enumerate(paragraph.sentences) if not one.hidden]
             some: list[tuple[int, str]] = []
@@ -329,12 +331,12 @@ class SecondLook:
     ) -> list[dict[str, Any]]:
         if isinstance(one, str):
             table = self._draft.floats[one]
-            judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].of == one]
+            judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].table_key == one]
             if judged:  # its own caption
                 return [own_cells(table, judged)]
             made = list(items_of(self._draft.folder, table, self.rows(table, [each.text for each in said], MOST_TABLE)))
             # A picture is dear: it is shown where a sentence refers to it.
-            return made if any(one in each.refers for each in said) else [{**made[0], "img_path": None}]
+            return made if any(one in each.float_keys for each in said) else [{**made[0], "img_path": None}]
         return [{"type": "text", "text": f"{where(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
 
     def rows(self, table: Float, texts: Sequence[str], most: int) -> str:

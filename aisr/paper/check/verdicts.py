@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from aisr.base.files import digest_file, digest_texts
 from aisr.corrections.corrections import Correction
 from aisr.paper.draft import Draft, Place, Sentence
-from aisr.paper.readers.drawing import Limits
+from aisr.paper.readers.figures import Limits
 from aisr.paper.recompute.numbers import MEANINGS
 from aisr.programs.errors import UserError
 from aisr.programs.labels import IN_DRAFTS, DraftLabel

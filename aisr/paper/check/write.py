@@ -73,7 +73,7 @@ def left_out(review: Review) -> list[dict[str, Any]]:
     paragraphs = sum(review.skipped.values())
     groups = [
         ("judging was stopped", [review.stopped] if review.stopped else []),
-        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.why}" for one in review.draft.unread]),
+        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
         (f"cited works without a file: {len(missing)}", missing),
         (
             f"paragraphs not checked: {paragraphs}",
@@ -267,7 +267,7 @@ def as_sarif(review: Review) -> str:
     results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
-        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
         for one in review.draft.unread
     ]
     done = {
@@ -334,7 +334,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if verdict.confidence is not None:
         found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
-    floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
+    floats = [review.draft.floats[key] for key in review.sentence(verdict).float_keys if key in review.draft.floats]
     if floats:
         found["relatedLocations"] = [
             {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
@@ -391,4 +391,4 @@ def _thumbnails(review: Review) -> Thumbnail:
         return no_picture
     from aisr.report.records import Thumbnails
 
-    return Thumbnails(review.draft.folder, review.draft.drawn)
+    return Thumbnails(review.draft.folder, review.draft.drawings)

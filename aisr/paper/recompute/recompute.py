@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from aisr.paper.citations import marks
-from aisr.paper.draft import MOST_TABLES, Draft, Paragraph, Sentence, statements
+from aisr.paper.citations import find_marks
+from aisr.paper.draft import MOST_TABLES, Draft, Paragraph, Sentence, caption_sentences
 from aisr.paper.recompute.comparisons import HEDGE, claims, clause, compared
 from aisr.paper.recompute.grid import (
     Cell,
@@ -324,7 +324,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
     printed = _printed(draft)
     found: list[Recomputed] = []
     for number, paragraph in enumerate(draft.paragraphs):
-        if paragraph.of is not None:
+        if paragraph.table_key is not None:
             continue  # captions are told of with their tables
         around = " ".join(one.text for one in paragraph.sentences)
         nearby = refers(paragraph)
@@ -334,8 +334,8 @@ def recomputed(draft: Draft) -> list[Recomputed]:
             near, referred = about(sentence, nearby, draft, known)
             text = bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
-            if not sentence.cites:  # numbers of others are not in this paper's tables
-                facts += compared(text, near, near if sentence.refers else known, referred)
+            if not sentence.work_keys:  # numbers of others are not in this paper's tables
+                facts += compared(text, near, near if sentence.float_keys else known, referred)
                 facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
                 facts += bounds(text, near)
             found += (Recomputed(fact, number, place) for fact in _once(facts))
@@ -346,7 +346,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
 
 def reach(draft: Draft) -> tuple[int, int]:
     """How many sentences and tables are read: no table without numbers, and none so large that it is data."""
-    paragraphs = (one for one in draft.paragraphs if one.of is None)
+    paragraphs = (one for one in draft.paragraphs if one.table_key is None)
     return sum(_is_prose(each) for one in paragraphs for each in one.sentences), len(_known(draft))
 
 
@@ -368,8 +368,8 @@ def in_words(text: str, around: str, one_sided: bool) -> Iterator[Fact]:
 
 def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Counter[str]) -> Iterator[Recomputed]:
     """A table's caption and notes against its own cells, and the cells against each other."""
-    for place, statement in enumerate(statements(table.caption, table.notes)):
-        if len(statement) > LONGEST or marks(statement):
+    for place, statement in enumerate(caption_sentences(table.caption, table.notes)):
+        if len(statement) > LONGEST or find_marks(statement):
             continue
         text = bare(statement)
         facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *bounds(text, [table])]
@@ -382,7 +382,7 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
 def about(sentence: Sentence, nearby: Sequence[str], draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
     """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
     no table; where nothing is statement, all tables come into question. nearby: what its paragraph refers to."""
-    for keys in (sentence.refers, nearby):
+    for keys in (sentence.float_keys, nearby):
         floats = [key for key in keys if key in draft.floats]
         if floats:
             return [table for table in known if table.key in floats], True
@@ -391,12 +391,12 @@ def about(sentence: Sentence, nearby: Sequence[str], draft: Draft, known: Sequen
 
 def refers(paragraph: Paragraph) -> tuple[str, ...]:
     """The keys of all floats that a paragraph refers to."""
-    return tuple(dict.fromkeys(key for one in paragraph.sentences for key in one.refers))
+    return tuple(dict.fromkeys(key for one in paragraph.sentences for key in one.float_keys))
 
 
 def bare(text: str) -> str:
     """A sentence in which citations and pointers to floats and sections are blank, every character at its place."""
-    for mark in marks(text):
+    for mark in find_marks(text):
         if not mark.textual:
             text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
     return POINTER.sub(lambda found: " " * len(found[0]), text)
@@ -404,7 +404,7 @@ def bare(text: str) -> str:
 
 def _printed(draft: Draft) -> Counter[str]:
     """In how many sentences and captions each number stands."""
-    said = [one.text for paragraph in draft.paragraphs if paragraph.of is None for one in paragraph.sentences]
+    said = [one.text for paragraph in draft.paragraphs if paragraph.table_key is None for one in paragraph.sentences]
     said += [text for one in draft.floats.values() for text in (one.caption, one.notes)]
     return Counter(digits for text in said for digits in _digits(text))
 
