@@ -17,7 +17,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.rate_limit import RAISED
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.asking.label_probabilities import Judgement
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
@@ -39,7 +39,7 @@ class Outcome:
     ranking: Sequence[str] = ()  # all evidence ids, as they were ranked
 
 
-def judge(task: Task, program: Program, record: Record | dspy.Example, lm: OpenLM) -> Outcome:
+def judge(task: Task, program: Judge, record: Record | dspy.Example, lm: OpenLM) -> Outcome:
     """The program's answer to one record, or to the example that was prepared from it.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
@@ -76,7 +76,7 @@ def _failure(error: Exception) -> Outcome:
 
 def judge_all(
     task: Task,
-    program: Program,
+    program: Judge,
     records: Iterable[Record | dspy.Example],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,

@@ -28,8 +28,8 @@ from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import picture_digest
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.lines import read
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -69,7 +69,7 @@ class Summary:
 
 def predict(
     task: Task,
-    program: Program,
+    program: Judge,
     lm: OpenLM,
     data: Path,
     out: Path,

@@ -11,11 +11,11 @@ from aisr.lm.client import OpenLM
 from aisr.lm.decide import check_writes
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.vision.images import Gallery
 
-ProgramT = TypeVar("ProgramT", bound=Program)
+ProgramT = TypeVar("ProgramT", bound=Judge)
 CAPTION = "caption"  # the form of evidence that shows no pictures
 IMAGES = "images"  # the folder that the official archives are extracted to
 
@@ -65,10 +65,10 @@ def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:
     return program
 
 
-def picture_digest(program: Program, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
+def picture_digest(program: Judge, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
     """The part of a run's identity that is its pictures: one digest of their contents, whichever folder they are in.
     Empty for a program that shows none. paths: as records name them."""
-    if gallery is None or program.options.get("evidence", CAPTION) == CAPTION:
+    if gallery is None or program.form == CAPTION:
         return {}
     return {"pictures": digest_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
 
@@ -78,18 +78,18 @@ def picture_digest(program: Program, gallery: Gallery | None, paths: Iterable[st
 
 def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
     """The program, with the client for the embedding model of its retriever."""
-    if model := getattr(program, "embedding_model", None):
-        vars(program)["embed"] = embeddings.of(model)
+    if program.embedding_model:
+        program.embed = embeddings.of(program.embedding_model)
     return program
 
 
 # --- The abilities of an LM
 
 
-def check_compatible(program: Program, lm: OpenLM) -> None:
+def check_compatible(program: Judge, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
     writes none."""
-    if program.options.get("evidence") == "image" and lm.sees is False:
+    if program.form == "image" and lm.sees is False:
         raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
     for predictor in program.predictors():
         check_writes(predictor.signature, lm)

@@ -25,8 +25,8 @@ from aisr.lm.open import opened_lm
 from aisr.lm.rate_limit import RAISED
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 
@@ -40,7 +40,7 @@ class RayUnavailable(UserError):
 @contextmanager
 def ray_workers(
     task: Task,
-    program: Program,
+    program: Judge,
     lm: OpenLM,
     settings: Mapping[str, Any],
     workers: int,
