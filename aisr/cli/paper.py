@@ -99,13 +99,13 @@ def check_paper(
     from aisr.base.files import cache_folder
     from aisr.cli import display
     from aisr.lm.open import EMBEDDED
+    from aisr.optimize.estimate import DryRun
     from aisr.paper.check import dismissals, recomputed
     from aisr.paper.check.judging import reviewed
     from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
     from aisr.paper.check.reading import read_paper
     from aisr.paper.check.session import judge_by
     from aisr.paper.check.worth import BUILT_IN
-    from aisr.predict.dry_run import DryRun
     from aisr.predict.prepare import open_gallery
 
     labels = dismissals.failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])

@@ -12,13 +12,12 @@ from aisr.artifact.program import parse
 from aisr.lm.prices import Price
 from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import Scores
-from aisr.optimize.datasets.examples import labelled
-from aisr.optimize.decision.folds import opinions
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search import nearest
-from aisr.optimize.search.champion import Contender, choose, worth
-from aisr.optimize.search.compilation import Candidate, Settings
+from aisr.optimize import demos as nearest
+from aisr.optimize.champion import Contender, choose, worth
+from aisr.optimize.decision_fit import opinions
+from aisr.optimize.examples import labelled
+from aisr.optimize.run import Plan, compile_program
+from aisr.optimize.search import Candidate, Settings
 from aisr.predict.evaluate import measure
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1

@@ -20,6 +20,7 @@ from aisr.base.redact import printable, secrets
 from aisr.corrections import dismissed
 from aisr.corrections.files import Correction
 from aisr.lm.client import OpenLM
+from aisr.optimize.estimate import DryRun
 from aisr.paper.check import verdicts
 from aisr.paper.check.dismissals import marked
 from aisr.paper.check.judging import Judge, reviewed
@@ -31,7 +32,6 @@ from aisr.paper.check.verdicts import Kind, Review, Verdict
 from aisr.paper.check.worth import Record
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words
-from aisr.predict.dry_run import DryRun
 from aisr.predict.prepare import (
     attach_embeddings,
     attach_gallery,
