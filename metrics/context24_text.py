@@ -32,7 +32,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
+from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
 from aisr.programs.errors import UserError, exit_code
 from aisr.programs.lines import explain
 
@@ -123,9 +123,9 @@ class Grounded(MeanScores):
 
     def report(self) -> Report:
         """Mean ROUGE-L, all three, and what they do not say. Raises ValueError for an empty corpus."""
-        score = super().report().score
+        records_of(self)
         means = dict(zip(Rouge._fields, map(float, self.rouge.mean(axis=0)), strict=True))
-        return Report(score, means, remarks=(self._remark(),))
+        return Report(means["rouge_l"], means, remarks=(self._remark(),))
 
     def _remark(self) -> str:
         if not self.snippets.sum():

@@ -144,7 +144,8 @@ class MeanScores(Scores):
 
     def report(self) -> Report:
         """The mean. Raises ValueError for an empty corpus."""
-        return Report(value(self), {})
+        records_of(self)
+        return Report(float(self.values.mean()), {})
 
 
 def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5, weights: NDArray[Any] | None = None) -> Any:
