@@ -30,11 +30,11 @@ from aisr.optimize.demos import in_prompt
 from aisr.optimize.examples import Labelled, examples, grouped
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
+from aisr.programs.base import Judge
 from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
 from aisr.programs.task import Judgements, Task
 
@@ -148,7 +148,7 @@ def _evidence_right(
 
 
 def opinions(
-    task: Task, program: Program, rows: Sequence[Labelled], lm: OpenLM, done: Callable[[], None]
+    task: Task, program: Judge, rows: Sequence[Labelled], lm: OpenLM, done: Callable[[], None]
 ) -> list[Judged]:
     """The judgements of a program, without its decision layer, on records that it can be asked fairly.
 
@@ -158,7 +158,7 @@ def opinions(
     group = grouped(rows)
     read = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
     fair = [row for key, row in zip(group, rows, strict=True) if key not in read]
-    outcomes = judge_all(task, without_layer(program), examples(fair), lm, done)
+    outcomes = judge_all(task, program.without_decision(), examples(fair), lm, done)
     return [Judged(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
 
 

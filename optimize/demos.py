@@ -18,9 +18,8 @@ from aisr.optimize.examples import Labelled, grouped
 from aisr.optimize.leakage import near_duplicates
 from aisr.optimize.search import Compilation, affordable, balanced, covering
 from aisr.programs.asking.stated import complete
-from aisr.programs.judges.contract import ChoosingProgram, Program
-from aisr.programs.judges.learnt import hand_over
-from aisr.programs.retrieval.knn_demos import SOURCE, TWINS, By, wording
+from aisr.programs.base import Judge
+from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.task import Task
 from aisr.programs.text.compare import quotes
 from aisr.programs.text.units import length
@@ -46,15 +45,15 @@ def nearest_rows(work: Compilation) -> list[dspy.Example]:
     return marked(chosen, work.student.statement)
 
 
-def labelled_set(work: Compilation, seed: int) -> Program:
+def labelled_set(work: Compilation, seed: int) -> Judge:
     """The program with labelled records as demos."""
     rows = _rarest_rows(work)
     chosen = _covering(work, balanced(rows, [_kind(work, row) for row in rows], seed))
-    program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
+    program: Judge = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
     return program
 
 
-def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> Program:
+def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> Judge:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
         metric=work.objective,
@@ -64,7 +63,7 @@ def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> 
         teacher_settings=work.teaching,
         max_errors=len(work.train) + 1,
     )
-    program: Program = optimizer.compile(work.student, trainset=list(pool))
+    program: Judge = optimizer.compile(work.student, trainset=list(pool))
     program.judging.demos = whole_set(work, program.judging.demos)
     return program
 
@@ -126,21 +125,20 @@ def _labels(work: Compilation, row: dspy.Example) -> set[str]:
 FROM = 200  # records of train: with fewer the nearest is not near
 
 
-WAYS: tuple[By, ...] = get_args(By)
+WAYS: tuple[Similarity, ...] = get_args(Similarity)
 
 
-def fits(task: Task, train: int, demos: int) -> bool:
-    """Whether nearest demos suit a data set: some demos are wanted, the task's program can choose them, and train has
-    `FROM` records."""
-    return demos > 0 and train >= FROM and "nearest_by" in task.option_types
+def fits(train: int, demos: int) -> bool:
+    """Whether nearest demos suit a data set: some demos are wanted, and train has `FROM` records."""
+    return demos > 0 and train >= FROM
 
 
-def usual_search(task: Task, train: Path, limit: int | None, demos: int) -> list[str]:
+def usual_search(train: Path, limit: int | None, demos: int) -> list[str]:
     """The optimizers where nobody names some: nearest demos where they suit a file of train, else drawn ones. limit:
     the most records of it that are taken."""
     with train.open("rb") as lines:
         records = sum(1 for line in lines if line.strip())
-    return ["knn"] if fits(task, min(records, limit or records), demos) else ["random-search"]
+    return ["knn"] if fits(min(records, limit or records), demos) else ["random-search"]
 
 
 def pool(rows: Sequence[dspy.Example], fields: Sequence[str], demos: int, budget: int) -> list[dspy.Example]:
@@ -155,62 +153,49 @@ def marked(rows: Sequence[dspy.Example], statement: str) -> list[dspy.Example]:
     """The rows, those whose statements are nearly the same with the number of their group."""
     group = near_duplicates([wording(row.get(statement)) for row in rows])
     many = {key for key, count in Counter(group).items() if count > 1}
-    return [row.copy(**{TWINS: key}) if key in many else row for row, key in zip(rows, group, strict=True)]
+    return [row.copy(**{DUPLICATES: key}) if key in many else row for row, key in zip(rows, group, strict=True)]
 
 
-def program(task: Task, student: Program, rows: Sequence[dspy.Example], demos: int, by: By) -> Program:
+def program(task: Task, student: Judge, rows: Sequence[dspy.Example], demos: int, by: Similarity) -> Judge:
     """A student with all these rows as demos, of which it shows each record `demos`, the nearest by `by`."""
-    options = {**student.options, "nearest": demos, "nearest_by": by}
-    made = cast(ChoosingProgram, task.build(options))
+    options = {**student.options.as_dict(), "nearest": demos, "nearest_by": by}
+    made = task.build(options)
     made.ranker = student.ranker
-    hand_over(student, made)
-    made.near = replace(made.near, apart=cast(ChoosingProgram, student).near.apart)
-    for name in ("gallery", "embed"):  # which are no part of a program either
-        if hasattr(student, name):
-            setattr(made, name, getattr(student, name))
+    made.fitted = student.fitted
+    made.copy_context(student)
     for predictor, old in zip(made.predictors(), student.predictors(), strict=True):
         predictor.signature = old.signature
-    return cast(Program, dspy.LabeledFewShot(k=len(rows)).compile(made, trainset=list(rows), sample=False))
+    return cast(Judge, dspy.LabeledFewShot(k=len(rows)).compile(made, trainset=list(rows), sample=False))
 
 
-def keep_apart(program: Program, rows: Sequence[Labelled]) -> Program:
+def keep_apart(program: Judge, rows: Sequence[Labelled]) -> Judge:
     """The program; where it chooses the demos of each record, it shows none of these one of its own group from now on.
     So do those that an optimizer makes of it."""
-    if rows and hasattr(program, "near"):
-        choosing = cast(ChoosingProgram, program)
-        choosing.near = replace(choosing.near, apart=_of_statements(program, rows, grouped(rows)))
+    if rows:
+        program.knn = replace(program.knn, excluded=_of_statements(program, rows, grouped(rows)))
     return program
 
 
-def as_before(old: Program, new: Program) -> Program:
-    """The new program, which keeps apart what the old one does, and sees and asks where that does: none of this is
-    saved with either."""
-    vars(new).update({name: vars(old)[name] for name in ("gallery", "embed") if name in vars(old)})
-    if hasattr(old, "near"):
-        cast(ChoosingProgram, new).near = cast(ChoosingProgram, old).near
-    return new
-
-
-def in_prompt(program: Program, example: dspy.Example) -> bool:
+def in_prompt(program: Judge, example: dspy.Example) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
     return _is_demo(program, example) or _is_quoted(program, example)
 
 
-def _is_demo(program: Program, example: dspy.Example) -> bool:
+def _is_demo(program: Judge, example: dspy.Example) -> bool:
     """By what is judged: its evidence may stand in a demo in another form, without its pictures."""
     said = [row.get(program.statement) for row in program.demo_rows(example)]
-    if hasattr(program, "near") and all(cast(ChoosingProgram, program).near.keeps_apart(wording(one)) for one in said):
+    if all(program.knn.excludes(wording(one)) for one in said):
         return False  # it stands in the prompts of others only
     return any(demo.get(program.statement) in said for demo in program.judging.demos)
 
 
-def _is_quoted(program: Program, example: dspy.Example) -> bool:
+def _is_quoted(program: Judge, example: dspy.Example) -> bool:
     """Whether an instruction has a run of words from what is judged."""
     said = "\n".join(wording(row.get(program.statement)) for row in program.demo_rows(example))
     return any(quotes(predictor.signature.instructions, said) for predictor in program.predictors())
 
 
-def _of_statements(program: Program, rows: Sequence[Labelled], group: Sequence[int]) -> Mapping[str, frozenset[int]]:
+def _of_statements(program: Judge, rows: Sequence[Labelled], group: Sequence[int]) -> Mapping[str, frozenset[int]]:
     """The groups of the records that each statement stands in, as the program has it."""
     found: dict[str, set[int]] = {}
     for row, key in zip(rows, group, strict=True):

@@ -17,8 +17,8 @@ import dspy
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Common, Leak, all_keys, common, groups, leak
 from aisr.programs.asking import stated
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.lines import read
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -154,7 +154,7 @@ def _shared(task: Task, found: list[Record], held: list[tuple[str, str, Common]]
             yield one.id, OTHER_TEXTS
 
 
-def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
+def chats(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
     """One conversation for each call that the program makes for a labelled example: `{"messages": [system, user,
     assistant]}`, the assistant giving the right answer.
 

@@ -42,7 +42,7 @@ from aisr.base.files import as_json, digest_file, digest_text, first_difference,
 from aisr.lm.client import OpenLM
 from aisr.optimize.champion import Choice, Contender, Tested, choose
 from aisr.optimize.decision_fit import Fitted, fit, opinions
-from aisr.optimize.demos import as_before, keep_apart
+from aisr.optimize.demos import keep_apart
 from aisr.optimize.examples import Corrected, Labelled, Prepares, across, examples, grouped, rows_of
 from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.objective import Objective, gradient_records, objective
@@ -52,9 +52,8 @@ from aisr.optimize.search import Candidate, Compilation, Settings
 from aisr.predict.evaluate import Result, check_any, measure
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, digest_shown
+from aisr.programs.base import Judge
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.judges.contract import Program, SearchingProgram, name_by, named_by, searching
-from aisr.programs.judges.learnt import learning
 from aisr.programs.lines import read
 from aisr.programs.questions import describe_options
 from aisr.programs.records import Record
@@ -89,20 +88,20 @@ class Watcher:
     stage: Callable[[str], None]
     judged: Callable[[], None]
     scored: Callable[[Contender], None]
-    prepared: Callable[[Program, Sequence[dspy.Example]], None] = lambda student, examples: None
+    prepared: Callable[[Judge, Sequence[dspy.Example]], None] = lambda student, examples: None
 
 
 class Unseen:
     """Prepares records as a program does, but those of a paper that its ranker was fitted on by one that was not: the
     evidence of train is as hard to find then as that of dev, for demos, surrogate and decision layer."""
 
-    def __init__(self, task: Task, program: SearchingProgram, rankers: Mapping[Paper, EvidenceRanker]) -> None:
+    def __init__(self, task: Task, program: Judge, rankers: Mapping[Paper, EvidenceRanker]) -> None:
         self._task = task
         self._program = program
         self._rankers = rankers
 
     def prepare(self, record: Record) -> dspy.Example:
-        """See `Program.prepare`."""
+        """See `Judge.prepare`."""
         whole = self._program.ranker
         paper = tuple(self._task.searched(record).paragraphs.values()) if self._task.searched else ()
         self._program.ranker = self._rankers.get(paper, whole)
@@ -119,31 +118,31 @@ class Evidence(NamedTuple):
     ranker: dict[str, Any] | None = None
     unseen: Mapping[Paper, EvidenceRanker] = MappingProxyType({})
 
-    def preparing(self, plan: Plan, split: str, student: Program) -> Prepares:
+    def preparing(self, plan: Plan, split: str, student: Judge) -> Prepares:
         """What prepares the records of a split: the student, for train with rankers that did not see their papers."""
-        looking = searching(student)
-        return Unseen(plan.task, looking, self.unseen) if split == "train" and looking else student
+        unseen = split == "train" and student.takes_ranker
+        return Unseen(plan.task, student, self.unseen) if unseen else student
 
 
-def fit_evidence(plan: Plan, student: Program, train: Sequence[Record], say: Callable[[str], None]) -> Evidence:
+def fit_evidence(plan: Plan, student: Judge, train: Sequence[Record], say: Callable[[str], None]) -> Evidence:
     """Give the student the ranker that is fitted on train, where that is better than its retriever."""
-    looking, given = searching(student), looked(plan.task, train)
-    if looking is None or not given.claims:
+    given = looked(plan.task, train)
+    if not student.takes_ranker or not given.claims:
         return Evidence()
     say(f"evidence ranker: {len(given.claims)} claims of train with gold evidence")
     try:
-        fitted = fit_ranker(given, looking.match, looking.vectors, plan.settings.seed)
+        fitted = fit_ranker(given, student.match, student.vectors, plan.settings.seed)
     except (NotEmbedded, TooFew) as error:
         say(f"evidence ranker: not fitted, {error}")
         return Evidence({"why": str(error)})
     say(f"evidence ranker: {'kept' if fitted.kept else 'not kept'}, mean reciprocal rank {fitted.gain} more")
     if not fitted.kept:
         return Evidence(fitted.report)
-    looking.ranker = fitted.ranker
+    student.ranker = fitted.ranker
     return Evidence(fitted.report, fitted.unseen)
 
 
-def name_evidence(task: Task, champion: Program, train: Sequence[Any], say: Callable[[str], None]) -> None:
+def name_evidence(task: Task, champion: Judge, train: Sequence[Any], say: Callable[[str], None]) -> None:
     """Have a champion name evidence as the gold of train shows it (see `evidence_list.read_off`), in tasks that ask for
     some. The program that it is held against goes on naming as the guidelines say."""
     if not task.names_evidence:
@@ -151,29 +150,26 @@ def name_evidence(task: Task, champion: Program, train: Sequence[Any], say: Call
     right = task.labelled.evidence_right
     assert right is not None
     policy = read_off((task.labelled.said(gold)[0], not right(gold, [])) for gold in train)
-    name_by(champion, policy)
+    champion.naming = policy
     say(f"evidence named: {described(policy)}")
 
 
-def learn(student: Program, train: Sequence[Record], say: Callable[[str], None]) -> None:
-    """Have a student that learns do so, from the labelled records of train."""
-    learner = learning(student)
-    if learner is None:
-        return
-    learner.learn([record for record in train if record.gold is not None])
-    if learner.learnt is not None:
-        say(f"learnt from train: {learner.learnt.summary()}")
+def learn(student: Judge, train: Sequence[Record], say: Callable[[str], None]) -> None:
+    """Fit what a student has beside its prompt to the labelled records of train."""
+    student.fit([record for record in train if record.gold is not None])
+    if student.fitted is not None:
+        say(f"learnt from train: {student.fitted.summary()}")
 
 
-def student_of(plan: Plan, lm: OpenLM) -> Program:
-    student: Program = plan.task.build(plan.options)
+def student_of(plan: Plan, lm: OpenLM) -> Judge:
+    student: Judge = plan.task.build(plan.options)
     if lm.brief:
         describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), lm.embeddings)
 
 
 def prepared(
-    plan: Plan, student: Program, lm: OpenLM, say: Callable[[str], None]
+    plan: Plan, student: Judge, lm: OpenLM, say: Callable[[str], None]
 ) -> tuple[Evidence, dict[str, list[Labelled]]]:
     """What was fitted on the gold evidence, which the student has from here on, and the records of all splits. Raises
     UserError where the budget is spent on their embeddings."""
@@ -288,7 +284,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
 
 def _search(
     plan: Plan,
-    student: Program,
+    student: Judge,
     train: Sequence[dspy.Example],
     dev: Sequence[dspy.Example],
     sources: Sequence[int],
@@ -328,7 +324,7 @@ def _sources(rows: Sequence[Labelled], learnable: Sequence[dspy.Example]) -> lis
     return [of[id(example)] for example in learnable]
 
 
-def _check_alive(plan: Plan, student: Program, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
+def _check_alive(plan: Plan, student: Judge, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
     """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a budget
     that is too small shows itself before anything is saved. Raises UserError for both."""
     watcher.stage(f"uncompiled program on {len(dev)} records of dev")
@@ -351,7 +347,7 @@ def _check_taught(teacher: OpenLM) -> None:
 
 
 def _baseline(
-    plan: Plan, student: Program, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, student: Judge, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Callable[[], Objective]:
     """What makes the objective, linearised at the uncompiled program. Its LM calls are made at the first use."""
 
@@ -363,19 +359,21 @@ def _baseline(
     return made
 
 
-def _again(plan: Plan, program: Program) -> Program:
+def _again(plan: Plan, program: Judge) -> Judge:
     """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers refuse a
     program that they compiled before. Which records it keeps apart goes along: that is no part of it."""
-    return as_before(program, parse(program_text(plan.task, program), "the champion so far").program)
+    again = parse(program_text(plan.task, program), "the champion so far").program
+    again.copy_context(program)
+    return again
 
 
-def _chooses_demos(plan: Plan, student: Program) -> bool:
+def _chooses_demos(plan: Plan, student: Judge) -> bool:
     """Whether a program of this compile may choose the demos of each record."""
-    return "knn" in plan.optimizers or bool(student.options.get("nearest"))
+    return "knn" in plan.optimizers or student.options.nearest > 0
 
 
 def _decision_layer(
-    plan: Plan, champion: Program, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
+    plan: Plan, champion: Judge, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
 ) -> Fitted | None:
     """The decision layer of the champion, fitted on train and dev; None where none is wanted, where there are no labels
     to decide between, and where the budget does not reach that far."""
@@ -389,11 +387,11 @@ def _decision_layer(
             raise
         watcher.stage("decision layer: not fitted, the budget is spent")
         return None
-    return fit(plan.task.judgements, judged, plan.settings.seed, lm.identity, named_by(champion))
+    return fit(plan.task.judgements, judged, plan.settings.seed, lm.identity, champion.naming)
 
 
 def _test(
-    plan: Plan, choice: Choice, champion: Program, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, choice: Choice, champion: Judge, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Tested | None:
     """The champion and its baseline on test; None where the budget does not even reach for the first.
 
@@ -418,7 +416,7 @@ def _test(
     return Tested(results[0], results[1], results[0].gain(results[1]))
 
 
-def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:
+def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Judge) -> dict[str, str]:
     """What makes a compile this one."""
     records = chain.from_iterable(records_of(plan, name) for name in plan.data)
     return {
@@ -471,7 +469,7 @@ def manifest(
     choice: Choice,
     fitted: Fitted | None,
     test: Tested | None,
-    program: Program,
+    program: Judge,
     digest: str,
     sizes: Mapping[str, int],
     seconds: float,
@@ -496,12 +494,12 @@ def manifest(
         command=plan.command,
         optimizer=",".join(plan.optimizers),
         settings=asdict(plan.settings),
-        options=program.options,
+        options=program.options.as_dict(),
         champion=choice.champion.name,
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
         ranker=Ranked.model_validate(evidence.ranker) if evidence.ranker else None,
-        names_none=list(naming.none) if (naming := named_by(program)) else None,
+        names_none=list(program.naming.none) if program.naming else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={

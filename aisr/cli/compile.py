@@ -213,14 +213,14 @@ def compile_(
     learnt = corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
-    if states is None and "states" in chosen.option_types:
+    if states is None and "states" in chosen.judge.Options.names():
         states = states_for(opened) or None
     given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = form_of_evidence(built.evidence, opened)
     searched = settings(budget, seed, **sizes)
-    chain = chain or usual_search(chosen, files["train"], limit_train, searched.demos)
+    chain = chain or usual_search(files["train"], limit_train, searched.demos)
     plan = Plan(
         task=chosen,
         name=check_name(name or "-".join(chain)),

@@ -324,4 +324,4 @@ def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
 
 
 def _of_program(program: Any) -> Any:
-    return lambda given: program.ranked(given.claim, given.paragraphs)
+    return lambda given: program.rank_paragraphs(given.claim, given.paragraphs)

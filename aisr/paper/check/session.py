@@ -179,7 +179,9 @@ def judge_by(
     else:
         shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"states": states_for(lm), "evidence": shown}
-        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+        judging = task.build(
+            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
+        )
         if lm.decides:
             describe_options(judging)
     check_suits(judging, lm)
