@@ -239,10 +239,10 @@ def corrections(
 
 def _expect_paper(draft: Path) -> None:
     """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
-    from aisr.paper.readers.open import check_there
+    from aisr.paper.readers.files import check_paper
 
     try:
-        check_there(draft)
+        check_paper(draft)
     except UserError as error:
         raise UserError(f"--draft {error}") from error
 

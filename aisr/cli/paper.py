@@ -88,10 +88,10 @@ def check_paper(
     1 where something could not be judged; the same command goes on there."""
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.paper.readers.open import check_folder, check_there
+    from aisr.paper.readers.files import check_paper, check_papers_folder
 
-    check_there(paper)
-    check_folder(papers)
+    check_paper(paper)
+    check_papers_folder(papers)
     if lm == "none":
         _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, evidence])
         return
@@ -124,7 +124,7 @@ def check_paper(
     gone = _dismissed(paper)
     found = checks(draft, cited)
     straight = sum(map(len, found.second.straight.values())) if found.second else 0
-    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+    gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
         judge_by("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
         judge_by("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),

@@ -9,7 +9,7 @@ from aisr.base.files import digest_file, digest_texts
 from aisr.corrections.files import Correction
 from aisr.paper.check.recomputed import LABELS
 from aisr.paper.check.verdicts import EXACT, HIDDEN, Dismissed, Piece, Review, Verdict
-from aisr.paper.readers.drawing import Limits
+from aisr.paper.readers.figures import Limits
 from aisr.programs.errors import UserError
 from aisr.programs.labels import IN_DRAFTS
 

@@ -317,7 +317,7 @@ class Session:
 
     def _ready(self, draft: Draft | None, lm: OpenLM) -> "_Judges":
         settings = self.settings
-        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
+        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
         gallery = open_gallery(folder, settings.artifacts, drawn)
 
         def judge(kind: Kind, task: Task, name: str | None) -> Judge:

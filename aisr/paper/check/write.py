@@ -96,7 +96,7 @@ def as_sarif(review: Review) -> str:
     results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
-        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
         for one in review.draft.unread
     ]
     done = {
@@ -163,7 +163,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if verdict.confidence is not None:
         found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
-    floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
+    floats = [review.draft.floats[key] for key in review.sentence(verdict).float_keys if key in review.draft.floats]
     if floats:
         found["relatedLocations"] = [
             {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
@@ -220,4 +220,4 @@ def _thumbnails(review: Review) -> Thumbnail:
         return no_picture
     from aisr.report.records import Thumbnails
 
-    return Thumbnails(review.draft.folder, review.draft.drawn)
+    return Thumbnails(review.draft.folder, review.draft.drawings)
