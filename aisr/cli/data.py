@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from aisr.corrections.files import Found
+    from aisr.corrections.corrections import Found
     from aisr.corrections.labelled import Labelled
     from aisr.optimize.split import Split, Survey
     from aisr.programs.records import Record
@@ -220,7 +220,7 @@ def corrections(
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
     out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
-    from aisr.corrections.files import read
+    from aisr.corrections.corrections import read
 
     if (task is None) != (out is None) or (task is None and draft is None):
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
@@ -255,7 +255,7 @@ def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
 
 def _in_time(found: "Sequence[Found]") -> "list[Found]":
     """Without corrections from the future, which are listed: they would have the last word for good."""
-    from aisr.corrections.files import in_time
+    from aisr.corrections.corrections import in_time
 
     good, early = in_time(found)
     _list("left out, as their time cannot be true", early)
@@ -265,12 +265,12 @@ def _in_time(found: "Sequence[Found]") -> "list[Found]":
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
     from aisr.base.files import pluralize
     from aisr.cli.display import note
-    from aisr.corrections import dismissed
+    from aisr.corrections.corrections import remember
 
     if all(one.correction.dismissed is None for one in found):
         note("no flag is dismissed in there; nothing was written")
         return
-    file, count = dismissed.remember(draft, found)
+    file, count = remember(draft, found)
     note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aisr.paper.check.record import MOST_TABLE, Check, bare, id_of, items_of, own_cells, to_hold
+from aisr.paper.check.records import MOST_TABLE, Check, bare, id_of, items_of, own_cells, to_hold
 from aisr.paper.check.second_look import HIDDEN, SecondLook
 from aisr.paper.cited_claims import split_claims
 from aisr.paper.draft import RESULTS, Draft, Float, Paragraph, Sentence, caption_sentences

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.paper_checks import checks
-from aisr.paper.check.record import LEFT_OUT
+from aisr.paper.check.checks import checks
+from aisr.paper.check.records import LEFT_OUT
 from aisr.paper.check.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from aisr.paper.passages import float_keys, keys_by_name

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.paper_checks import checks
-from aisr.paper.check.reading import read_paper
-from aisr.paper.check.record import Check
+from aisr.paper.check.checks import checks
+from aisr.paper.check.exact import read_paper
+from aisr.paper.check.records import Check
 from aisr.paper.draft import CAPTIONS, Draft, Float, add_captions
 from aisr.programs.track1.record import Track1Record
 from support.drafts import SITES, draft, table

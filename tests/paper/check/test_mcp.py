@@ -19,9 +19,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
 from aisr.lm.budget import Limits
-from aisr.paper.check.reading import opened as folders
 from aisr.paper.check.server import server
 from aisr.paper.check.session import Session, Settings
+from aisr.paper.check.session import opened as folders
 from support.injections import INJECTIONS
 from support.paths import SAMPLE
 from support.runs import opened

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.paper_checks import (
+from aisr.paper.check.checks import (
     MOST_FLOATS,
     MOST_SHOWN,
     NO_CLAIM,
@@ -15,7 +15,7 @@ from aisr.paper.check.paper_checks import (
     bundle,
     checks,
 )
-from aisr.paper.check.record import LEFT_OUT, MOST_TABLE
+from aisr.paper.check.records import LEFT_OUT, MOST_TABLE
 from aisr.paper.check.second_look import HIDDEN
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
 from aisr.programs.text.units import tokens

@@ -3,7 +3,7 @@
 import pytest
 
 from aisr.paper.draft import Float
-from aisr.paper.recompute.facts import Label
+from aisr.paper.recompute.numbers import Label
 from aisr.paper.recompute.recompute import recomputed
 from support import growth
 from support.drafts import COSTS, PARTS, SITES, draft, table
