@@ -37,7 +37,7 @@ from aisr.cli.task_options import SEARCHING, EmbeddingApiBase, ImageRoot, Search
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.optimize.experiment.evaluation import Evaluation
+    from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
     from aisr.programs.vision.images import Gallery
 
@@ -62,9 +62,8 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.datasets.examples import labelled
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.evaluate import result
+    from aisr.optimize.examples import labelled
+    from aisr.predict.evaluate import Evaluation, result
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
@@ -126,12 +125,11 @@ def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedReco
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = tracking_log.track_evaluation(store, done, folder)
+        run = runs.track_evaluation(store, done, folder)
         named = runs.said(store, run)
         if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
             note(shown)
@@ -165,7 +163,7 @@ def compare(
     prepare(artifacts, *compiled_of(names))
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.datasets.examples import examples, labelled
+    from aisr.optimize.examples import examples, labelled
     from aisr.predict.evaluate import measure
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
@@ -291,7 +289,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.evidence.rank_fit import fit_ranker, looked
+    from aisr.optimize.ranker_fit import fit_ranker, looked
     from aisr.predict.retrieval_eval import by
     from aisr.programs.lines import read
     from aisr.programs.retrieval.retrievers import bm25, built_in

@@ -67,8 +67,8 @@ def predict(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
+    from aisr.optimize.estimate import DryRun
     from aisr.predict import batch as batching
-    from aisr.predict.dry_run import DryRun
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aisr.artifact.program import load_program
 from aisr.base.files import as_json, percent, write_whole
 from aisr.lm.client import OpenLM
-from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.predict.evaluate import Result, result
+from aisr.predict.evaluate import Evaluation, Result, result
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.asking.label_probabilities import Judgement
@@ -24,8 +23,7 @@ from aisr.report.records import About, Thumbnails
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aisr.optimize.experiment.compile import Made
-    from aisr.optimize.experiment.plan import Plan
+    from aisr.optimize.run import Made, Plan
 
 FIGURES = "figures"
 REPORT = "report.json"

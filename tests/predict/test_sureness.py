@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from aisr.metrics.judgements import selective_accuracy
-from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.predict.evaluate import result
+from aisr.predict.evaluate import Evaluation, result
 from aisr.predict.judge import judge_all
 from aisr.predict.predict import predict
 from aisr.predict.submit import check

@@ -10,8 +10,8 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
-from aisr.optimize.search.compilation import Candidate
-from aisr.predict.dry_run import spend_of
+from aisr.optimize.estimate import spend_of
+from aisr.optimize.search import Candidate
 from aisr.predict.evaluate import Result, groups_of, result, scored
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
