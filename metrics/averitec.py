@@ -38,6 +38,7 @@ from aisr.programs.errors import UserError, exit_code
 from aisr.programs.labels import VERDICTS, Verdict
 from aisr.programs.lines import explain
 
+
 @lru_cache(maxsize=200_000)
 def evidence_match(predicted: tuple[str, ...], gold: tuple[str, ...]) -> float:
     """How well predicted strings match gold ones, in 0-1: METEOR of the best assignment of one to one, over the number

@@ -36,7 +36,7 @@ from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, Opinions, 
 from aisr.programs.decision.text_prior import Wording
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
-from aisr.programs.task import Judgements, Task
+from aisr.programs.task import LabelTask, Task
 
 FOLDS = 5
 REPEATS = 10  # other folds each time: what a single division finds swings with its seed
@@ -92,12 +92,12 @@ class Material:
 
 
 def gather(
-    labelled: Judgements, judged: Sequence[Judged], group: Sequence[int], seed: int, naming: EvidencePolicy | None
+    labelled: LabelTask, judged: Sequence[Judged], group: Sequence[int], seed: int, naming: EvidencePolicy | None
 ) -> Material:
     """The arrays of judged records. group: of each record (see `aisr.optimize.leakage.grouped`); naming: how
     evidence is named, in tasks that ask for some."""
     rows = [one.row for one in judged]
-    strata = [labelled.fault(row.example.gold) for row in rows]
+    strata = [labelled.stratum(row.example.gold) for row in rows]
     texts = _texts(labelled, rows, fold_of(strata, group, FOLDS, seed))
     chances = [judgement.chances for one in judged for judgement in one.outcome.judgements]
     opinions = {LM: logs(np.array(chances, dtype=np.float64))}
@@ -112,7 +112,7 @@ def gather(
     return Material(
         {**opinions, WORDING: wording, CUES: cues},
         np.array(said, dtype=np.int64),
-        Gold.of([labelled.allowed(row.example.gold) for row in rows], labelled.labels, labelled.f1_share),
+        Gold.of([labelled.gold_labels(row.example.gold) for row in rows], labelled.labels, labelled.f1_share),
         np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
         _evidence_right(labelled, judged, naming),
         texts,
@@ -120,31 +120,30 @@ def gather(
     )
 
 
-def _texts(labelled: Judgements, rows: Sequence[Labelled], folds: NDArray[np.int64]) -> Texts:
+def _texts(labelled: LabelTask, rows: Sequence[Labelled], folds: NDArray[np.int64]) -> Texts:
     statements, cues, first, fold = [], [], [], []
     for row, part in zip(rows, folds.tolist(), strict=True):
-        for statement, label in zip(labelled.statements(row.example), labelled.said(row.example.gold), strict=True):
+        gold = labelled.first_labels(row.example.gold)
+        for statement, label in zip(labelled.statements(row.example), gold, strict=True):
             statements.append(statement)
-            cues.append(measure(statement, labelled.grounds(row.example)))
+            cues.append(measure(statement, labelled.evidence(row.example)))
             first.append(labelled.labels.index(label))
             fold.append(part)
     return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(labelled.labels))
 
 
 def _evidence_right(
-    labelled: Judgements, judged: Sequence[Judged], naming: EvidencePolicy | None
+    labelled: LabelTask, judged: Sequence[Judged], naming: EvidencePolicy | None
 ) -> NDArray[np.bool_] | None:
-    if labelled.answer_right is not None:
-        right = [labelled.answer_right(one.row.example.gold, one.outcome.answer) for one in judged]
-    elif labelled.evidence_right is not None and naming is not None:
-        right = []
-        for row, outcome in judged:
-            (label,) = labelled.said(row.example.gold)
-            ids = complete(label, outcome.named, outcome.ranking, naming)
-            right.append(labelled.evidence_right(row.example.gold, ids))
-    else:
-        return None
-    return np.array(right, dtype=np.bool_)
+    right: list[bool | None] = []
+    for row, outcome in judged:
+        gold = row.example.gold
+        if labelled.names_evidence and naming is not None:
+            ids = complete(labelled.first_labels(gold)[0], outcome.named, outcome.ranking, naming)
+            right.append(labelled.evidence_right(gold, ids))
+        else:
+            right.append(labelled.answer_right(gold, outcome.answer))
+    return None if not right or None in right else np.array(right, dtype=np.bool_)
 
 
 def opinions(
@@ -186,7 +185,7 @@ class Fitted(NamedTuple):
 
 
 def fit(
-    labelled: Judgements,
+    labelled: LabelTask,
     judged: Sequence[Judged],
     seed: int,
     fitted_on: str = "",
@@ -244,7 +243,7 @@ class Tried:
     fit it goes; blend: what would be kept, None for the LM as it is.
     """
 
-    labelled: Judgements
+    labelled: LabelTask
     material: Material
     way: str
     said: Labels
@@ -262,7 +261,7 @@ class Tried:
         return float(self.scores.ranking(np.ones((1, len(self.scores))))[0])
 
 
-def _cross_validated(labelled: Judgements, material: Material, way: str) -> list[Tried]:
+def _cross_validated(labelled: LabelTask, material: Material, way: str) -> list[Tried]:
     """Rules over the experts of a way, fitted on all folds but one and heard on that one, in every repetition; at each
     of `SHARES`.
 

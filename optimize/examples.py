@@ -20,7 +20,7 @@ from aisr.programs.asking import stated
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.records import CorrectableRecord, Record
 from aisr.programs.task import Task
 
 
@@ -112,6 +112,11 @@ class Corrected:
         return f"{self.file}: {len(self.records)} corrected records count as train{place}{rest}"
 
 
+def _content(record: Record) -> str:
+    """A digest of what is judged and what it is judged by; the id of a record that cannot be corrected."""
+    return record.content_digest() if isinstance(record, CorrectableRecord) else record.id
+
+
 def corrected(task: Task, file: Path, splits: Mapping[str, Path]) -> Corrected:
     """The records of a file of corrections that may count as train: those that share nothing with dev and test by
     which one could be known in the other, and whose ids are not those of other records. One that corrects a record of
@@ -120,8 +125,7 @@ def corrected(task: Task, file: Path, splits: Mapping[str, Path]) -> Corrected:
     without = next((one.id for one in found if one.gold is None), None)
     if without is not None:
         raise UserError(f"{file}: {without} has no labels; expected what `aisr corrections` wrote")
-    content = task.correctable.content if task.correctable else lambda record: record.id
-    train = {one.id: content(one) for one in read(splits["train"], task.record, task.name)}
+    train = {one.id: _content(one) for one in read(splits["train"], task.record, task.name)}
     by_content = {text: key for key, text in train.items()}
     held = [
         (name, one.id, common(task, one))
@@ -131,10 +135,10 @@ def corrected(task: Task, file: Path, splits: Mapping[str, Path]) -> Corrected:
     ]
     left_out = dict(_shared(task, found, held))
     for one in found:
-        if train.get(one.id, content(one)) != content(one):
+        if train.get(one.id, _content(one)) != _content(one):
             left_out.setdefault(one.id, OTHER_TEXTS)
     kept = tuple(one for one in found if one.id not in left_out)
-    replaced = frozenset(by_content[text] for text in map(content, kept) if text in by_content)
+    replaced = frozenset(by_content[text] for text in map(_content, kept) if text in by_content)
     return Corrected(file, kept, replaced, left_out)
 
 

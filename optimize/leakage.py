@@ -70,8 +70,8 @@ class Leak(NamedTuple):
 
 def common(task: Task, record: Any) -> Common:
     """What a record may have in common with others."""
-    texts = {found for text in task.rests_on(record) if (found := _long(text))}
-    return Common(frozenset(task.shares(record)), task.text(record), tuple(sorted(texts)))
+    texts = {found for text in task.long_texts(record) if (found := _long(text))}
+    return Common(frozenset(task.shared_keys(record)), task.text(record), tuple(sorted(texts)))
 
 
 def all_keys(rows: Sequence[Common]) -> list[set[str]]:

@@ -10,7 +10,7 @@ import dspy
 from aisr.metrics.scores import Scores
 from aisr.predict.evaluate import scored
 from aisr.predict.judge import Outcome
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 
 RECORDS = 100  # of train that the gradient is told from
 MOST_MIXED = 6  # kinds of mistake that are told
@@ -82,7 +82,7 @@ def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> li
 
 def _labels(task: Task, example: dspy.Example) -> set[str]:
     """The labels of a record, or its stratum in a task without any."""
-    return {*task.judgements.said(example.gold)} if task.judgements else {task.stratum(example.gold)}
+    return {*task.first_labels(example.gold)} if isinstance(task, LabelTask) else {task.stratum(example.gold)}
 
 
 def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> str:
@@ -90,13 +90,13 @@ def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequ
 
     A miss counts against the first gold label of a statement, as in the official score.
     """
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return ""
     total: Counter[str] = Counter()
     missed: Counter[tuple[str, str]] = Counter()
     said: Counter[str] = Counter()
     for example, outcome in zip(train, outcomes, strict=True):
-        for allowed, judged in zip(task.judgements.allowed(example.gold), outcome.judgements, strict=False):
+        for allowed, judged in zip(task.gold_labels(example.gold), outcome.judgements, strict=False):
             total[allowed[0]] += 1
             said[judged.label] += 1
             if judged.label not in allowed:
@@ -108,9 +108,7 @@ def describe_confusion(task: Task, train: Sequence[dspy.Example], outcomes: Sequ
         for (gold, label), count in sorted(missed.items(), key=lambda item: (-item[1], item[0]))[:MOST_MIXED]
     ]
     often = [
-        f"{label} ({said[label]} times, right {total[label]})"
-        for label in task.judgements.labels
-        if said[label] > total[label]
+        f"{label} ({said[label]} times, right {total[label]})" for label in task.labels if said[label] > total[label]
     ]
     return (
         f"Over all {sum(total.values())} labels of the training records, under the first instruction: "

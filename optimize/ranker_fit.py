@@ -18,7 +18,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.records import Record
 from aisr.programs.retrieval.evidence_ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.retrieval.retrievers import Embed, Matcher, order
-from aisr.programs.task import Searched, Task
+from aisr.programs.task import Query, Task
 
 Values = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ class Looked(NamedTuple):
     """Claims with gold evidence, and the group of each: what no two of them share, `aisr.optimize.leakage`
     says."""
 
-    claims: list[Searched]
+    claims: list[Query]
     group: list[int]
 
 
@@ -88,11 +88,9 @@ class RankFitted(NamedTuple):
 
 def looked(task: Task, records: Sequence[Record]) -> Looked:
     """The claims of records that have gold evidence; none of a task that retrieves nothing."""
-    if task.searched is None:
-        return Looked([], [])
-    found = [task.searched(record) for record in records]
-    kept = [k for k, one in enumerate(found) if one.gold]
-    return Looked([found[k] for k in kept], groups(all_keys([common(task, records[k]) for k in kept])))
+    queries = [(record, query) for record in records if (query := task.query(record)) is not None and query.gold]
+    keys = all_keys([common(task, record) for record, _ in queries])
+    return Looked([query for _, query in queries], groups(keys))
 
 
 def fit_ranker(given: Looked, unfitted: Matcher, embed: Embed, seed: int) -> RankFitted:

@@ -59,7 +59,7 @@ from aisr.programs.questions import describe_options
 from aisr.programs.records import Record
 from aisr.programs.retrieval.evidence_list import described, read_off
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 from aisr.programs.vision.images import Gallery
 
 
@@ -103,7 +103,8 @@ class Unseen:
     def prepare(self, record: Record) -> dspy.Example:
         """See `Judge.prepare`."""
         whole = self._program.ranker
-        paper = tuple(self._task.searched(record).paragraphs.values()) if self._task.searched else ()
+        query = self._task.query(record)
+        paper = tuple(query.paragraphs.values()) if query else ()
         self._program.ranker = self._rankers.get(paper, whole)
         try:
             return self._program.prepare(record)
@@ -145,11 +146,9 @@ def fit_evidence(plan: Plan, student: Judge, train: Sequence[Record], say: Calla
 def name_evidence(task: Task, champion: Judge, train: Sequence[Any], say: Callable[[str], None]) -> None:
     """Have a champion name evidence as the gold of train shows it (see `evidence_list.read_off`), in tasks that ask for
     some. The program that it is held against goes on naming as the guidelines say."""
-    if not task.names_evidence:
+    if not isinstance(task, LabelTask) or not task.names_evidence:
         return
-    right = task.labelled.evidence_right
-    assert right is not None
-    policy = read_off((task.labelled.said(gold)[0], not right(gold, [])) for gold in train)
+    policy = read_off((task.first_labels(gold)[0], not task.evidence_right(gold, [])) for gold in train)
     champion.naming = policy
     say(f"evidence named: {described(policy)}")
 
@@ -377,7 +376,7 @@ def _decision_layer(
 ) -> Fitted | None:
     """The decision layer of the champion, fitted on train and dev; None where none is wanted, where there are no labels
     to decide between, and where the budget does not reach that far."""
-    if not plan.decide or plan.task.judgements is None:
+    if not plan.decide or not isinstance(plan.task, LabelTask):
         return None
     watcher.stage("decision layer: the champion's label probabilities on train and dev")
     try:
@@ -387,7 +386,7 @@ def _decision_layer(
             raise
         watcher.stage("decision layer: not fitted, the budget is spent")
         return None
-    return fit(plan.task.judgements, judged, plan.settings.seed, lm.identity, champion.naming)
+    return fit(plan.task, judged, plan.settings.seed, lm.identity, champion.naming)
 
 
 def _test(
@@ -483,8 +482,8 @@ def manifest(
         "baseline_dev": choice.contenders[0].dev,
         "test": test.champion if test else None,
         "baseline_test": test.baseline if test else None,
-        "floor_dev": choice.champion.dev.floor,
-        "floor_test": test.champion.floor if test else None,
+        "no_lm_dev": choice.champion.dev.no_lm,
+        "no_lm_test": test.champion.no_lm if test else None,
     }
     return Manifest(
         task=plan.task.name,

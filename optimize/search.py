@@ -71,7 +71,7 @@ class Compilation:
         in which the kinds of label take turns."""
         whole = [example for example in self.train if not example.get("incomplete")] or self.train
         short = affordable(whole, self.fields, self.settings.demos, self.settings.demo_tokens)
-        kinds = [self.task.kinds(example.gold) for example in short]
+        kinds = [self.task.balance_key(example.gold) for example in short]
         return balanced(short, kinds, self.settings.seed)
 
     @property
@@ -81,7 +81,7 @@ class Compilation:
         cut = [(self.lesson(example), example) for example in self.train]
         whole = [lesson or example for lesson, example in cut if lesson or not example.get("incomplete")] or self.train
         short = affordable(whole, self.fields, self.settings.demos, self.settings.demo_tokens)
-        return balanced(short, [self.task.kinds(example.gold) for example in short], self.settings.seed)
+        return balanced(short, [self.task.balance_key(example.gold) for example in short], self.settings.seed)
 
     @cached_property
     def objective(self) -> Objective:

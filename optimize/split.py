@@ -25,7 +25,7 @@ from aisr.base.files import replacing
 from aisr.optimize.leakage import Common, all_keys, common, groups
 from aisr.programs.errors import UserError
 from aisr.programs.lines import BadLine, scan
-from aisr.programs.records import Record
+from aisr.programs.records import Record, SentenceRecord
 from aisr.programs.task import Task
 
 SIDES = ("train", "dev", "test")
@@ -118,7 +118,7 @@ def survey(task: Task, file: Path) -> Survey:
         lines.append(line.number)
         strata.append(stratum(task, line.record))
         rows.append(common(task, line.record))
-        sentences.append(task.sentences(line.record) if task.sentences else 1)
+        sentences.append(len(line.record.statements) if isinstance(line.record, SentenceRecord) else 1)
     return Survey(lines, strata, all_keys(rows), sentences)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from aisr.base.digests import digest_texts
+from aisr.base.files import digest_texts
 from aisr.programs.errors import UserError
 
 
@@ -37,6 +37,7 @@ class Record(BaseModel):
     # What makes records of the organisers' files, where these have another form: a module with its arguments, `{file}`
     # for their claims.
     converter: ClassVar[str] = ""
+    max_evidence: ClassVar[int] = 0  # ids that a person may name as the evidence of a statement
 
     id: Text
 
@@ -66,8 +67,6 @@ class StatementLabel(NamedTuple):
 
 class CorrectableRecord(Record):
     """A record whose labels people can correct, statement by statement."""
-
-    max_evidence: ClassVar[int] = 0  # ids that may be named as the evidence of a statement
 
     @property
     def statements(self) -> list[str]:

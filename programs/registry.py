@@ -1,8 +1,8 @@
 """All tasks by their names, and how other packages add to a registry: by entry points.
 
-A package adds a task by `[project.entry-points."aisr.tasks"]` with `name = "module:VALUE"`, an instance of `Task`. Names
-are read from the metadata of installed packages, so that help costs no import of DSPy; a value is imported when it is
-asked for. Our own names cannot be taken over.
+A package adds a task by `[project.entry-points."aisr.tasks"]` with `name = "module:VALUE"`, an instance of `Task`.
+Names are read from the metadata of installed packages, so that help costs no import of DSPy; a value is imported when
+it is asked for. Our own names cannot be taken over.
 """
 
 import re
@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from aisr.programs.errors import UserError
 
@@ -79,10 +79,8 @@ class Registry(Mapping[str, T], Generic[T]):
         except (Exception, SystemExit) as error:  # whatever a stranger's module raises
             problem = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         if problem is not None:
-            raise UserError(
-                f"{self.what} {name!r} of {package_of(entries[0])} cannot be used: {problem}; upgrade or uninstall that "
-                "package"
-            )
+            package = package_of(entries[0])
+            raise UserError(f"{self.what} {name!r} of {package} cannot be used: {problem}; upgrade or uninstall it")
         return value
 
 
@@ -91,7 +89,7 @@ def package_of(entry: EntryPoint) -> str:
     return f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown package"
 
 
-class Tasks(Registry["Task"]):
+class Tasks(Registry[Any]):
     """The tasks by their names."""
 
     def problem(self, name: str, value: object) -> str | None:
@@ -103,7 +101,7 @@ class Tasks(Registry["Task"]):
         return None if value.name == name else f"the task calls itself {str(value.name)[:80]!r}"
 
 
-TASKS = Tasks(
+TASKS: "Registry[Task]" = Tasks(
     "aisr.tasks",
     "task",
     {

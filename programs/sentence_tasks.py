@@ -23,7 +23,11 @@ class SentenceSubmission(Submission[SentenceRecord, list[str]]):
     def problem(self, record: SentenceRecord, answer: Sequence[str]) -> str | None:
         """Where the number of labels is not that of the sentences."""
         sentences = len(record.statements)
-        return None if len(answer) == sentences else f"{len(answer)} labels for {sentences} sentences; one label a sentence"
+        return (
+            None
+            if len(answer) == sentences
+            else f"{len(answer)} labels for {sentences} sentences; one label a sentence"
+        )
 
     def fallback(self, record: SentenceRecord) -> list[str]:
         """Every sentence is supported."""

@@ -15,7 +15,7 @@ from aisr.programs.records import Record
 
 # Entries of a zip carry a date; a fixed one makes the same predictions give the same file.
 DATE = (2026, 1, 1, 0, 0, 0)
-RecordT = TypeVar("RecordT", bound=Record, default=Any)
+RecordT = TypeVar("RecordT", bound=Record, contravariant=True, default=Any)
 AnswerT = TypeVar("AnswerT", default=Any)
 
 

@@ -12,7 +12,7 @@ from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
 from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 from aisr.programs.text.units import length, sentences, tokens
 
 MOST_DEMOS = 20  # a person reads no more
@@ -33,9 +33,9 @@ def as_markdown(title: str, task: Task, program: Judge) -> str:
         parts.append(_ranker(program.ranker))
     if program.fitted:
         parts.append(f"## Learnt from train\n\n{program.fitted.page()}")
-    if task.judgements is not None:
+    if isinstance(task, LabelTask):
         parts.append(_decision(program.decision))
-    if task.names_evidence and program.naming:
+    if program.naming:
         parts.append(f"## Evidence\n\nNamed: {described(program.naming)}.")
     return "\n\n".join(parts) + "\n"
 

@@ -38,6 +38,7 @@ def check(
     from aisr.predict.prepare import find_gallery
     from aisr.programs.lines import scan
     from aisr.programs.registry import TASKS
+    from aisr.programs.task import LabelTask
 
     chosen = chosen_task(task)
     other = nearest_task(file, TASKS) if file.is_file() else None  # a pipe can be read only once
@@ -64,7 +65,8 @@ def check(
         if gold is None:
             labels["(withheld)"] += 1
         else:
-            labels.update(chosen.judgements.said(gold) if chosen.judgements else [chosen.stratum(gold) or "(labelled)"])
+            strata = [chosen.stratum(gold) or "(labelled)"]
+            labels.update(chosen.first_labels(gold) if isinstance(chosen, LabelTask) else strata)
     if bad > limit:
         note(f"… and {bad - limit} more (--limit {bad} lists them)")
     note(f"{file}: {records} good records, {bad} bad lines")
@@ -74,8 +76,8 @@ def check(
         _say_shared(all_keys(rows))
     if not bad and not records:
         raise UserError(f"{file}: no records; expected one JSON object a line")
-    if bad and chosen.converter:
-        note(f"files as the organisers ship them become records by: python -m {chosen.converter.format(file=file)}")
+    if bad and (converter := chosen.record.converter):
+        note(f"files as the organisers ship them become records by: python -m {converter.format(file=file)}")
     say_pictures(gallery.problems if gallery else {})
     if bad or not records:
         raise typer.Exit(REFUSED)
@@ -98,10 +100,10 @@ def split(
     from aisr.cli.display import note
     from aisr.optimize import split as splits
     from aisr.programs.lines import read
+    from aisr.programs.records import SentenceRecord
 
     chosen = chosen_task(task)
-    sentences = chosen.sentences
-    if shape_like and sentences is None:
+    if shape_like and not issubclass(chosen.record, SentenceRecord):
         raise UserError(f"--shape-like goes by sentences a paragraph; a record of {chosen.name} has none to count")
     note(f"splitting {file} {f'into {folds} folds' if folds else parts} (seed {seed}) below {out}/")
     found = splits.survey(chosen, file)
@@ -111,8 +113,8 @@ def split(
         made = {"": splits.split(chosen, found.strata, found.keys, splits.Parts.parse(parts), seed)}
     _say_leak(found, next(iter(made.values())), seed)
     whole = made
-    if shape_like and sentences:
-        lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
+    if shape_like:
+        lengths = [len(record.statements) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
         made = {name: splits.shaped(sides, found, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
     for name, sides in made.items():
@@ -161,9 +163,11 @@ def _names(record: "type[BaseModel]") -> set[str]:
 
 def _faulty(task: "Task", found: "Survey", rows: "list[int]") -> str:
     """How many records have a fault, in words; nothing for a task without labels."""
-    if task.judgements is None:
+    from aisr.programs.task import LabelTask
+
+    if not isinstance(task, LabelTask):
         return ""
-    neutral = task.judgements.neutral
+    neutral = task.neutral
     return f", {sum(found.strata[row] != neutral for row in rows)} of them not all {neutral}"
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aisr.programs import names
 from aisr.programs.errors import UserError
+from aisr.programs.registry import TASKS
 
 if TYPE_CHECKING:
     from aisr.lm.budget import Ledger
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def known_task(name: str | None) -> str | None:
     """What --task says. Raises UserError for the name of no task."""
-    if name is not None and name not in names.TASK_NAMES:
-        raise UserError(f"--task {name!r}; one of: {', '.join(names.TASK_NAMES)}")
+    if name is not None and name not in TASKS:
+        raise UserError(f"--task {name!r}; one of: {', '.join(TASKS)}")
     return name
 
 
@@ -103,8 +103,6 @@ FOUND = 3  # exit code: what the user asked to be told of by it is there
 def chosen_task(name: str) -> "Task":
     """The task of --task. Raises UserError for any other name."""
     known_task(name)
-    from aisr.programs.registry import TASKS
-
     return TASKS[name]
 
 

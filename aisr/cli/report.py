@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from aisr.predict.explain import Reason
     from aisr.predict.judge import Outcome
-    from aisr.programs.task import Exhibit, Judgements
+    from aisr.programs.task import Exhibit, LabelTask
 
 # --- The commands that show compiled programs: one, and what sets two apart.
 
@@ -146,14 +146,11 @@ def check_text(
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
     from aisr.programs import drafts
-    from aisr.programs.task import Sources
 
     text = sys.stdin.read() if str(draft) == "-" else "\n\n".join(drafts.blocks(draft))
     loaded = load_any(program, artifacts)
     task = loaded.task
-    if task.draft is None:
-        raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
-    record = task.draft(text, Sources(evidence or [], paper))
+    record = task.record.from_draft(text, evidence or [], paper)
     opened = opened_lm(
         lm,
         Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1),
@@ -175,7 +172,7 @@ LONGEST = 400  # characters of a piece of evidence
 
 
 def say_verdicts(
-    labelled: "Judgements",
+    labelled: "LabelTask",
     example: "dspy.Example",
     outcome: "Outcome",
     reasons: "Sequence[Reason]",

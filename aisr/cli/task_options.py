@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from aisr.cli.options import known_task, there
-from aisr.programs.names import TASK_NAMES
+from aisr.programs.registry import TASKS
 
 TaskName = Annotated[
     str,
     typer.Option(
         "--task",
-        help=f"The task: {', '.join(TASK_NAMES[:-1])} or {TASK_NAMES[-1]}.",
+        help=f"The task: {', '.join(TASKS)}.",
         show_default=False,
         callback=known_task,
     ),

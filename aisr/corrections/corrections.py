@@ -53,9 +53,9 @@ class Correction(_Strict):
     or `dismissed`, why a flag is not to come back, which is no label.
 
     task: its name; None for a flag that no model raised; record_id and statement: the record and the number of its
-    statement, from 0; sentence: the words of that; digest: of these and the evidence (`Correctable.digests`, for a
-    label), by which both are known again; record: the whole record in the task's own format, where it stands nowhere
-    else.
+    statement, from 0; sentence: the words of that; digest: of these and the evidence (`statement_digests` of the
+    record, for a label), by which both are known again; record: the whole record in the task's own format, where it
+    stands nowhere else.
     """
 
     format: Literal[1] = 1

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from aisr.corrections.corrections import Found
 from aisr.programs.errors import UserError
 from aisr.programs.lines import explain
-from aisr.programs.records import Record
-from aisr.programs.task import Correctable, Said, Task
+from aisr.programs.records import CorrectableRecord, StatementLabel
+from aisr.programs.task import Task
 
 # --- What several people say of one statement, settled: the last word of each, and what they agree on.
 
@@ -24,7 +24,7 @@ TOLD = 10  # of those who differ
 class Settled(NamedTuple):
     """said: None where people differ; by: the corrections that say so, or those that differ."""
 
-    said: Said | None
+    said: StatementLabel | None
     by: tuple[Found, ...]
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ def settled(found: Sequence[Found], order: Sequence[str], majority: bool) -> Set
         return Settled(None, tuple(voices))
     agreed = tuple(one for one in voices if one.correction.label == label)
     named = {key for one in agreed for key in one.correction.evidence}
-    return Settled(Said(label, tuple(key for key in order if key in named)), agreed)
+    return Settled(StatementLabel(label, tuple(key for key in order if key in named)), agreed)
 
 
 RECORDS, PROVENANCE = "corrections.jsonl", "corrections-provenance.jsonl"
@@ -63,19 +63,19 @@ class Labelled:
     people differ, which is not among them; rejected: what fits no record, with its place; elsewhere: how many
     corrections are of each other task."""
 
-    records: list[Record] = field(default_factory=list)
+    records: list[CorrectableRecord] = field(default_factory=list)
     provenance: list[dict[str, Any]] = field(default_factory=list)
     conflicts: list[Settled] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     elsewhere: dict[str, int] = field(default_factory=dict)
 
 
-def labelled(task: Task, found: Sequence[Found], known: Mapping[str, Record], majority: bool = False) -> Labelled:
+def labelled(task: Task, found: Sequence[Found], known: Mapping[str, Any], majority: bool = False) -> Labelled:
     """The labelled records that corrections of a task make. known: records by their ids, for corrections that do not
     bring their own; their labels stay where nobody corrects them. Raises UserError for a task without corrections."""
-    how = _correctable(task)
+    _check_correctable(task)
     made = Labelled()
-    fitting: dict[str, list[tuple[Found, Record]]] = {}
+    fitting: dict[str, list[tuple[Found, CorrectableRecord]]] = {}
     for one in found:
         of = one.correction
         if of.label is None:
@@ -84,74 +84,73 @@ def labelled(task: Task, found: Sequence[Found], known: Mapping[str, Record], ma
             made.elsewhere[str(of.task)] = made.elsewhere.get(str(of.task), 0) + 1
             continue
         try:
-            record = _record(task, how, one, known)
+            record = _record(task, one, known)
         except Rejected as error:
             made.rejected.append(f"{one.place}: {error}")
         else:
             fitting.setdefault(record.id, []).append((one, record))
     for key, pairs in fitting.items():
-        if len({how.content(record) for _, record in pairs}) > 1:
+        if len({record.content_digest() for _, record in pairs}) > 1:
             places = ", ".join(one.place for one, _ in pairs)
             made.rejected.append(f"{places}: record {key!r} has other texts in one of them than in another")
         else:
-            _add(made, how, pairs[0][1], [one for one, _ in pairs], majority)
+            _add(made, pairs[0][1], [one for one, _ in pairs], majority)
     return made
 
 
-def _correctable(task: Task) -> Correctable:
-    if task.correctable is None:
+def _check_correctable(task: Task) -> None:
+    if not issubclass(task.record, CorrectableRecord):
         raise UserError(f"--task {task.name}: nobody can correct its verdicts so far")
-    return task.correctable
 
 
-def _record(task: Task, how: Correctable, one: Found, known: Mapping[str, Record]) -> Record:
+def _record(task: Task, one: Found, known: Mapping[str, CorrectableRecord]) -> CorrectableRecord:
     """The record that a correction is about. Raises `Rejected`."""
     of, key = one.correction, str(one.correction.record_id)
     record = known.get(key)
     if of.record is not None:
-        own = _own(task, how, of.record)
+        own = _own(task, of.record)
         if own.id != key:
             raise Rejected(f"it is about record {key[:80]!r} and brings {own.id[:80]!r}")
-        if record is not None and how.content(record) != how.content(own):
+        if record is not None and record.content_digest() != own.content_digest():
             raise Rejected(f"record {key[:80]!r} has other texts in the file of --data")
         record = record or own
     if record is None:
         raise Rejected(f"there is no record {key[:80]!r}; expected one in the file of --data, or in the line")
-    _check(task, how, record, one)
+    _check(task, record, one)
     return record
 
 
-def _own(task: Task, how: Correctable, raw: dict[str, Any]) -> Record:
+def _own(task: Task, raw: dict[str, Any]) -> CorrectableRecord:
     """A record that a correction brings, without whatever labels it claims to have."""
     try:
-        bare: Record = how.bare(task.record.model_validate(raw))
+        bare: CorrectableRecord = task.record.model_validate(raw).without_labels()
     except ValidationError as error:
         raise Rejected(f"record.{explain(error)}") from error
     return bare
 
 
-def _check(task: Task, how: Correctable, record: Record, one: Found) -> None:
-    of, statements = one.correction, how.statements(record)
+def _check(task: Task, record: CorrectableRecord, one: Found) -> None:
+    of, statements = one.correction, record.statements
     if of.label not in task.labelled.labels:
         raise Rejected(f"unknown label {str(of.label)[:80]!r}; one of: {', '.join(task.labelled.labels)}")
     if of.statement >= len(statements):
         raise Rejected(f"statement {of.statement} of {len(statements)}, counted from 0")
-    if statements[of.statement] != of.sentence or how.digests(record)[of.statement] != of.digest:
+    if statements[of.statement] != of.sentence or record.statement_digests()[of.statement] != of.digest:
         raise Rejected(f"record {record.id[:80]!r} has another sentence or other evidence than were judged")
-    if len(of.evidence) > how.most:
-        raise Rejected(f"{len(of.evidence)} ids of evidence; at most {how.most}")
-    unknown = set(of.evidence) - set(how.nameable(record))
+    if len(of.evidence) > record.max_evidence:
+        raise Rejected(f"{len(of.evidence)} ids of evidence; at most {record.max_evidence}")
+    unknown = set(of.evidence) - set(record.evidence_ids)
     if unknown:
         raise Rejected(f"evidence {min(unknown)[:80]!r} is not in record {record.id[:80]!r}")
 
 
-def _add(made: Labelled, how: Correctable, record: Record, found: list[Found], majority: bool) -> None:
+def _add(made: Labelled, record: CorrectableRecord, found: list[Found], majority: bool) -> None:
     """Settle the corrections of one record, and add what they come to."""
     by_statement = sorted(found, key=lambda one: one.correction.statement)
     said = {}
     provenance = []
     for number, group in groupby(by_statement, key=lambda one: one.correction.statement):
-        one = settled(list(group), how.nameable(record), majority)
+        one = settled(list(group), record.evidence_ids, majority)
         if one.said is None:
             made.conflicts.append(one)
             continue
@@ -160,7 +159,7 @@ def _add(made: Labelled, how: Correctable, record: Record, found: list[Found], m
     if not said:
         return
     try:
-        made.records.append(how.labelled(record, said))
+        made.records.append(record.with_labels(said))
     except ValueError as error:
         why = explain(error) if isinstance(error, ValidationError) else str(error)
         made.rejected.append(f"{', '.join(one.place for one in found)}: {why}")

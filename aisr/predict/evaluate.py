@@ -21,7 +21,7 @@ from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.task import Task
+from aisr.programs.task import LabelTask, Task
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the surest first
 DECIMALS = 4  # of a probability in a file
@@ -64,7 +64,7 @@ def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]
 def of_record(task: Task, outcome: Outcome) -> float | None:
     """How sure a program is of a record, in 0-1: as sure as of the least sure of its labels. None where one is a single
     vote, where the record failed, and for a task without labels."""
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return None
     sure = [of_judgement(task, judged) for judged in outcome.judgements]
     return None if None in sure else min((one for one in sure if one is not None), default=None)
@@ -73,10 +73,10 @@ def of_record(task: Task, outcome: Outcome) -> float | None:
 def held(task: Task, judged: Iterable[tuple[dspy.Example, Outcome]]) -> dict[str, Held]:
     """By the source of their probabilities, the judgements that have some; none for a task without labels."""
     found: dict[str, Held] = {}
-    if task.judgements is None:
+    if not isinstance(task, LabelTask):
         return found
     for example, outcome in judged:
-        for one, allowed in zip(outcome.judgements, task.judgements.allowed(example.gold), strict=False):
+        for one, allowed in zip(outcome.judgements, task.gold_labels(example.gold), strict=False):
             sure = of_judgement(task, one)
             if sure is not None:
                 here = found.setdefault(one.source, Held([], []))
@@ -87,14 +87,14 @@ def held(task: Task, judged: Iterable[tuple[dspy.Example, Outcome]]) -> dict[str
 
 @dataclass(frozen=True)
 class Result:
-    """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without;
+    """How a program did on a split. no_lm: the baseline without any LM, where examples have one;
     group: of each record, where that is known (see `aisr.metrics.intervals`)."""
 
     scores: Scores
     score: Report
     interval: Interval
     failures: dict[str, str]  # record id -> reason
-    floor: "Result | None" = None
+    no_lm: "Result | None" = None
     held: Mapping[str, Held] = field(default_factory=dict)  # how sure it was, by source
     group: tuple[int, ...] | None = None
 
@@ -108,7 +108,7 @@ class Result:
             "interval": [self.interval.low, self.interval.high],
             "records": len(self.scores),
             "failures": self.failures,
-            **({"floor": self.floor.report()} if self.floor else {}),
+            **({"no_lm": self.no_lm.report()} if self.no_lm else {}),
         }
 
     def confidence(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outc
     sure = held(task, zip(examples, outcomes, strict=True))
     group = groups_of(examples)
     interval = score_interval(scores, group=group)
-    return Result(scores, scores.report(), interval, failures, _floor(task, examples), sure, group)
+    return Result(scores, scores.report(), interval, failures, _no_lm(task, examples), sure, group)
 
 
 def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
@@ -156,10 +156,10 @@ def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
     return None if None in found else tuple(found)
 
 
-def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
-    if task.floor is None:
+def _no_lm(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
+    if not all("baseline" in example for example in examples):
         return None
-    scores = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
+    scores = task.score([example.gold for example in examples], [example.baseline for example in examples])
     group = groups_of(examples)
     return Result(scores, scores.report(), score_interval(scores, group=group), {}, group=group)
 

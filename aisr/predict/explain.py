@@ -37,7 +37,7 @@ class Reason(NamedTuple):
 def reasons(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> list[Reason]:
     """A reason for each statement of an example that the program has judged; the calls come from the cache."""
     facet = task.labelled
-    statements, grounds = facet.statements(example), facet.grounds(example)
+    statements, grounds = facet.statements(example), facet.evidence(example)
     judged = judge(task, program.without_decision(), example, lm).judgements
     layer = program.decision
     if layer is not None:

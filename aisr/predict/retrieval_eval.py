@@ -13,10 +13,10 @@ from aisr.programs.lines import read
 from aisr.programs.retrieval.evidence_ranker import counted
 from aisr.programs.retrieval.passages import chosen, rank, whole
 from aisr.programs.retrieval.retrievers import Matcher, embedded, indexed, split_sentences
-from aisr.programs.task import Searched, Task
+from aisr.programs.task import Query, Task
 
 DEPTHS = (1, 3, 5, 10, 20)
-Ranker = Callable[[Searched], list[str]]  # all paragraph ids, best first
+Ranker = Callable[[Query], list[str]]  # all paragraph ids, best first
 
 
 class Found(NamedTuple):
@@ -37,7 +37,7 @@ class Found(NamedTuple):
     ranks: list[int]  # of the first gold paragraph of each claim, from 1
 
 
-def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> Found:
+def measure(name: str, ranker: Ranker, claims: Sequence[Query], context_tokens: int) -> Found:
     """Score a ranker on claims that have gold evidence."""
     for kept in (indexed, split_sentences, embedded, counted):
         kept.cache_clear()  # what another ranker left would flatter this one
@@ -62,7 +62,7 @@ def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_token
     )
 
 
-def gains(found: Found, before: Found, claims: Sequence[Searched]) -> dict[str, Interval]:
+def gains(found: Found, before: Found, claims: Sequence[Query]) -> dict[str, Interval]:
     """What a ranker gains over another on the same claims: Hit@1, @3 and @10, and mean reciprocal rank, each with the
     interval over papers, whose claims are not independent."""
     papers = [tuple(one.paragraphs.values()) for one in claims]
@@ -74,13 +74,13 @@ def gains(found: Found, before: Found, claims: Sequence[Searched]) -> dict[str, 
     }
 
 
-def claims(task: Task, file: Path, least: int = 1, limit: int | None = None) -> list[Searched]:
+def claims(task: Task, file: Path, least: int = 1, limit: int | None = None) -> list[Query]:
     """The claims of a labelled file that have gold evidence, the first `limit` of them, of papers with `least`
     paragraphs or more. Raises UserError where there are none, or the task retrieves nothing."""
-    if task.searched is None:
+    queries = [task.query(record) for record in read(file, task.record, task.name)]
+    if queries and not any(queries):
         raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
-    searched = (task.searched(record) for record in read(file, task.record, task.name))
-    found = [one for one in searched if one.gold and len(one.paragraphs) >= least][:limit]
+    found = [one for one in queries if one and one.gold and len(one.paragraphs) >= least][:limit]
     if not found:
         raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
     return found

@@ -56,12 +56,12 @@ def check(task: Task, data: Path, predictions: Path, fill_failed: bool) -> Check
             if not fill_failed:
                 problems.append(f"{record.id}: failed ({answer}); predict again, or --on-failure fallback fills it in")
                 continue
-            answer = task.fallback(record)
+            answer = task.submission.fallback(record)
             filled.append(record.id)
-        wrong = task.problem(record, answer)
+        wrong = task.submission.problem(record, answer)
         if wrong:
             problems.append(f"{record.id}: {wrong}")
-        lines.append({"id": record.id, **task.beside(record), **task.line(answer)})
+        lines.append({**task.submission.fields(record), **task.prediction.line(answer)})
     problems += [f"{key}: not among the test inputs" for key in given]
     return Checked(lines, problems, filled)
 
@@ -298,4 +298,4 @@ def _mean(task: Task, key: str, given: Sequence[tuple[_Answer, float]]) -> dict[
     likeliest, _ = max(given, key=lambda one: one[0].probabilities[0][labels.index(chosen[0])] if chosen else 0.0)
     decided = {"labels": chosen} if "labels" in first.fields else {"label": chosen[0]}
     answer = task.prediction.model_validate({**likeliest.fields, **decided}).answer
-    return {**task.line(answer), "probabilities": rows}
+    return {**task.prediction.line(answer), "probabilities": rows}

@@ -131,11 +131,11 @@ def _record(task: Task, one: ReplayedRecord, shown: JudgedRecord) -> dict[str, A
     if shown.failure:
         said: dict[str, Any] = {"failed": [_clean(shown.failure)]}
     else:
-        said = {"prediction": _cleaned(task.line(one.outcome.answer))}
+        said = {"prediction": _cleaned(task.prediction.line(one.outcome.answer))}
     return {
         SPAN_INPUTS: {"record": {"id": _clean(one.record.id), "statements": numbered}},
         SPAN_OUTPUTS: said,
-        "gold": _cleaned(task.line(one.example.gold)),
+        "gold": _cleaned(task.prediction.line(one.example.gold)),
         "right": shown.right,
     }
 

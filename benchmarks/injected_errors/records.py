@@ -7,12 +7,12 @@ supported where every number in it is borne out by a table, and it gives no caus
 from collections.abc import Sequence
 from typing import Any
 
-from aisr.paper.check.checks import WHOLE, Judged, checks
+from aisr.paper.check.checks import Judged, checks
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.numbers import in_text
 from aisr.programs.decision.cues import causes, quantifiers
 from aisr.programs.labels import DraftLabel
-from aisr.programs.task import Said
+from aisr.programs.records import CorrectableRecord, StatementLabel
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 Place = tuple[int, int]  # paragraph and sentence
@@ -25,8 +25,8 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     for one in faults:
         label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
         known[one.paragraph, one.sentence] = label, one.table
-    look, correctable = checks(draft, {}).second, WHOLE.correctable
-    if look is None or correctable is None:
+    look = checks(draft, {}).second
+    if look is None:
         return []
     wanted: dict[int, list[int]] = {}
     for paragraph, sentence in known:
@@ -34,9 +34,9 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     found: list[Judged] = []
     for check in look.checks(wanted):
         shown = _tables(getattr(check.record, "evidence_bundle", ()))
-        labels = {k: Said(known[place][0]) for k, place in enumerate(check.places) if known[place][1] in shown}
-        if labels:
-            made = correctable.labelled(check.record, labels)
+        chosen = {k: known[place][0] for k, place in enumerate(check.places) if known[place][1] in shown}
+        if chosen and isinstance(check.record, CorrectableRecord):
+            made = check.record.with_labels({k: StatementLabel(label) for k, label in chosen.items()})
             found.append(made.model_copy(update={"id": f"{name}:{made.id}"}))
     return found
 

@@ -114,9 +114,7 @@ class AveritecRecord(Record):
     documents: the collection itself, or the best excerpts of it; store: the file with all of it, which is called by its
     digest, as a path below the folder that pictures would be in (see `aisr.programs.averitec.documents`)."""
 
-    converter: ClassVar[str] = (
-        "aisr.programs.averitec.convert {file} --documents knowledge_store --out records.jsonl"
-    )
+    converter: ClassVar[str] = "aisr.programs.averitec.convert {file} --documents knowledge_store --out records.jsonl"
     claim_id: int | None = Field(default=None, ge=0)
     claim: Text
     speaker: str | None = None

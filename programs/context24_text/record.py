@@ -15,9 +15,7 @@ class Context24TextRecord(Record):
     """A claim and its paper. citekey and dataset: what the organisers call the paper and the collection; context: the
     gold snippets, of which a claim may have none; None where they are withheld."""
 
-    converter: ClassVar[str] = (
-        "aisr.programs.context24_text.convert {file} --papers fulltexts.json --out records.jsonl"
-    )
+    converter: ClassVar[str] = "aisr.programs.context24_text.convert {file} --papers fulltexts.json --out records.jsonl"
     claim: Text
     paragraphs: Annotated[list[str], Field(min_length=1)]
     citekey: str = ""

@@ -59,7 +59,7 @@ class Track1Judge(SentenceJudge):
         it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
         pictures are wanted and there is no gallery."""
         text, pictures = bundle.render(record.evidence_bundle, self.options.evidence, self.gallery, record.id)
-        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.sentences]}
+        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.statements]}
         if self.options.evidence == "image":
             inputs["pictures"] = pictures
         right: dict[str, Any] = {}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from aisr.programs.errors import UserError
+from aisr.programs.records import EvidenceItem
 from aisr.programs.text.sanitize import ROW, clean, rows_of
 from aisr.programs.text.sanitize import item as as_item
-from aisr.programs.records import EvidenceItem
 from aisr.programs.vision.images import BadPicture, Gallery, Picture
 
 Form = Literal["caption", "ocr", "image"]

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_gallery, find_images
-from aisr.programs.track1.judge import Track1Judge
 from aisr.programs.records import EvidenceItem
+from aisr.programs.track1.judge import Track1Judge
 from aisr.programs.vision import images
 from aisr.programs.vision.evidence_bundle import render
 from aisr.programs.vision.images import BadPicture, Gallery, Picture, decode, jpeg

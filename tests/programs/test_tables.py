@@ -2,8 +2,8 @@
 
 import pytest
 
-from aisr.programs.text.sanitize import rows_of
 from aisr.programs.records import EvidenceItem
+from aisr.programs.text.sanitize import rows_of
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.vision.evidence_bundle import render

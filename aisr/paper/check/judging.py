@@ -37,6 +37,7 @@ from aisr.programs.base import Judge as Program
 from aisr.programs.decision.cues import nearest_line, signs
 from aisr.programs.errors import UserError
 from aisr.programs.questions import describe_options
+from aisr.programs.records import CorrectableRecord
 from aisr.programs.records import Record as BaseRecord
 from aisr.programs.task import Answer, Exhibit, Task
 from aisr.programs.vision.images import Gallery
@@ -157,7 +158,7 @@ def of_record(
         named = sorted((one.chosen, number) for number, one in enumerate(exhibits) if one.chosen)
         marks = tuple(Mark(number, 0, place) for place, number in named)
         return pieces, [marks for _ in statements]
-    grounds = task.labelled.grounds(example)
+    grounds = task.labelled.evidence(example)
     pieces = as_read(grounds, exhibits)
     return pieces, [_nearest(statement, grounds, pieces) for statement in statements]
 
@@ -311,7 +312,7 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
     pieces, marks = of_record(task, check.record, example, outcome.answer)
     if outcome.failure is not None:
         return [one._replace(evidence=pieces) for one in _unjudged(by, check, statements, outcome.failure)]
-    grounds = task.labelled.grounds(example)
+    grounds = task.labelled.evidence(example)
     return [
         Verdict(
             by.kind,
@@ -346,17 +347,18 @@ def _unjudged(by: Judge, check: Check, statements: Sequence[str], why: str) -> l
 
 def _subjects(by: Judge, check: Check) -> Sequence[Subject | None]:
     """What the verdicts on a check are about; None of a task that takes no corrections."""
-    if by.task.correctable is None:
+    if not isinstance(check.record, CorrectableRecord):
         return [None] * len(check.sentences)
     record = without_pictures(check.record)
     program = by.known.manifest.digest if by.known and by.known.manifest else None
-    both = zip(by.task.correctable.statements(record), by.task.correctable.digests(record), strict=True)
+    both = zip(record.statements, record.statement_digests(), strict=True)
     return [Subject(by.task.name, record, number, *about, program) for number, about in enumerate(both)]
 
 
 def _texts(task: Task, check: Check) -> Sequence[str]:
     """What would have been judged, where nothing was prepared."""
-    return task.correctable.statements(check.record) if task.correctable else [task.text(check.record)]
+    record = check.record
+    return record.statements if isinstance(record, CorrectableRecord) else [task.text(record)]
 
 
 # --- Programs made ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled.

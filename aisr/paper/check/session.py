@@ -31,9 +31,10 @@ from aisr.paper.draft import Sentence as Words
 from aisr.predict.prepare import (
     open_gallery,
 )
-from aisr.programs import drafts
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
+from aisr.programs.track1.record import Track1Record
+from aisr.programs.track2.record import Track2Record
 
 # --- The folders that an agent may name files in: those of the server's start, and nothing that a link leads out to.
 
@@ -315,7 +316,7 @@ def claim(said: Sequence[str], evidence: Sequence[str]) -> tuple[Draft, Checks]:
     if not any(texts) or not any(one.strip() for one in evidence):
         raise Refused("give at least one sentence, and at least one piece of evidence")
     _bounded([*texts, *evidence], len(texts))
-    record = drafts.sentences_record(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
+    record = Track1Record.of_sentences(texts, [{"type": "text", "text": one} for one in evidence if one.strip()])
     return _alone(texts), Checks((Check(record, 0, tuple(range(len(texts)))),), (), {}, {})
 
 
@@ -325,7 +326,7 @@ def citation(said: str, paragraphs: Sequence[str]) -> tuple[Draft, Checks]:
     if not text or not found:
         raise Refused("give a claim, and a paper that has some text")
     _bounded([text, *found], 1)
-    record = drafts.paragraphs_record(text, found)
+    record = Track2Record.of_paragraphs(text, found)
     return _alone([text]), Checks((), (Check(record, 0, (0,)),), {}, {})
 
 
