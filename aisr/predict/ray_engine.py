@@ -57,11 +57,8 @@ class _SharedLedger(Ledger):
         reason: str | None = _ray().get(self._actor.spent_out.remote())
         return reason
 
-    def sent(self, usage: dict[str, Any], usd: float | None, characters: int = 0) -> None:
-        _ray().get(self._actor.sent.remote(dict(usage), usd, characters))
-
-    def from_cache(self) -> None:
-        _ray().get(self._actor.from_cache.remote())
+    def add(self, spend: Spend) -> None:
+        _ray().get(self._actor.add.remote(spend))
 
 
 class _Worker:
@@ -124,7 +121,7 @@ def on_ray(
     def judged(records: Iterable[Record]) -> Iterator[tuple[Record, Outcome]]:
         ray = _ray()
         _join(ray, workers, address)
-        ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits)
+        ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits, earlier=lm.ledger.earlier)
         try:
             each = -(-lm.threads // workers)
             Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
@@ -149,6 +146,7 @@ def on_ray(
                     return Outcome(None, f"its worker died {DEATHS + 1} times")
                 finally:
                     free.put(actor)
+                lm.ledger.take_over(ray.get(ledger.total.remote()))  # into its file, should this process be killed
                 if gallery is not None:
                     gallery.problems.update(found.problems)
                 if found.outcome is not None:

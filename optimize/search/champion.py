@@ -102,7 +102,7 @@ def choose(
                 unscored.append(candidates[k].name)
                 continue
             outcomes[k] += fresh
-            calls[k] = lm.ledger.spend.asked
+            calls[k] = lm.ledger.spend.requested
         if size < len(order):
             scores = [scored(task, order[:size], outcomes[k]) for k in running]
             running = [running[place] for place in survivors(scores, groups_of(order[:size]))]

@@ -67,7 +67,7 @@ def test_each_server_is_asked_for_its_own_model(aisr: Aisr, tmp_path: Path, loop
 
 
 def test_what_a_teacher_costs_is_counted_at_its_own_price(aisr: Aisr, tmp_path: Path, loopback: Loopback) -> None:
-    """A million dollars a million tokens of the teacher: its first answer of 200 and 20 tokens ends the search."""
+    """A million dollars a million tokens of the teacher: its first answer of some 200 and 20 tokens ends the search."""
     with serve() as other:
         finished = compile_(
             aisr, tmp_path, loopback, *TEACHER, "--teacher-api-base", other.url, "--optimizer", "bootstrap",
