@@ -38,6 +38,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 # The simulations of docs/measurements.md: the objective and the race, without an LM.
 study: setup

@@ -8,17 +8,7 @@ import typer
 
 from aisr.base import redact
 from aisr.cli import compile as compile_commands
-from aisr.cli import corrections as correction_commands
-from aisr.cli import data as data_commands
-from aisr.cli import doctor as doctor_commands
-from aisr.cli import mcp as mcp_commands
-from aisr.cli import paper as paper_commands
-from aisr.cli import predict as predict_commands
-from aisr.cli import program as program_commands
-from aisr.cli import registry as registry_commands
-from aisr.cli import report as report_commands
-from aisr.cli import retrieval as retrieval_commands
-from aisr.cli import ui as ui_commands
+from aisr.cli import data, evaluate, machine, paper, predict, report
 from aisr.cli.help import Command, Group, spread, takes_a_file
 from aisr.cli.options import REFUSED
 from aisr.programs.errors import UserError
@@ -30,27 +20,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _command in (
-    data_commands.check,
-    data_commands.split,
-    correction_commands.corrections,
+    data.check,
+    data.split,
+    data.corrections,
     compile_commands.compile_,
-    program_commands.evaluate,
-    registry_commands.compare,
-    registry_commands.promote,
-    predict_commands.predict,
-    program_commands.export,
-    retrieval_commands.retrieval,
-    data_commands.vote,
-    data_commands.submit,
-    data_commands.score,
-    report_commands.inspect,
-    report_commands.report,
-    report_commands.techreport,
-    report_commands.check_text,
-    paper_commands.check_paper,
-    mcp_commands.mcp,
-    ui_commands.ui,
-    doctor_commands.doctor,
+    evaluate.evaluate,
+    evaluate.compare,
+    evaluate.promote,
+    predict.predict,
+    data.export,
+    evaluate.retrieval,
+    predict.vote,
+    predict.submit,
+    predict.score,
+    report.inspect,
+    report.report,
+    report.techreport,
+    report.check_text,
+    paper.check_paper,
+    paper.mcp,
+    machine.ui,
+    machine.doctor,
 ):
     app.command(_command.__name__.strip("_").replace("_", "-"), cls=Command)(takes_a_file(spread(_command)))
 

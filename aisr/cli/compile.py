@@ -173,8 +173,8 @@ def compile_(
     """Compile a program against the ranking score; save the champion and register it."""
     _check_folder(task, data)
     prepare(artifacts)
-    from aisr.artifact.program_file import check_name
-    from aisr.cli import display, results
+    from aisr.artifact.program import check_name
+    from aisr.cli import display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.optimize.datasets.corrected import corrected
     from aisr.optimize.experiment.compile import compile_program
@@ -198,7 +198,7 @@ def compile_(
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     searched = settings(budget, seed, **sizes)
-    usual = chain or usual_search(chosen, files["train"], limit_train, searched.demos)
+    usual = chain or usual_search(files["train"], limit_train, searched.demos)
     name = check_name(name or "-".join(usual))
     ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
     opened = opened_lm(
@@ -220,7 +220,7 @@ def compile_(
     learnt = corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
-    if states is None and "states" in chosen.option_types:
+    if states is None and "states" in chosen.judge.Options.names():
         states = states_for(opened) or None
     given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
@@ -256,10 +256,10 @@ def compile_(
         watcher = Watcher(
             shown.stage,
             shown.judged,
-            lambda contender: shown.say(results.contender_line(contender)),
+            lambda contender: shown.say(contender_line(contender)),
         )
         made = compile_program(plan, opened, teacher, artifacts, watcher)
-        results.say_champion(made)
+        say_champion(made)
         shown.stage("report and figures, from the response cache")
         told = write_report.of_compile(plan, made, opened)
     display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
@@ -283,3 +283,79 @@ def _check_folder(task: str, data: Path | None) -> None:
     for name in ("train.jsonl", "dev.jsonl"):
         if not (file := (data or SAMPLE / task) / name).is_file():
             raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")
+
+
+def contender_line(contender: Any) -> str:
+    """A candidate's result on dev, in one line."""
+    seen = "dev" if contender.finished else f"{len(contender.dev.scores)} records of dev, where it was dropped"
+    price = f", {contender.usd:.2f} USD a thousand records" if contender.usd else ""
+    return f"    {contender.name}: {contender.dev.interval} on {seen}{price}"
+
+
+def say_champion(made: Any) -> None:
+    """What a compile found."""
+    from aisr.base.files import percent
+    from aisr.cli.display import note, say_failures
+    from aisr.metrics.intervals import in_words
+
+    champion = made.choice.champion
+    note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
+    if made.choice.smoothed:
+        few = ", ".join(f"{label} {count}" for label, count in made.choice.smoothed.items())
+        note(f"    race and choice counted labels with fewer than ten gold statements in dev less: {few}")
+    doubtful = made.choice.doubtful
+    if doubtful:
+        gain = percent(doubtful.dev.score.score - champion.dev.score.score)
+        note(f"    {doubtful.name} scores {gain} points more on dev, less than a standard error: it was not taken")
+    best = max((one for one in made.choice.contenders if one.finished), key=lambda one: one.dev.score.score)
+    better = best.dev.score.score > champion.dev.score.score
+    if better and best is not doubtful and not made.choice.smoothed and best.usd and champion.usd:
+        dearer = f"{best.usd / champion.usd:.1f} times the price"
+        note(f"    {best.name} scores {percent(best.dev.score.score)}, which is not worth {dearer}")
+    say_failures(champion.dev.failures)
+    baseline = made.choice.contenders[0].name
+    note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
+    if made.fitted:
+        say_decision(made.fitted.report)
+    if made.manifest.names_none is not None:
+        note(f"  no evidence is named with: {', '.join(made.manifest.names_none) or '(no label)'}")
+    if made.choice.unscored:
+        note(f"  not scored, the budget is spent: {', '.join(made.choice.unscored)}")
+    if made.manifest.stopped_early:
+        note(f"  stopped early: {made.manifest.stopped_early}")
+    if made.test:
+        note(f"  on the held-out test split: {made.test.champion.interval}")
+        for remark in made.test.champion.score.remarks:
+            note(f"    {remark}")
+        if made.test.champion.floor:
+            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
+        say_failures(made.test.champion.failures)
+        if made.test.gain is None:
+            note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
+        else:
+            told = in_words(made.test.gain, len(made.test.champion.scores), baseline)
+            note(f"  difference from {baseline} on test: {made.test.gain}: {told}")
+            for remark in made.test.baseline.score.remarks:
+                note(f"    {baseline}: {remark}")
+    elif "test" in made.manifest.data:
+        note("  on the held-out test split: not scored, the budget was spent before")
+
+
+def say_decision(report: dict[str, Any]) -> None:
+    """What became of the decision layer."""
+    from aisr.base.files import percent
+    from aisr.cli.display import note
+
+    if "why" in report:
+        note(f"  decision layer: none ({report['why']})")
+        return
+    scores = ", ".join(f"{name} {percent(score)}" for name, score in report["cross_validated"].items())
+    low, high = report["gain"][1:]
+    kept = f"kept: {report['kept']}" if report["kept"] else "not kept: no better than the LM as it is"
+    note(f"  decision layer, cross-validated on {report['records']} records ({', '.join(report['sources'])}): {scores}")
+    votes = report["sources"].get("vote")
+    if votes and "stated" in report["sources"]:
+        note(
+            f"    {votes} of {sum(report['sources'].values())} labels came with no usable probability: a vote stands in"
+        )
+    note(f"    gain {percent(report['gain'][0])} [{percent(low)}, {percent(high)}]; {kept}")

@@ -1,4 +1,4 @@
-"""The commands that read and write record files: check, split, submit, score. They need no language model."""
+"""The commands that read and write record files: check, split, corrections, export. They need no language model."""
 
 import json
 from collections.abc import Mapping
@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.cli.options import ARTIFACTS, RECORDS_FAILED, REFUSED, chosen_task, there
-from aisr.cli.task_options import ImageRoot, ShapeLike, TaskName
+from aisr.cli.options import ARTIFACTS, REFUSED, Jsonl, Root, Schema, chosen_task, known_task, there
+from aisr.cli.session import embedding_address, load, prepare
+from aisr.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, ShapeLike, TaskName, Unit
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from pydantic import BaseModel
 
+    from aisr.corrections.files import Found
+    from aisr.corrections.labelled import Labelled
     from aisr.optimize.datasets.split import Split, Survey
+    from aisr.programs.records import Record
     from aisr.programs.task import Task
 
 
@@ -182,70 +188,184 @@ def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
     note(f"  a plain random split would share with train: {plain}; this one: {leak(found.keys, made.train)}")
 
 
-def submit(
-    task: TaskName,
-    data: Annotated[
-        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=there)
+MOST = 20  # lines of a kind that are listed
+
+
+def corrections(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE", help="What pages downloaded as corrections."),
     ],
-    predictions: Annotated[
-        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=there)
-    ],
-    out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
-    on_failure: Annotated[str, typer.Option(help="`refuse`, or `fallback`: fill failed records in.")] = "refuse",
-    limit: Annotated[int, typer.Option(min=1, help="How many problems to list.")] = 20,
-) -> None:
-    """Validate predictions against the test inputs and pack the zip that the server takes."""
-    if on_failure not in ("refuse", "fallback"):
-        raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
-    from aisr.cli.display import note
-    from aisr.predict import submission
-
-    chosen = chosen_task(task)
-    note(f"checking {predictions} against {data}")
-    found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
-    for problem in found.problems[:limit]:
-        note(f"  {problem}")
-    if found.problems:
-        raise UserError(f"{len(found.problems)} problems; nothing was written")
-    for key in found.filled:
-        note(f"  {key}: failed; filled in with the fallback answer")
-    chosen.submission.write(found.lines, out)
-    note(f"wrote {out}: {chosen.submission.file} with {len(found.lines)} records")
-
-
-def score(
-    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=there)],
-    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=there)],
-    task: TaskName,
-    output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
-) -> None:
-    """Score predictions as the official evaluator does; refuse what it refuses."""
-    from aisr.base.files import as_json, write_whole
-    from aisr.cli import display
-    from aisr.predict.score_files import score_files
-
-    chosen = chosen_task(task)
-    display.note(f"scoring {predicted} against {gold} as {chosen.name}")
-    report = score_files(chosen, gold, predicted)
-    display.score_table(chosen.parts, report)
-    if output:
-        write_whole(output, as_json(report))
-        display.note(f"wrote {output}")
-
-
-def vote(
-    out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
-    predictions: Annotated[
-        list[Path], typer.Argument(help="Two or more of the same records.", show_default=False, callback=there)
-    ],
-    weight: Annotated[
-        list[float] | None, typer.Option(help="How much a file counts; one for each, in their order. Default: 1.")
+    task: Annotated[
+        str | None, typer.Option(help="Of which task to make labelled records.", callback=known_task)
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder to write them to: the --data of `aisr compile`, where they count as train."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="The record file that a corrected report is about, where its corrections look up their records; "
+            "repeatable.",
+            callback=there,
+        ),
+    ] = None,
+    draft: Annotated[
+        Path | None,
+        typer.Option(help="The paper whose dismissed flags `aisr check-paper` is to pass over from now on."),
+    ] = None,
+    majority: Annotated[
+        bool, typer.Option("--majority", help="Where people differ, take the label that more than half of them gave.")
+    ] = False,
 ) -> None:
-    """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
-    from aisr.cli.display import note
-    from aisr.predict.vote import vote as average
+    """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
+    out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
+    from aisr.corrections.files import read
 
-    found = average(out, predictions, weight or ())
-    note(f"wrote {out}: {found.records} records by {len(predictions)} files, {found.failed} failed in all of them")
-    raise typer.Exit(RECORDS_FAILED if found.failed else 0)
+    if (task is None) != (out is None) or (task is None and draft is None):
+        raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
+    if draft is not None:
+        _expect_paper(draft)
+    bad: list[str] = []
+    found = read(files, bad)
+    _list("left out, as they are no corrections", bad)
+    found = _in_time(found)
+    if draft is not None:
+        _dismiss(found, draft)
+    if task is not None and out is not None:
+        chosen = chosen_task(task)
+        _labels(found, chosen, _records(chosen, data or []), out, majority)
+
+
+def _expect_paper(draft: Path) -> None:
+    """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
+    from aisr.paper.readers.files import check_paper
+
+    try:
+        check_paper(draft)
+    except UserError as error:
+        raise UserError(f"--draft {error}") from error
+
+
+def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
+    from aisr.programs.lines import read
+
+    return {record.id: record for file in files for record in read(file, task.record, task.name)}
+
+
+def _in_time(found: "Sequence[Found]") -> "list[Found]":
+    """Without corrections from the future, which are listed: they would have the last word for good."""
+    from aisr.corrections.files import in_time
+
+    good, early = in_time(found)
+    _list("left out, as their time cannot be true", early)
+    return good
+
+
+def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
+    from aisr.base.files import pluralize
+    from aisr.cli.display import note
+    from aisr.corrections import dismissed
+
+    if all(one.correction.dismissed is None for one in found):
+        note("no flag is dismissed in there; nothing was written")
+        return
+    file, count = dismissed.remember(draft, found)
+    note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
+
+
+def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
+    from aisr.cli.display import note
+    from aisr.corrections import labelled
+    from aisr.optimize.datasets.corrected import corrected
+
+    made = labelled.labelled(task, found, known, majority)
+    _say(made)
+    if not made.records:
+        raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
+    _write(out, labelled.files(made))
+    people = sorted({voice["who"] for one in made.provenance for voice in one["by"]})
+    names = ", ".join(people[:5]) + (f" and {len(people) - 5} more" if len(people) > 5 else "")
+    note(
+        f"wrote {out / labelled.RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
+        f"{labelled.PROVENANCE} beside it has who and when"
+    )
+    splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
+    if "train" in splits:
+        note(str(corrected(task, out / labelled.RECORDS, splits)))
+
+
+def _say(made: "Labelled") -> None:
+    """What was left out, and why."""
+    from aisr.cli.display import note
+
+    for task, count in made.elsewhere.items():
+        note(f"{count} corrections are of {task}: --task {task} takes them")
+    _list("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts])
+    _list("left out, as they fit no record", made.rejected)
+
+
+def _list(title: str, lines: "Sequence[str]") -> None:
+    from aisr.cli.display import note
+
+    if lines:
+        note(f"{len(lines)} × {title}:")
+        for line in lines[:MOST]:
+            note(f"  {line}")
+        if len(lines) > MOST:
+            note(f"  … and {len(lines) - MOST} more")
+
+
+def _write(out: Path, contents: "Mapping[str, str]") -> None:
+    """Raises UserError where something else stands there."""
+    from aisr.base.files import write_whole
+
+    for name, content in contents.items():
+        path, whole = out / name, content.encode()
+        if path.exists() and (not path.is_file() or path.stat().st_size != len(whole) or path.read_bytes() != whole):
+            raise UserError(
+                f"{path}: there already, and made of other corrections. It can be made again of the files that it "
+                "came from: name all of them, and remove it or choose another --out"
+            )
+    for name, content in contents.items():
+        write_whole(out / name, content)
+
+
+def export(
+    task: TaskName,
+    data: Jsonl,
+    out: Annotated[Path, typer.Option(help="Where to write the conversations.", show_default=False)],
+    program: Annotated[
+        str | None, typer.Option(help="A compiled program whose instruction to use. Default: the uncompiled one.")
+    ] = None,
+    unit: Unit = None,
+    context_tokens: ContextTokens = None,
+    schema: Schema = True,
+    image_root: ImageRoot = None,
+    embedding_api_base: EmbeddingApiBase = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Write labelled records as chat-format training examples, for a provider that tunes models."""
+    if out.exists():
+        raise UserError(f"{out} is there already; choose another --out or remove it")
+    prepare(artifacts, program)
+    from aisr.cli import display
+    from aisr.lm.adapters import adapter_for
+    from aisr.lm.embeddings import Embeddings
+    from aisr.optimize.datasets.chat_export import chats, write
+    from aisr.optimize.datasets.examples import examples, labelled
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
+
+    chosen = chosen_task(task)
+    given = {key: value for key, value in (("unit", unit), ("context_tokens", context_tokens)) if value}
+    if program and given:
+        raise UserError(f"--program brings its own options; leave out --{next(iter(given)).replace('_', '-')}")
+    student = load(chosen, program, artifacts).program if program else chosen.build(given)
+    attach_embeddings(
+        attach_gallery(student, find_gallery(image_root, data, artifacts)),
+        Embeddings(address=embedding_address(embedding_api_base, None)),
+    )
+    display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
+    count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
+    display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

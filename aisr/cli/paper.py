@@ -1,16 +1,22 @@
-"""The command that checks a whole paper."""
+"""The commands that check whole papers: `check-paper`, and `mcp` for coding agents."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aisr.base.files import pluralize
 from aisr.cli.options import (
     ARTIFACTS,
     FOUND,
     RECORDS_FAILED,
     Estimate,
+    LMSpec,
+    MaxMinutes,
+    MaxUsd,
+    PriceOption,
     Reach,
     Root,
     Spending,
@@ -22,8 +28,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.corrections.files import Correction
     from aisr.paper.check.paper_checks import Checks
-    from aisr.paper.check.verdicts import Review
-
+    from aisr.paper.check.verdicts import Review, Verdict
 
 PaperLM = Annotated[
     str,
@@ -83,17 +88,16 @@ def check_paper(
     1 where something could not be judged; the same command goes on there."""
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.paper.readers.open import check_folder, check_there
+    from aisr.paper.readers.files import check_paper, check_papers_folder
 
-    check_there(paper)
-    check_folder(papers)
+    check_paper(paper)
+    check_papers_folder(papers)
     if lm == "none":
         _without_lm(paper, root, papers, out, fail_on or [], [program, cite_program, draft_program, evidence])
         return
     prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
     from aisr.cli import display
-    from aisr.cli.review import say_review
     from aisr.lm.open import EMBEDDED
     from aisr.paper.check import dismissals, recomputed
     from aisr.paper.check.judging import reviewed
@@ -120,7 +124,7 @@ def check_paper(
     gone = _dismissed(paper)
     found = checks(draft, cited)
     straight = sum(map(len, found.second.straight.values())) if found.second else 0
-    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+    gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
         judge_by("claim", CLAIMS, program, asked, gallery, artifacts, evidence),
         judge_by("citation", CITATIONS, cite_program, asked, gallery, artifacts, evidence),
@@ -163,7 +167,6 @@ def _without_lm(
     of_an_lm: Sequence[str | None],
 ) -> None:
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
-    from aisr.cli.review import say_review
     from aisr.paper.check import dismissals, recomputed
     from aisr.paper.check.reading import read_paper
 
@@ -206,3 +209,87 @@ def _why_nothing(found: "Checks") -> str:
     if found.missing:
         reasons.append(f"{sum(found.missing.values())} sentences cite works without a file; --papers brings them")
     return "; ".join(reasons)
+
+
+MOST = 10  # things of a kind that are named
+
+
+def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = False) -> None:
+    """The sentences that fault was found with, and with `notes` those that nothing in the paper states or denies, a
+    line each that editors can follow, the most doubtful first; counts;
+    what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
+    from aisr.cli.display import note, table
+    from aisr.paper.check.page import left_out
+    from aisr.paper.check.verdicts import EXACT, NOT_JUDGED
+    from aisr.paper.check.write import line
+
+    for place in review.by_doubt():
+        one = review.verdicts[place]
+        listed = one.doubtful or (notes and one.folded and not one.dismissed)
+        if listed and (one.label or one.first):
+            note(line(review, one))
+    if not review.verdicts:
+        note("nothing was found")
+    else:
+        table("verdicts", ["", "sentences"], [[label, str(count)] for label, count in review.counts().items()])
+    folded = sum(one.folded and not one.dismissed for one in review.verdicts)
+    if folded and not notes:
+        note(f"not found in the paper's tables, figures and text: {folded}; no fault, and --notes lists them")
+    failures = Counter(one.failure for one in review.verdicts if one.label is None)
+    unjudged = [f"{why}: {count}" for why, count in failures.most_common()]
+    wanting = [{"title": f"{NOT_JUDGED}: {review.unjudged}", "items": unjudged}] if unjudged else []
+    for part in [*wanting, *left_out(review)]:
+        note(part["title"])
+        for item in part["items"][:MOST]:
+            note(f"  {item}")
+        if len(part["items"]) > MOST:
+            note(f"  … and {len(part['items']) - MOST} more; the page names them all")
+    if gone := review.dismissed:
+        people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
+        note(f"{pluralize(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
+    for said in review.worth:
+        note(said)
+    if failing:
+        unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
+        less = f", {unknown} of them with unknown confidence" if unknown else ""
+        note(f"--fail-on: {pluralize(len(failing), 'sentence')}{less}")
+
+
+def mcp(
+    *,
+    folder: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder that agents may name files in; repeatable. Nothing else is read."),
+    ] = None,
+    program: Annotated[str | None, typer.Option(help="A compiled program for sentences against evidence.")] = None,
+    cite_program: Annotated[str | None, typer.Option(help="A compiled program for claims against papers.")] = None,
+    draft_program: Annotated[
+        str | None, typer.Option(help="A compiled program (task draft) for the second look at papers.")
+    ] = None,
+    evidence: UncompiledEvidence = None,
+    lm: LMSpec = "embedded",
+    reach: Reach,
+    price: PriceOption = None,
+    max_usd: MaxUsd = None,
+    max_calls: Annotated[int, typer.Option(min=1, help="Most LM calls of the whole session.")] = 500,
+    max_minutes: MaxMinutes = None,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
+    and no agent can raise them."""
+    from aisr.paper.check.reading import opened
+
+    folders = opened(folder or [])
+    prepare(artifacts, program, cite_program, draft_program)
+    try:
+        import mcp as _installed  # noqa: F401
+    except ImportError as error:
+        raise UserError("`aisr mcp` needs the extra: pip install 'aisr[mcp,paper]'") from error
+    from aisr.lm.budget import Ledger, Limits
+    from aisr.paper.check.server import server
+    from aisr.paper.check.session import Session, Settings
+
+    ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
+    asked = opened_lm(lm, reach, ledger, price=price)
+    settings = Settings(folders, artifacts, program, cite_program, draft_program, evidence)
+    server(Session(settings, asked)).run("stdio")

@@ -1,4 +1,4 @@
-"""The command that predicts files of records."""
+"""The commands from records to a submission: predict, vote, submit, score."""
 
 from collections.abc import Set
 from dataclasses import asdict
@@ -20,6 +20,7 @@ from aisr.cli.options import (
     Root,
     Spending,
     chosen_task,
+    there,
 )
 from aisr.cli.session import embedding_address, load, opened_lm, prepare, warn_of_another_lm
 from aisr.cli.task_options import EmbeddingApiBase, ImageRoot, TaskName
@@ -65,7 +66,7 @@ def predict(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
-    from aisr.predict import batch_api as batching
+    from aisr.predict import batch as batching
     from aisr.predict.dry_run import DryRun
     from aisr.predict.predict import here
     from aisr.predict.predict import predict as run
@@ -113,7 +114,7 @@ def predict(
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     judging = here(chosen, loaded.program, opened)
     if engine == "ray":
-        from aisr.predict.ray_engine import on_ray
+        from aisr.predict.ray import on_ray
 
         settings |= asdict(reach)
         judging = on_ray(chosen, loaded.program, opened, settings, workers, ray_address, gallery, artifacts)
@@ -132,3 +133,72 @@ def predict(
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, summary.judged)
     raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
+
+
+def submit(
+    task: TaskName,
+    data: Annotated[
+        Path, typer.Option(help="The test inputs that were predicted.", show_default=False, callback=there)
+    ],
+    predictions: Annotated[
+        Path, typer.Option(help="Predictions file of `aisr predict`.", show_default=False, callback=there)
+    ],
+    out: Annotated[Path, typer.Option(help="Zip to write; the other track's file in it is kept.", show_default=False)],
+    on_failure: Annotated[str, typer.Option(help="`refuse`, or `fallback`: fill failed records in.")] = "refuse",
+    limit: Annotated[int, typer.Option(min=1, help="How many problems to list.")] = 20,
+) -> None:
+    """Validate predictions against the test inputs and pack the zip that the server takes."""
+    if on_failure not in ("refuse", "fallback"):
+        raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
+    from aisr.cli.display import note
+    from aisr.predict import submit as submission
+
+    chosen = chosen_task(task)
+    note(f"checking {predictions} against {data}")
+    found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    for problem in found.problems[:limit]:
+        note(f"  {problem}")
+    if found.problems:
+        raise UserError(f"{len(found.problems)} problems; nothing was written")
+    for key in found.filled:
+        note(f"  {key}: failed; filled in with the fallback answer")
+    chosen.submission.write(found.lines, out)
+    note(f"wrote {out}: {chosen.submission.file} with {len(found.lines)} records")
+
+
+def score(
+    gold: Annotated[Path, typer.Argument(help="Records with labels, JSONL.", callback=there)],
+    predicted: Annotated[Path, typer.Argument(metavar="PRED", help="Predictions, JSONL.", callback=there)],
+    task: TaskName,
+    output: Annotated[Path | None, typer.Option(help="Write the report here as JSON.")] = None,
+) -> None:
+    """Score predictions as the official evaluator does; refuse what it refuses."""
+    from aisr.base.files import as_json, write_whole
+    from aisr.cli import display
+    from aisr.predict.submit import score_files
+
+    chosen = chosen_task(task)
+    display.note(f"scoring {predicted} against {gold} as {chosen.name}")
+    report = score_files(chosen, gold, predicted)
+    display.score_table(chosen.parts, report)
+    if output:
+        write_whole(output, as_json(report))
+        display.note(f"wrote {output}")
+
+
+def vote(
+    out: Annotated[Path, typer.Argument(help="Predictions file to write.", show_default=False)],
+    predictions: Annotated[
+        list[Path], typer.Argument(help="Two or more of the same records.", show_default=False, callback=there)
+    ],
+    weight: Annotated[
+        list[float] | None, typer.Option(help="How much a file counts; one for each, in their order. Default: 1.")
+    ] = None,
+) -> None:
+    """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
+    from aisr.cli.display import note
+    from aisr.predict.submit import vote as average
+
+    found = average(out, predictions, weight or ())
+    note(f"wrote {out}: {found.records} records by {len(predictions)} files, {found.failed} failed in all of them")
+    raise typer.Exit(RECORDS_FAILED if found.failed else 0)

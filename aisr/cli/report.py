@@ -1,10 +1,12 @@
-"""The commands for people who read verdicts: the error browser, and a look at a draft of one's own."""
+"""The commands that show programs and verdicts: inspect, report, techreport, check-text."""
 
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +25,14 @@ from aisr.cli.options import (
 from aisr.cli.session import load, load_any, opened_lm, prepare, warn_of_another_lm
 from aisr.cli.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
 from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    import dspy
+    from rich.text import Text
+
+    from aisr.optimize.decision.explain import Reason
+    from aisr.predict.judge import Outcome
+    from aisr.programs.task import Exhibit, Judgements
 
 # --- The commands that show compiled programs: one, and what sets two apart.
 
@@ -132,7 +142,6 @@ def check_text(
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.cli.results import say_verdicts
     from aisr.optimize.decision.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
@@ -160,3 +169,56 @@ def check_text(
     why = reasons(task, loaded.program, example, opened)
     say_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
     display.say_spend(opened.ledger.spend)
+
+
+LONGEST = 400  # characters of a piece of evidence
+
+
+def say_verdicts(
+    labelled: "Judgements",
+    example: "dspy.Example",
+    outcome: "Outcome",
+    reasons: "Sequence[Reason]",
+    evidence: "Sequence[Exhibit]",
+) -> None:
+    """Each statement of an example with its verdict, and what can be read off of why.
+
+    evidence: the paragraphs that were named; without any, each statement has the line that is nearest.
+    """
+    from rich.text import Text
+
+    from aisr.cli.display import console
+
+    statements = labelled.statements(example)
+    for k, (text, judged, reason) in enumerate(zip(statements, outcome.judgements, reasons, strict=True), start=1):
+        mark = ("✓", "bold green") if judged.label == labelled.neutral else ("✗", "bold red")
+        sure = f" {judged.chances[labelled.labels.index(judged.label)]:.0%}" if judged.known else ""
+        verdict = (f" {k}. {judged.label}{sure}", "bold")
+        _say(Text.assemble(mark, verdict, f"  {labelled.definitions[judged.label]}"))
+        _say(text, 5)
+        for opinion in reason.opinions:
+            weight = "" if opinion.weight is None else f", weight {opinion.weight:.2g}"
+            sure = "" if opinion.chance is None else f" {opinion.chance:.0%}"
+            _say(f"{opinion.expert}: {opinion.label}{sure}{weight}", 5, "dim")
+        for cue, found in reason.signs.items():
+            _say(f"{cue}: {', '.join(found)}", 5, "dim")
+        if not evidence:
+            nearest = shorten(reason.nearest, LONGEST, placeholder=" …") or "none has a word of it"
+            _say(f"nearest evidence: {nearest}", 5, "dim")
+    for exhibit in evidence:
+        words = shorten(exhibit.text, LONGEST, placeholder=" …")
+        _say(f"evidence {exhibit.chosen}: [{exhibit.key}] {words}", 5)
+    neutral = labelled.neutral
+    wrong = sum(judged.label != neutral for judged in outcome.judgements)
+    console.print(f"{wrong} of {len(statements)} not called {neutral}" if wrong else f"all called {neutral}")
+
+
+def _say(said: "str | Text", indent: int = 0, style: str = "") -> None:
+    """Print a text as it stands. It is not written as markup: rich takes a minute to escape 80 kB of backslashes."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from aisr.cli.display import console
+
+    text = Text(said) if isinstance(said, str) else said
+    console.print(Padding(text, (0, 0, 0, indent), expand=False), style=style or None, soft_wrap=False)

@@ -52,7 +52,7 @@ class LedgerLM(dspy.LM):
         self.limiter = RateLimiter(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
-        self.hidden = redact.environment()
+        self.hidden = redact.secret_values()
         self.contact = Contact()
         self.context = context
         self.longest = listed_answer(model) or LONGEST_ANSWER if longest is None else longest

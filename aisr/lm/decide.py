@@ -58,7 +58,7 @@ class Unusable(ProviderError):
     """Probabilities that are none, which are not asked for again: the same request has the same answer."""
 
     def __init__(self, message: str) -> None:
-        reason = redact.values(message, redact.environment())  # a server may repeat a key as a name
+        reason = redact.values(message, redact.secret_values())  # a server may repeat a key as a name
         super().__init__(f"the decision model gave no answer that can be used: {reason}")
 
 

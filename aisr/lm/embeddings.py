@@ -28,8 +28,8 @@ from dspy.utils.exceptions import (
 from numpy.typing import NDArray
 
 from aisr.base import redact
-from aisr.base.environment import trim_keys
 from aisr.base.private import TransportError, litellm_errors
+from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
 from aisr.lm.endpoint import key_of_servers
 from aisr.lm.prices import Price, listed_input_price, quiet_litellm

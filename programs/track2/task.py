@@ -6,14 +6,14 @@ from typing import Any
 
 import dspy
 
-from aisr.metrics.track2 import evidence_found, tally_track2
+from aisr.metrics.track2 import evidence_right, tally_track2
 from aisr.programs import drafts, labels
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.task import TRACK_FILES, Correctable, Exhibit, FlatZip, Judgements, Said, Searched, Sources, Task
-from aisr.programs.track2.judge import Track2Judge, Track2Options
+from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
 
 
@@ -102,14 +102,13 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    evidence_right=lambda gold, ids: evidence_found(gold.evidence_para_ids, ids),
+    evidence_right=lambda gold, ids: evidence_right(gold.evidence_para_ids, ids),
 )
 TRACK2: Task[Track2Record, Citation, Citation] = Task(
     name="track2",
     record=Track2Record,
     prediction=Track2Prediction,
-    program=Track2Judge,
-    option_types=Track2Options.types(),
+    judge=Track2Judge,
     parts=MappingProxyType({"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}),
     score=tally_track2,
     answer=_answer,

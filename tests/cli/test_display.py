@@ -6,7 +6,8 @@ import dspy
 import pytest
 from rich.console import Console
 
-from aisr.cli import display, results
+from aisr.cli import display
+from aisr.cli.report import say_verdicts
 from aisr.optimize.decision.explain import Reason
 from aisr.predict.judge import Outcome
 from aisr.programs.asking.label_probabilities import Judgement
@@ -26,9 +27,9 @@ def test_what_is_said_is_not_turned_into_pictures(capsys: pytest.CaptureFixture[
 def test_a_statement_is_shown_as_it_stands_however_it_is_escaped(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def shown(count: int) -> str:
         out = io.StringIO()
-        monkeypatch.setattr(results, "console", Console(file=out, width=120))
+        monkeypatch.setattr(display, "console", Console(file=out, width=120))
         example, said = dspy.Example(claim=piece * count), Outcome(None, None, [Judgement("Supported", [], "vote")])
-        results.say_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
+        say_verdicts(TRACK2.labelled, example, said, [Reason([], {}, "")], [])
         return out.getvalue()
 
     assert piece.strip() * 1 in shown(3)

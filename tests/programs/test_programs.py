@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.registry import TASKS
 from aisr.programs.retrieval.evidence_list import complete
@@ -148,5 +148,5 @@ def with_demos(task: Task, options: dict[str, Any]) -> dspy.Module:
 def test_every_judge_is_built_from_its_own_options() -> None:
     for task in TASKS.values():
         program = task.build({})
-        assert set(program.options) <= set(task.option_types)
-        assert task.build(program.options).options == program.options
+        assert set(program.options.as_dict()) <= set(task.judge.Options.names())
+        assert task.build(program.options.as_dict()).options == program.options

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.cli.review import say_review
+from aisr.cli.paper import say_review
 from aisr.paper.check import dismissals
 from aisr.paper.check import page as paper_page
 from aisr.paper.check.paper_checks import WHOLE

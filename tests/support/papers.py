@@ -31,8 +31,8 @@ def draft(folder: Path, pages: bool = False) -> Draft:
         [Sentence(text, place(10 * p + k), hidden=p == 2) for k, text in enumerate(texts, start=1)]
         for p, texts in enumerate(TEXTS)
     ]
-    made[0][1] = made[0][1]._replace(cites=("ash2020", "elm2019"))
-    made[1][0] = made[1][0]._replace(refers=("tab:main",))
+    made[0][1] = made[0][1]._replace(work_keys=("ash2020", "elm2019"))
+    made[1][0] = made[1][0]._replace(float_keys=("tab:main",))
     headings = [("Introduction",), ("Results", "Sites"), ("Results",)]
     return Draft(
         folder,

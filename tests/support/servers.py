@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from aisr.cli.ui import OFFLINE
+from aisr.cli.machine import OFFLINE
 from support import processes
 from support.paths import ROOT
 

@@ -56,7 +56,7 @@ class Elsewhere:
     def floats(self, sentence: Sentence, beside: Sequence[str]) -> list[str]:
         """Keys of the floats that speak of a sentence, the best first: those that it refers to, those that its
         paragraph is about, and those with its numbers, and names of its rows and columns, rare ones counting more."""
-        found = dict.fromkeys(beside, BESIDE) | {key: REFERRED for key in sentence.refers if key in self._printed}
+        found = dict.fromkeys(beside, BESIDE) | {key: REFERRED for key in sentence.float_keys if key in self._printed}
         for what in (self._numbers(sentence.text), self._named(sentence.text)):
             for having in what.values():
                 for key in having:
@@ -92,7 +92,7 @@ class Elsewhere:
     def _split(self) -> Iterator[Passage]:
         """The sentences that a reader sees, some at a time; captions are shown with their tables."""
         for number, paragraph in enumerate(self.draft.paragraphs):
-            if paragraph.of is not None:
+            if paragraph.table_key is not None:
                 continue
             shown = [(place, one.text) for place, one in enumerate(paragraph.sentences) if not one.hidden]
             some: list[tuple[int, str]] = []

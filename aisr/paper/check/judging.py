@@ -20,8 +20,8 @@ from aisr.paper.check.worth import AGAIN, Record, about, of_all
 from aisr.paper.draft import Draft
 from aisr.predict.evaluate import of_judgement
 from aisr.predict.judge import Outcome, finished, judge
+from aisr.programs.base import Judge as Program
 from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.judges.contract import Program
 from aisr.programs.records import Record as BaseRecord
 from aisr.programs.task import Answer, Exhibit, Task
 

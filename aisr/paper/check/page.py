@@ -51,7 +51,7 @@ def left_out(review: Review) -> list[dict[str, Any]]:
     paragraphs = sum(review.skipped.values())
     groups = [
         ("judging was stopped", [review.stopped] if review.stopped else []),
-        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.why}" for one in review.draft.unread]),
+        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
         (f"cited works without a file: {len(missing)}", missing),
         (
             f"paragraphs not checked: {paragraphs}",

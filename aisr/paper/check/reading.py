@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aisr.paper.draft import Draft, with_captions
-from aisr.paper.readers.drawing import with_figures
-from aisr.paper.readers.open import read, read_cited
+from aisr.paper.draft import Draft, add_captions
+from aisr.paper.readers.figures import draw_figures
+from aisr.paper.readers.files import read_cited_papers, read_draft
 from aisr.programs.errors import UserError
 
 # --- The folders that an agent may name files in: those of the server's start, and nothing that a link leads out to.
@@ -57,12 +57,12 @@ def read_paper(
     where figures are drawn to (None: they are not). What could not be read of the cited papers is among what the draft
     lacks. Raises UserError for a paper that cannot be read.
     """
-    draft = read(paper, root)
+    draft = read_draft(paper, root)
     if figures is not None:
-        draft = with_figures(draft, paper, figures)
-    draft = with_captions(draft)
+        draft = draw_figures(draft, paper, figures)
+    draft = add_captions(draft)
     if papers is None:
         return draft, {}
-    found = read_cited(papers, draft.works)
+    found = read_cited_papers(papers, draft.works)
     below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in found.unread]
     return replace(draft, unread=(*draft.unread, *below)), found.papers

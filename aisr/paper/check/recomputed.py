@@ -5,8 +5,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from aisr.paper.check.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
-from aisr.paper.cited_claims import misquotes
-from aisr.paper.draft import Draft, Float, with_captions
+from aisr.paper.cited_claims import find_misquotes
+from aisr.paper.draft import Draft, Float, add_captions
 from aisr.paper.recompute.facts import MEANINGS, Fact
 from aisr.paper.recompute.recompute import Recomputed, reach, recomputed
 
@@ -76,8 +76,8 @@ def _checked(
     """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
     each verdict has its sentence."""
     wrong = [one for one in facts if not one.fact.holds]
-    shown = with_captions(draft) if any(one.float is not None for one in wrong) else draft
-    places = {one.of: number for number, one in enumerate(shown.paragraphs) if one.of is not None}
+    shown = add_captions(draft) if any(one.float is not None for one in wrong) else draft
+    places = {one.table_key: number for number, one in enumerate(shown.paragraphs) if one.table_key is not None}
     verdicts = [
         Verdict(
             "arithmetic",
@@ -91,7 +91,7 @@ def _checked(
         )
         for one in wrong
     ]
-    for one in misquotes(draft, cited):
+    for one in find_misquotes(draft, cited):
         label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
         evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
         why = f"no such words in {one.work}" if one.true is None else f"{one.work} has: “{one.true}”"

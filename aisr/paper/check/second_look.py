@@ -155,12 +155,12 @@ class SecondLook:
     ) -> list[dict[str, Any]]:
         if isinstance(one, str):
             table = self._draft.floats[one]
-            judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].of == one]
+            judged = [place for paragraph, place in places if self._draft.paragraphs[paragraph].table_key == one]
             if judged:  # its own caption
                 return [own_cells(table, judged)]
             made = list(items_of(self._draft.folder, table, self.rows(table, [each.text for each in said], MOST_TABLE)))
             # A picture is dear: it is shown where a sentence refers to it.
-            return made if any(one in each.refers for each in said) else [{**made[0], "img_path": None}]
+            return made if any(one in each.float_keys for each in said) else [{**made[0], "img_path": None}]
         return [{"type": "text", "text": f"{where(self._draft, one.paragraph)}: {' '.join(one.texts)}"}]
 
     def rows(self, table: Float, texts: Sequence[str], most: int) -> str:

@@ -179,7 +179,9 @@ def judge_by(
     else:
         shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"states": states_for(lm), "evidence": shown}
-        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
+        judging = task.build(
+            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
+        )
         if lm.decides:
             describe_options(judging)
     check_suits(judging, lm)
@@ -315,7 +317,7 @@ class Session:
 
     def _ready(self, draft: Draft | None, lm: OpenLM) -> "_Judges":
         settings = self.settings
-        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
+        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
         gallery = open_gallery(folder, settings.artifacts, drawn)
 
         def judge(kind: Kind, task: Task, name: str | None) -> Judge:

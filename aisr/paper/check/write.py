@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from aisr.base.digests import of_text
-from aisr.base.files import write_whole
+from aisr.base.files import digest_text, write_whole
 from aisr.base.redact import printable
 from aisr.paper.check import page
 from aisr.paper.check.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, NOT_JUDGED, Kind, Review, Verdict, level, path
@@ -97,7 +96,7 @@ def as_sarif(review: Review) -> str:
     results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
-        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
         for one in review.draft.unread
     ]
     done = {
@@ -164,7 +163,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if verdict.confidence is not None:
         found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
-    floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
+    floats = [review.draft.floats[key] for key in review.sentence(verdict).float_keys if key in review.draft.floats]
     if floats:
         found["relatedLocations"] = [
             {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
@@ -185,7 +184,7 @@ def _as_it_stands(text: str) -> str:
 def _fingerprint(rule: str, verdict: Verdict) -> str:
     """The same for the same sentence wherever it stands, so that an edit above it does not make it a new result."""
     text = f"{rule}\n{verdict.work or ''}\n{verdict.statement}"
-    return of_text(text.encode("utf-8", "replace").decode())
+    return digest_text(text.encode("utf-8", "replace").decode())
 
 
 def _location(review: Review, place: Place) -> dict[str, Any]:
@@ -221,4 +220,4 @@ def _thumbnails(review: Review) -> Thumbnail:
         return no_picture
     from aisr.report.records import Thumbnails
 
-    return Thumbnails(review.draft.folder, review.draft.drawn)
+    return Thumbnails(review.draft.folder, review.draft.drawings)

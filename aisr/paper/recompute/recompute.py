@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from aisr.paper.citations import marks
-from aisr.paper.draft import MOST_TABLES, Draft, Paragraph, Sentence, statements
+from aisr.paper.citations import find_marks
+from aisr.paper.draft import MOST_TABLES, Draft, Paragraph, Sentence, caption_sentences
 from aisr.paper.recompute.cells import bounds, quoted, sums
 from aisr.paper.recompute.comparisons import compared
 from aisr.paper.recompute.facts import Fact
@@ -40,7 +40,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
     printed = _printed(draft)
     found: list[Recomputed] = []
     for number, paragraph in enumerate(draft.paragraphs):
-        if paragraph.of is not None:
+        if paragraph.table_key is not None:
             continue  # captions are told of with their tables
         around = " ".join(one.text for one in paragraph.sentences)
         nearby = refers(paragraph)
@@ -50,8 +50,8 @@ def recomputed(draft: Draft) -> list[Recomputed]:
             near, referred = about(sentence, nearby, draft, known)
             text = bare(sentence.text)
             facts = [*in_words(text, around, one_sided)]
-            if not sentence.cites:  # numbers of others are not in this paper's tables
-                facts += compared(text, near, near if sentence.refers else known, referred)
+            if not sentence.work_keys:  # numbers of others are not in this paper's tables
+                facts += compared(text, near, near if sentence.float_keys else known, referred)
                 facts += quoted(text, near if referred else (), known, _elsewhere(printed, sentence.text))
                 facts += bounds(text, near)
             found += (Recomputed(fact, number, place) for fact in _once(facts))
@@ -62,7 +62,7 @@ def recomputed(draft: Draft) -> list[Recomputed]:
 
 def reach(draft: Draft) -> tuple[int, int]:
     """How many sentences and tables are read: no table without numbers, and none so large that it is data."""
-    paragraphs = (one for one in draft.paragraphs if one.of is None)
+    paragraphs = (one for one in draft.paragraphs if one.table_key is None)
     return sum(_is_prose(each) for one in paragraphs for each in one.sentences), len(_known(draft))
 
 
@@ -84,8 +84,8 @@ def in_words(text: str, around: str, one_sided: bool) -> Iterator[Fact]:
 
 def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Counter[str]) -> Iterator[Recomputed]:
     """A table's caption and notes against its own cells, and the cells against each other."""
-    for place, said in enumerate(statements(table.caption, table.notes)):
-        if len(said) > LONGEST or marks(said):
+    for place, said in enumerate(caption_sentences(table.caption, table.notes)):
+        if len(said) > LONGEST or find_marks(said):
             continue
         text = bare(said)
         facts = [*in_words(text, f"{table.caption} {table.notes}", one_sided), *bounds(text, [table])]
@@ -98,7 +98,7 @@ def _of_table(table: Grid, known: Sequence[Grid], one_sided: bool, printed: Coun
 def about(sentence: Sentence, nearby: Sequence[str], draft: Draft, known: Sequence[Grid]) -> tuple[list[Grid], bool]:
     """The tables that a sentence is about, and whether it, or its paragraph, says so. One about figures alone is about
     no table; where nothing is said, all tables come into question. nearby: what its paragraph refers to."""
-    for keys in (sentence.refers, nearby):
+    for keys in (sentence.float_keys, nearby):
         floats = [key for key in keys if key in draft.floats]
         if floats:
             return [table for table in known if table.key in floats], True
@@ -107,12 +107,12 @@ def about(sentence: Sentence, nearby: Sequence[str], draft: Draft, known: Sequen
 
 def refers(paragraph: Paragraph) -> tuple[str, ...]:
     """The keys of all floats that a paragraph refers to."""
-    return tuple(dict.fromkeys(key for one in paragraph.sentences for key in one.refers))
+    return tuple(dict.fromkeys(key for one in paragraph.sentences for key in one.float_keys))
 
 
 def bare(text: str) -> str:
     """A sentence in which citations and pointers to floats and sections are blank, every character at its place."""
-    for mark in marks(text):
+    for mark in find_marks(text):
         if not mark.textual:
             text = text[: mark.start] + " " * (mark.end - mark.start) + text[mark.end :]
     return POINTER.sub(lambda found: " " * len(found[0]), text)
@@ -120,7 +120,7 @@ def bare(text: str) -> str:
 
 def _printed(draft: Draft) -> Counter[str]:
     """In how many sentences and captions each number stands."""
-    said = [one.text for paragraph in draft.paragraphs if paragraph.of is None for one in paragraph.sentences]
+    said = [one.text for paragraph in draft.paragraphs if paragraph.table_key is None for one in paragraph.sentences]
     said += [text for one in draft.floats.values() for text in (one.caption, one.notes)]
     return Counter(digits for text in said for digits in _digits(text))
 
