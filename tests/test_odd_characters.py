@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper import cited_papers as cited_works
-from aisr.paper.check.reading import Refused
+from aisr.paper.check.session import Refused
 from aisr.paper.check.session import citation as cited
 from aisr.paper.check.session import claim as claimed
 from aisr.paper.readers.files import read_draft

@@ -37,8 +37,8 @@ from aisr.cli.task_options import SEARCHING, EmbeddingApiBase, ImageRoot, Search
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.replay import Replayed
+    from aisr.predict.evaluate import Evaluation
+    from aisr.predict.replay import ReplayedRecord
     from aisr.programs.vision.images import Gallery
 
 
@@ -62,17 +62,16 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.datasets.examples import labelled
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.evaluate import result
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
-    from aisr.predict.replay import judge_aloud
+    from aisr.optimize.examples import labelled
+    from aisr.predict.evaluate import Evaluation, result
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
-    check_suits(loaded.program, opened)
+    check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     rows = labelled(chosen, loaded.program, data, limit)
@@ -83,7 +82,7 @@ def evaluate(
     began = time.monotonic()
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
-        told = judge_aloud(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
+        told = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
         seconds = time.monotonic() - began
         found = result(chosen, records, [one.outcome for one in told])
     display.score_table(chosen.parts, found.report())
@@ -98,7 +97,7 @@ def evaluate(
 
 def _leave(
     done: "Evaluation",
-    told: "list[Replayed]",
+    told: "list[ReplayedRecord]",
     output: Path | None,
     store: Path | None,
     gallery: "Gallery | None",
@@ -122,16 +121,15 @@ def _leave(
         return store is None or _log(done, Path(place), store, told, traced)
 
 
-def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", traced: int) -> bool:
+def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedRecord]", traced: int) -> bool:
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = tracking_log.track_evaluation(store, done, folder)
+        run = runs.track_evaluation(store, done, folder)
         named = runs.said(store, run)
         if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
             note(shown)
@@ -165,9 +163,9 @@ def compare(
     prepare(artifacts, *compiled_of(names))
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.datasets.examples import examples, labelled
+    from aisr.optimize.examples import examples, labelled
     from aisr.predict.evaluate import measure
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
     chosen = chosen_task(task)
     programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
@@ -176,7 +174,7 @@ def compare(
     found = []
     for name, loaded in programs:
         warn_of_another_lm(loaded.program, opened)
-        check_suits(loaded.program, opened)
+        check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(labelled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
@@ -291,7 +289,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.evidence.rank_fit import fit_ranker, looked
+    from aisr.optimize.ranker_fit import fit_ranker, looked
     from aisr.predict.retrieval_eval import by
     from aisr.programs.lines import read
     from aisr.programs.retrieval.retrievers import bm25, built_in

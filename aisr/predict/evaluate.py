@@ -7,10 +7,12 @@ The official score of a program on labelled examples.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
 
+from aisr.artifact.program import Loaded
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, score_interval
 from aisr.metrics.judgements import calibration_error, selective_accuracy
@@ -149,7 +151,7 @@ def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outc
 
 
 def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
-    """The group of each example, as `aisr.optimize.datasets.examples` tells it; None where one has none."""
+    """The group of each example, as `aisr.optimize.examples` tells it; None where one has none."""
     found = [example.get("group") for example in examples]
     return None if None in found else tuple(found)
 
@@ -165,3 +167,20 @@ def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
 def scored(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
     """How outcomes did, record by record; a failed record earns nothing."""
     return task.score([example.gold for example in examples], [outcome.answer for outcome in outcomes])
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """program: as the user named it; seconds: wall time of judging."""
+
+    loaded: Loaded
+    program: str
+    data: Path
+    lm: OpenLM
+    found: Result
+    seconds: float
+    command: str
+
+    def report(self) -> dict[str, Any]:
+        """The scores, as `aisr evaluate --output` writes them."""
+        return {**self.found.report(), **self.found.confidence()}

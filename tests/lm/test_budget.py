@@ -10,8 +10,8 @@ from aisr.artifact.program import load_program
 from aisr.cli.compile import say_champion
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.search.compilation import Settings
+from aisr.optimize.run import compile_program
+from aisr.optimize.search import Settings
 from support.plans import SILENT, plan
 from support.scripted import flat, has_demos, requests, right, scripted
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aisr.metrics.intervals import score_interval
-from aisr.optimize.datasets.examples import examples, labelled
+from aisr.optimize.examples import examples, labelled
 from aisr.predict.evaluate import Result, result
 from aisr.predict.judge import Outcome
 from aisr.programs.track2.record import Citation

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from aisr.metrics.judgements import selective_accuracy
-from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.predict.evaluate import result
+from aisr.predict.evaluate import Evaluation, result
 from aisr.predict.judge import judge_all
-from aisr.predict.predict import here, predict
+from aisr.predict.predict import predict
 from aisr.predict.submit import check
 from aisr.programs.asking.stated import FIELD
 from aisr.programs.track1.task import TRACK1
@@ -30,9 +29,7 @@ def sure(request: Any) -> str:
 
 def predicted(folder: Path) -> Path:
     data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
-    lm = scripted(sure)
-    judging = here(TRACK1, TRACK1.build({"states": True}), lm)
-    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger)
+    predict(TRACK1, TRACK1.build({"states": True}), scripted(sure), data, out, {"task": "track1"})
     return out
 
 
