@@ -101,7 +101,7 @@ def choose(
                 unscored.append(candidates[k].name)
                 continue
             outcomes[k] += fresh
-            calls[k] = lm.ledger.spend.asked
+            calls[k] = lm.ledger.spend.requested
         if size < len(order):
             scores = [score_records(task, order[:size], outcomes[k]) for k in running]
             running = [running[place] for place in survivors(scores, groups_of(order[:size]))]

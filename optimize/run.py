@@ -293,7 +293,7 @@ def _search(
     watcher: Watcher,
 ) -> Choice:
     """The champion of the last optimizer, after each has started from the champion so far."""
-    known = lm.ledger.spend.asked
+    known = lm.ledger.spend.requested
     candidates = [Candidate("uncompiled", student)]
     target = _baseline(plan, student, train, lm, watcher)
     champion, so_far = student, None

@@ -192,7 +192,12 @@ def compile_(
     }
     if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    ledger = spending.ledger()
+    folder = data or SAMPLE / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    searched = settings(budget, seed, **sizes)
+    usual = chain or usual_search(files["train"], limit_train, searched.demos)
+    name = check_name(name or "-".join(usual))
+    ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
     opened = opened_lm(
         lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
     )
@@ -205,8 +210,7 @@ def compile_(
     else:
         teacher = opened
     check_written(chain, teacher)
-    folder = data or SAMPLE / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    chain = usual
     if not files["test"].exists():
         del files["test"]
     corrections = folder / CORRECTIONS
@@ -219,11 +223,9 @@ def compile_(
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = evidence_form(built.evidence, opened)
-    searched = settings(budget, seed, **sizes)
-    chain = chain or usual_search(files["train"], limit_train, searched.demos)
     plan = Plan(
         task=chosen,
-        name=check_name(name or "-".join(chain)),
+        name=name,
         optimizers=chain,
         settings=searched,
         options=options,

@@ -281,7 +281,7 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if embeddings.ledger.spend.asked:
+    if embeddings.ledger.spend.requested:
         display.say_spend(embeddings.ledger.spend, len(records))
 
 

@@ -86,7 +86,7 @@ def predict(
         "embedding_api_base": embedding_api_base,
         **spending.prices(),
     }
-    ledger = spending.ledger()
+    ledger = spending.ledger(None if estimate else out)
     if batch or answers:
         address = embedding_address(embedding_api_base, reach.api_base)
         embeddings = Embeddings(ledger, address, spending.embedding_price, timeout=timeout)
@@ -110,7 +110,7 @@ def predict(
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)
-        if ledger.spend.asked:  # the papers' embeddings, without which there are no prompts
+        if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
             display.say_spend(opened.ledger.spend)
         raise typer.Exit(RECORDS_FAILED if made.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")

@@ -56,7 +56,7 @@ def ray_workers(
     """
     ray = _ray()
     join_cluster(ray, workers, address)
-    ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits)
+    ledger = ray.remote(num_cpus=0)(_LedgerActor).remote(lm.ledger.limits, earlier=lm.ledger.earlier)
     try:
         threads = -(-lm.threads // workers)
         Worker = ray.remote(  # noqa: N806  # Ray makes a class of a class
@@ -82,6 +82,7 @@ def ray_workers(
                 return Outcome(None, f"its worker died {DEATHS + 1} times")
             finally:
                 free.put(actor)
+            lm.ledger.take_over(ray.get(ledger.total.remote()))  # into its file, should this process be killed
             if program.gallery is not None:
                 program.gallery.problems.update(reply.problems)
             if reply.outcome is not None:
@@ -179,8 +180,5 @@ class _SharedLedger(Ledger):
         reason: str | None = _ray().get(self._actor.spent_out.remote())
         return reason
 
-    def sent(self, usage: dict[str, Any], usd: float | None, characters: int = 0) -> None:
-        _ray().get(self._actor.sent.remote(dict(usage), usd, characters))
-
-    def from_cache(self) -> None:
-        _ray().get(self._actor.from_cache.remote())
+    def add(self, spend: Spend) -> None:
+        _ray().get(self._actor.add.remote(spend))
