@@ -90,7 +90,7 @@ def predict(
     if batch or answers:
         address = embedding_address(embedding_api_base, reach.api_base)
         embeddings = Embeddings(ledger, address, spending.embedding_price, timeout=timeout)
-        opened = batching.opened(batch, answers, lm, reach.api_base, reach.schema, reach.logprobs, embeddings)
+        opened = batching.open_batch_lm(batch, answers, lm, reach.api_base, reach.schema, reach.logprobs, embeddings)
     else:
         opened = opened_lm(**settings, reach=reach, ledger=ledger, keyed=not estimate)
     warn_of_another_lm(loaded.program, opened)
@@ -149,11 +149,11 @@ def submit(
     if on_failure not in ("refuse", "fallback"):
         raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.cli.display import note
-    from aisr.predict import submit as submission
+    from aisr.predict.submit import check_submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
-    found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    found = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in found.problems[:limit]:
         note(f"  {problem}")
     if found.problems:
