@@ -99,15 +99,15 @@ def check_paper(
     from aisr.base.files import cache_folder
     from aisr.cli import display
     from aisr.lm.open import EMBEDDED
+    from aisr.optimize.estimate import DryRun
     from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
     from aisr.paper.check.exact import added, read_paper
     from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
     from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
-    from aisr.predict.dry_run import DryRun
     from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = spending.ledger()
+    ledger = spending.ledger(None if estimate else out)
     opened = opened_lm(
         lm,
         reach,

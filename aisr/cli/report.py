@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import dspy
     from rich.text import Text
 
-    from aisr.optimize.decision.explain import Reason
+    from aisr.predict.explain import Reason
     from aisr.predict.judge import Outcome
     from aisr.programs.task import Exhibit, Judgements
 
@@ -142,7 +142,7 @@ def check_text(
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.decision.explain import reasons
+    from aisr.predict.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
     from aisr.programs import drafts
