@@ -49,7 +49,7 @@ from aisr.optimize.objective import Objective, gradient_records, objective
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import Paper, TooFew, fit_ranker, looked
 from aisr.optimize.search import Candidate, Compilation, Settings
-from aisr.predict.evaluate import Result, check_any, measure
+from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
@@ -329,12 +329,12 @@ def _check_alive(plan: Plan, student: Judge, dev: Sequence[dspy.Example], lm: Op
     that is too small shows itself before anything is saved. Raises UserError for both."""
     watcher.stage(f"uncompiled program on {len(dev)} records of dev")
     try:
-        found = measure(plan.task, student, dev, lm, watcher.judged)
+        found = evaluate(plan.task, student, dev, lm, watcher.judged)
     except LMBillingError as error:
         if lm.ledger.spent_out() is None:
             raise
         raise UserError(f"{error}; not even the uncompiled program could be scored on dev, nothing is saved") from error
-    check_any(found, "dev")
+    check_any_judged(found, "dev")
 
 
 def _check_taught(teacher: OpenLM) -> None:
@@ -403,7 +403,7 @@ def _test(
     for role, name, program in contenders:
         watcher.stage(f"test: {role} ({name}) on {len(test)} held-out records")
         try:
-            results.append(measure(plan.task, program, test, lm, watcher.judged))
+            results.append(evaluate(plan.task, program, test, lm, watcher.judged))
         except LMBillingError:
             if lm.ledger.spent_out() is None:
                 raise
@@ -483,8 +483,8 @@ def manifest(
         "baseline_dev": choice.contenders[0].dev,
         "test": test.champion if test else None,
         "baseline_test": test.baseline if test else None,
-        "floor_dev": choice.champion.dev.floor,
-        "floor_test": test.champion.floor if test else None,
+        "floor_dev": choice.champion.dev.no_lm,
+        "floor_test": test.champion.no_lm if test else None,
     }
     return Manifest(
         task=plan.task.name,
@@ -553,7 +553,7 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
     baseline = test.baseline.report() if test.baseline else None
     return {
         **champion,
-        "test": {**test.champion.report(), **test.champion.confidence()},
+        "test": {**test.champion.report(), **test.champion.confidence_report()},
         "baseline_test": baseline,
     }
 

@@ -322,8 +322,8 @@ def say_champion(made: Any) -> None:
         note(f"  on the held-out test split: {made.test.champion.interval}")
         for remark in made.test.champion.score.remarks:
             note(f"    {remark}")
-        if made.test.champion.floor:
-            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
+        if made.test.champion.no_lm:
+            note(f"  without any LM, on test: {made.test.champion.no_lm.interval}")
         say_failures(made.test.champion.failures)
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")

@@ -81,7 +81,7 @@ def predict(
     config = lm_config(lm, reach, timeout=timeout, embedding_api_base=embedding_api_base, **spending.prices())
     ledger = spending.ledger(None if estimate else out)
     if batch or answers:
-        opened = batching.opened(batch, answers, config, ledger)
+        opened = batching.open_batch_lm(batch, answers, config, ledger)
     else:
         opened = opened_lm(config, ledger, needs_key=not estimate)
     warn_of_another_lm(loaded.program, opened)
@@ -139,11 +139,11 @@ def submit(
     if on_failure not in ("refuse", "fallback"):
         raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.cli.display import note
-    from aisr.predict import submit as submission
+    from aisr.predict.submit import check_submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
-    found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    found = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in found.problems[:limit]:
         note(f"  {problem}")
     if found.problems:

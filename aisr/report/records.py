@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.files import parse_json, write_whole
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import of_record
+from aisr.predict.evaluate import record_confidence
 from aisr.predict.replay import ReplayedRecord
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.errors import UserError
@@ -150,7 +150,7 @@ def judged(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
         id=one.record.id,
         right=right,
         score=None if task.judgements else value(scores),
-        confidence=None if (sure := of_record(task, one.outcome)) is None else round(min(sure, 1.0), 4),
+        confidence=None if (sure := record_confidence(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
         statements=_labelled(task, task.judgements, one) if task.judgements else [_whole(task, one, right)],
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),

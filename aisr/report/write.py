@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from aisr.artifact.program import load_program
 from aisr.base.files import as_json, percent, write_whole
 from aisr.lm.client import OpenLM
-from aisr.predict.evaluate import Evaluation, Result, result
+from aisr.predict.evaluate import Evaluation, Result, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.asking.label_probabilities import Judgement
@@ -68,7 +68,7 @@ def _about(
     task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[ReplayedRecord], note: str
 ) -> About:
     found = _scored(task, told)
-    floor = [f"Without any LM: {found.floor.interval}."] if found.floor else []
+    floor = [f"Without any LM: {found.no_lm.interval}."] if found.no_lm else []
     note = " ".join([note, *(f"{remark}." for remark in found.score.remarks), *floor]).strip()
     return About(
         task=task.name,
@@ -101,7 +101,7 @@ def _write(folder: Path, task: Task, about: About, told: Sequence[ReplayedRecord
 
 
 def _scored(task: Task, told: Sequence[ReplayedRecord]) -> Result:
-    return result(task, [one.example for one in told], [one.outcome for one in told])
+    return score_outcomes(task, [one.example for one in told], [one.outcome for one in told])
 
 
 def _confusion(task: Task, told: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":

@@ -24,7 +24,7 @@ from aisr.paper.check.records import Check
 from aisr.paper.check.second_look import SECTION, SecondLook
 from aisr.paper.check.verdicts import Kind, Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
 from aisr.paper.draft import Draft
-from aisr.predict.evaluate import of_judgement
+from aisr.predict.evaluate import label_confidence
 from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import (
     attach_embeddings,
@@ -320,7 +320,7 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
             statement,
             said.label,
             said.label == task.labelled.neutral,
-            of_judgement(task, said),
+            label_confidence(task, said),
             None,
             check.work,
             pieces,
