@@ -71,7 +71,7 @@ def predict(
     from aisr.predict.predict import here
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, digest_shown, find_gallery
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from aisr.base.files import write_whole
 from aisr.corrections.files import MOST, Correction, Found, ahead, correction, read
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine
+from aisr.programs.records import BadLine
 
 PLACE = Path(".aisr") / "dismissed.jsonl"
 MAX_BYTES = 16 * 2**20  # some 30,000 flags

@@ -32,7 +32,7 @@ from aisr.lm.prices import LMUnavailable
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, read
+from aisr.programs.records import BadLine, explain, read
 from aisr.programs.task import Task
 
 Body = dict[str, Any]
@@ -245,7 +245,7 @@ def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
 class OfflineEngine:
     """What `dspy.LM(engine=...)` asks of an engine."""
 
-    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
+    asks_once = True  # aisr.programs.ask: there is nobody to ask for a repair
     supports_function_calling = False
     supports_reasoning = False
 

@@ -16,9 +16,9 @@ from aisr.metrics.intervals import Interval, difference_interval, score_interval
 from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
+from aisr.programs.probabilities import Judgement
 from aisr.programs.task import Task
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the surest first

@@ -33,8 +33,7 @@ from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, finished, judge
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 ABSENT = -1

@@ -20,7 +20,7 @@ from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.vision.images import Gallery
+from aisr.programs.images import Gallery
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
@@ -79,7 +79,7 @@ def _reader(cache: Path) -> Callable[[str], list[str]]:
 
     @lru_cache(maxsize=1)
     def opened() -> Callable[[str], list[str]]:
-        from aisr.programs.vision.ocr import Reader
+        from aisr.programs.images import Reader
 
         return Reader(cache)
 

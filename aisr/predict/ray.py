@@ -28,9 +28,9 @@ from aisr.predict.predict import Judging
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
+from aisr.programs.images import Gallery
 from aisr.programs.records import Record
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
 
 DEATHS = 3  # of a worker that a record survives
 

@@ -21,8 +21,7 @@ from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, in_order, judge
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.base import Judge
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 FORGOTTEN = "the response cache no longer holds the answer"

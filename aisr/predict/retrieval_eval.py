@@ -9,10 +9,9 @@ import numpy as np
 
 from aisr.metrics.intervals import Interval, mean_interval
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.retrieval.evidence_ranker import counted
-from aisr.programs.retrieval.passages import chosen, rank, whole
-from aisr.programs.retrieval.retrievers import Matcher, embedded, indexed, split_sentences
+from aisr.programs.ranker import counted
+from aisr.programs.records import read
+from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
 from aisr.programs.task import Searched, Task
 
 DEPTHS = (1, 3, 5, 10, 20)
@@ -47,9 +46,9 @@ def measure(name: str, ranker: Ranker, claims: Sequence[Searched], context_token
     first, recall, shown = [], [], []
     for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
         first.append(min(ranking.index(key) for key in gold))
-        seen = chosen(claim, paper, ranking, context_tokens)
-        recall.append(np.mean([key in seen.shown for key in gold]))
-        shown.append(whole({key: paper[key] for key in seen.shown}) / whole(paper))
+        seen = fit_passages(claim, paper, ranking, context_tokens)
+        recall.append(np.mean([key in seen.keys for key in gold]))
+        shown.append(paper_tokens({key: paper[key] for key in seen.keys}) / paper_tokens(paper))
     place = np.array(first)
     return Found(
         name,

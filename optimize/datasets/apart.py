@@ -9,7 +9,7 @@ from aisr.optimize.datasets.examples import Labelled
 from aisr.optimize.datasets.leakage import Leak, all_keys, groups, leak
 from aisr.programs.base import Judge
 from aisr.programs.demos import wording
-from aisr.programs.text.compare import quotes
+from aisr.programs.text import quotes
 
 
 def grouped(rows: Sequence[Labelled]) -> list[int]:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from aisr.optimize.datasets.leakage import Common, all_keys, common
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 OTHER_TEXTS = "its id stands in another record of the splits"

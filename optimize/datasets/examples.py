@@ -9,8 +9,7 @@ import dspy
 
 from aisr.optimize.datasets.leakage import Common, all_keys, common, groups
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from aisr.base.files import digest_text
 from aisr.optimize.datasets.near_duplicates import near_duplicates
 from aisr.programs.task import Task
-from aisr.programs.text.compare import spaced
+from aisr.programs.text import spaced
 
 RULE = (
     "claim, picture, paper, evidence text, table, caption; near-duplicates of claims and of long evidence; "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.programs.text.compare import words
+from aisr.programs.text import alike_words
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -31,7 +31,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     """For each text the number of its group of near-duplicates, of those without a word one of its own each."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
 
-    normal = [" ".join(words(text)) for text in texts]
+    normal = [" ".join(alike_words(text)) for text in texts]
     known = sorted(set(normal) - {""})
     if not known:
         return list(range(len(texts)))

@@ -19,8 +19,7 @@ from aisr.base.files import replacing
 from aisr.optimize.datasets.leakage import Common, all_keys, common, groups
 from aisr.optimize.datasets.resample import Shape, resample
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, scan
-from aisr.programs.records import Record
+from aisr.programs.records import BadLine, Record, scan
 from aisr.programs.task import Task
 
 SIDES = ("train", "dev", "test")

@@ -10,8 +10,7 @@ import numpy as np
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
-from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.decision.layer import LM
+from aisr.programs.decision import LM, nearest_line, signs
 from aisr.programs.task import Task
 
 

@@ -25,9 +25,9 @@ from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.decision import rule as rule_fit
 from aisr.optimize.decision.folds import FOLDS, Judged, Material, gather
 from aisr.optimize.decision.rule import Blend, averaged, part_way
-from aisr.programs.decision.layer import CUES, LM, WORDING, Decision
+from aisr.programs.decision import CUE_PRIOR, LM, WORDING, Decision
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.evidence_list import EvidencePolicy
+from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import Judgements
 
 # Of the way from the LM as it is to the fit: on 316 real records the half gained 3.3 [1.5, 5.5] under cross-validation
@@ -38,7 +38,7 @@ SURE = 1.64  # standard errors that a gain is lowered by before it is believed: 
 # Ways to decide with their experts, from the least to the most; the first does without the LM, to be compared with.
 ALONE, PRIORS, WEIGHTS, BOTH = "LM alone", "wording + cues", "LM + weights", "LM + prior + weights"
 WAYS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {PRIORS: (WORDING, CUES), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUES)}
+    {PRIORS: (WORDING, CUE_PRIOR), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUE_PRIOR)}
 )
 Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -99,7 +99,7 @@ def fit(
         says=kept.says,
         means=kept.means,
         wording=wording if WORDING in kept.says.weights else None,
-        cues=cues if CUES in kept.says.weights else None,
+        cues=cues if CUE_PRIOR in kept.says.weights else None,
     )
     return Fitted(decision, gain, report)
 

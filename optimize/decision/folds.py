@@ -15,10 +15,8 @@ from aisr.optimize.datasets.split import fold_of
 from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
-from aisr.programs.decision.cues import CueWeights, measure
-from aisr.programs.decision.layer import CUES, LM, WORDING, Opinions, logs
-from aisr.programs.decision.text_prior import Wording
-from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
+from aisr.programs.decision import CUE_PRIOR, LM, WORDING, CueWeights, Opinions, Wording, logs, measure
+from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import Judgements, Task
 
 FOLDS = 5
@@ -93,7 +91,7 @@ def gather(
     said = [labelled.labels.index(judgement.label) for one in judged for judgement in one.outcome.judgements]
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
     return Material(
-        {**opinions, WORDING: wording, CUES: cues},
+        {**opinions, WORDING: wording, CUE_PRIOR: cues},
         np.array(said, dtype=np.int64),
         Gold.of([labelled.allowed(row.example.gold) for row in rows], labelled.labels, labelled.f1_share),
         np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
@@ -123,7 +121,7 @@ def _evidence_right(
         right = []
         for row, outcome in judged:
             (label,) = labelled.said(row.example.gold)
-            ids = complete(label, outcome.named, outcome.ranking, naming)
+            ids = naming.choose(label, outcome.named, outcome.ranking)
             right.append(labelled.evidence_right(row.example.gold, ids))
     else:
         return None

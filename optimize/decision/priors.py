@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
-from aisr.programs.decision.cues import CUES, CueWeights
-from aisr.programs.decision.text_prior import FAMILIES, Terms, Wording
+from aisr.programs.decision import CUES, FAMILIES, CueWeights, Terms, Wording
 
 MOST_TERMS = 6000  # of each family, the commonest: beyond that macro-F1 moves by chance only and the artifact swells
 DECIMALS = 4  # rounded before use, so that what is fitted is what is saved

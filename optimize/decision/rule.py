@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.judgements import Gold, raised
-from aisr.programs.decision.layer import LM, Opinions, Rule
-from aisr.programs.decision.text_prior import softmax
+from aisr.programs.decision import LM, Opinions, Rule, softmax
 
 PENALTY = 5.0  # on the squared distance of each number from "the LM as it is"
 ENOUGH = 10  # statements with a label as their only gold one, or all that have it, let its offset be as free as any

@@ -11,8 +11,8 @@ from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.search.champion import Contender
 from aisr.optimize.search.compilation import Settings
 from aisr.programs.base import Judge
+from aisr.programs.images import Gallery
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import dspy
 from aisr.optimize.search import nearest
 from aisr.optimize.search.compilation import Compilation
 from aisr.optimize.search.demos import balanced, covering
-from aisr.programs.asking.stated import complete
 from aisr.programs.base import Judge
 from aisr.programs.demos import SOURCE
+from aisr.programs.probabilities import is_complete
 
 
 def labelled_beside(work: Compilation) -> int:
@@ -60,7 +60,7 @@ def whole_set(work: Compilation, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
     outputs, statement = work.student.judging.signature.output_fields, work.student.statement
-    own = [dspy.Example(**demo) for demo in demos if complete(demo, outputs)]
+    own = [dspy.Example(**demo) for demo in demos if is_complete(demo, outputs)]
     if not own:
         return []
     lessons = {str(one[statement]): work.lesson(one) for one in work.train if statement in one}

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 import dspy
 
-from aisr.programs.text.units import length
+from aisr.programs.text import length
 
 
 def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int) -> list[dspy.Example]:

@@ -16,7 +16,7 @@ from aisr.optimize.search.demos import affordable
 from aisr.programs.base import Judge
 from aisr.programs.demos import DUPLICATES, Similarity, wording
 from aisr.programs.task import Task
-from aisr.programs.text.units import length
+from aisr.programs.text import length
 
 FROM = 200  # records of train: with fewer the nearest is not near
 

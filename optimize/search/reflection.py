@@ -16,8 +16,7 @@ from aisr.programs.base import Judge
 from aisr.programs.demos import wording
 from aisr.programs.questions import SECTION
 from aisr.programs.task import Task
-from aisr.programs.text.compare import runs
-from aisr.programs.text.units import sentences
+from aisr.programs.text import runs, sentences
 
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it
 LEAST_LEFT = 0.5  # of an instruction, or it was mostly quotes

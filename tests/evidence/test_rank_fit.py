@@ -16,7 +16,7 @@ from aisr.base.files import BadArtifact
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
 from aisr.optimize.experiment.compile import compile_program
 from aisr.optimize.experiment.prepared import Unseen
-from aisr.programs.retrieval.evidence_ranker import (
+from aisr.programs.ranker import (
     FEATURES,
     SHARE,
     EvidenceRanker,
@@ -25,7 +25,7 @@ from aisr.programs.retrieval.evidence_ranker import (
     papers_having,
     tenths,
 )
-from aisr.programs.retrieval.retrievers import bm25, built_in
+from aisr.programs.retrieval import bm25, built_in
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record

@@ -15,7 +15,7 @@ from aisr.optimize.search.compilation import Settings
 from aisr.optimize.search.optimizers import OPTIMIZERS
 from aisr.predict.dry_run import DryRun
 from aisr.programs.registry import TASKS
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from support.commands import Aisr
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback, serve

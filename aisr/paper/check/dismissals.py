@@ -10,8 +10,17 @@ from aisr.corrections.files import Correction
 from aisr.paper.check.recomputed import LABELS
 from aisr.paper.check.verdicts import EXACT, HIDDEN, Dismissed, Piece, Review, Verdict
 from aisr.paper.readers.drawing import Limits
+from aisr.programs.draft.record import DraftLabel
 from aisr.programs.errors import UserError
-from aisr.programs.labels import IN_DRAFTS
+from aisr.programs.track1.record import ClaimLabel
+
+# What a first look doubts, as a second one, at the whole paper, would name it.
+IN_DRAFTS: dict[ClaimLabel, DraftLabel] = {
+    ClaimLabel.CAUSAL: DraftLabel.BEYOND,
+    ClaimLabel.ENTITY: DraftLabel.NOT_FOUND,
+    ClaimLabel.SCOPE: DraftLabel.BEYOND,
+    ClaimLabel.CONTRADICTION: DraftLabel.CONTRADICTED,
+}
 
 MOST_BYTES = Limits().bytes  # of a picture; none that is larger is shown to a model
 

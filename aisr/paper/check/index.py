@@ -9,7 +9,7 @@ from aisr.paper.check.record import bare, numbers
 from aisr.paper.draft import MOST_TABLES, Draft, Float, Sentence, part_of
 from aisr.paper.recompute.grid import Grid, grids, mentions
 from aisr.paper.recompute.numbers import in_text
-from aisr.programs.retrieval.retrievers import bm25, fused, names_and_numbers, order, stemmed
+from aisr.programs.retrieval import bm25, fused, names_and_numbers, order, stemmed
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one

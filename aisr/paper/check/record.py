@@ -14,7 +14,7 @@ from aisr.paper.draft import Float, Sentence, statements
 from aisr.paper.recompute.grid import Grid, mentions
 from aisr.paper.recompute.numbers import Number, in_text
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
 

@@ -11,7 +11,7 @@ from aisr.paper.check.index import Elsewhere, Passage, where
 from aisr.paper.check.record import Check, id_of, items_of, own_cells, rows_within, tells
 from aisr.paper.draft import Draft, Float, Sentence
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 
 # Sections that speak of others as well.
 OF_OTHERS = re.compile(r"\b(?:introduction|discussion|limitations|outlook|implications)\b", re.IGNORECASE)

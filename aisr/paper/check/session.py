@@ -42,9 +42,9 @@ from aisr.predict.prepare import (
 )
 from aisr.programs import drafts
 from aisr.programs.errors import UserError
+from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from aisr.paper.draft import Draft, Place, Sentence
-from aisr.programs.labels import DraftLabel
+from aisr.programs.draft.record import DraftLabel
 from aisr.programs.records import Record
 
 # --- Where a verdict stands, as files for other programs name it.

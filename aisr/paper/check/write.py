@@ -13,8 +13,9 @@ from aisr.base.redact import printable
 from aisr.paper.check import page
 from aisr.paper.check.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, NOT_JUDGED, Kind, Review, Verdict, level, path
 from aisr.paper.draft import Place
-from aisr.programs.labels import ClaimLabel, DraftLabel
-from aisr.programs.lines import whole
+from aisr.programs.draft.record import DraftLabel
+from aisr.programs.records import valid_text
+from aisr.programs.track1.record import ClaimLabel
 from aisr.report.page import Thumbnail, no_picture
 
 # --- Verdicts as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
@@ -175,7 +176,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
 def _as_it_stands(text: str) -> str:
     """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
     and no half of a character."""
-    text = whole(text)
+    text = valid_text(text)
     if "](" in text:
         text = BRACKETS.sub(r"\\\g<0>", text)
     return PLACEHOLDER.sub(r"{\g<0>}", text)
