@@ -1,7 +1,7 @@
 """The decision layer: from the LM's label probabilities to the label that scores, the second step of every judge.
 
 A prompt teaches the annotators' convention in part; the rest is a handful of numbers, fitted on train and dev for the
-ranking score (`optimize/decision/fit.py`): how much to trust the LM and two priors, and an offset a label. They are
+ranking score (`optimize/decision_fit.py`): how much to trust the LM and two priors, and an offset a label. They are
 part of the program, saved and loaded with it.
 
 One prior is a logistic regression on cues, readable signs that a sentence goes beyond its evidence: one small function
@@ -11,7 +11,7 @@ clauses.
 
 The other sees the wording alone, never the evidence: TF-IDF of words and characters under a logistic regression.
 Annotators' conventions show in wording all the same: causal and scope labels are predicted by it at F1 .5 to .9 on the
-official data. `optimize/decision/priors.py` fits both.
+official data. `optimize/decision_rule.py` fits both.
 """
 
 import re

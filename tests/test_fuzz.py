@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
-from aisr.optimize.search.compilation import strip
+from aisr.optimize.search import strip
 from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.submit import check
+from aisr.predict.submit import check_submission
 from aisr.programs.records import BadLine, scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
@@ -145,7 +145,7 @@ def test_any_file_of_predictions(task: Task, tmp_path: Path) -> None:
     @given(lines(PREDICTED[task.name]), st.booleans())
     def run(content: bytes, fill: bool) -> None:
         path.write_bytes(content)
-        found = check(task, data, path, fill)
+        found = check_submission(task, data, path, fill)
         for problem in found.problems:
             assert_clear(problem, "")
         if not found.problems:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aisr.paper.check.dismissals import IN_DRAFTS
+from aisr.paper.check.verdicts import IN_DRAFTS
 from aisr.programs.questions import CONFIDENCE
 from aisr.programs.retrieval import bm25
 from aisr.programs.track1.record import ClaimLabel
