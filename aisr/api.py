@@ -312,7 +312,7 @@ def prepare_record(loaded: "Loaded", record: Record, number: int, where: str = "
     from pydantic import ValidationError
 
     from aisr.programs.errors import UserError
-    from aisr.programs.lines import explain
+    from aisr.programs.records import explain
 
     task = loaded.task
     try:

@@ -36,7 +36,7 @@ def check(
     from aisr.cli.display import note, say_pictures
     from aisr.optimize.leakage import Common, all_keys, common
     from aisr.predict.prepare import find_gallery
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
 
     chosen = chosen_task(task)
@@ -97,7 +97,7 @@ def split(
     """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences
@@ -126,7 +126,7 @@ def split(
 def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
     and where several know as many."""
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
 
     fields = _fields(file)
     known = {
@@ -248,7 +248,7 @@ def _expect_paper(draft: Path) -> None:
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 

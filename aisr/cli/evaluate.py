@@ -39,7 +39,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
-    from aisr.programs.vision.images import Gallery
+    from aisr.programs.images import Gallery
 
 
 def evaluate(
@@ -292,8 +292,8 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, looked
     from aisr.predict.evaluate import matcher_ranker
-    from aisr.programs.lines import read
-    from aisr.programs.retrieval.retrievers import bm25, built_in
+    from aisr.programs.records import read
+    from aisr.programs.retrieval import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)

@@ -70,7 +70,7 @@ def predict(
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")

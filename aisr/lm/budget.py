@@ -36,8 +36,8 @@ from dspy.utils.exceptions import (
 from aisr.base.files import CannotWrite, write_whole
 from aisr.lm.config import LMConfig, LMUnavailable, Price
 from aisr.programs.errors import UserError
-from aisr.programs.text.units import tokens
-from aisr.programs.vision.images import SHOWN_PIXELS
+from aisr.programs.images import SHOWN_PIXELS
+from aisr.programs.text import tokens
 
 # English has four or five characters a token, and no server that cuts prompts off holds less than 4,096 tokens.
 MOST_PER_TOKEN = 7

@@ -27,7 +27,7 @@ class LedgerLM(dspy.LM):
     """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, waits for
     an overloaded server, and keeps no history (pictures would fill the memory).
 
-    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.asking.ask`).
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.ask`).
     threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
     longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`.
     """

@@ -70,7 +70,7 @@ class DecisionEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"logprobs", "top_logprobs"})
-    decides = True  # `aisr.programs.asking.ask` sends the questions as metadata
+    decides = True  # `aisr.programs.ask` sends the questions as metadata
 
     def __init__(self, model: str, api_base: str | None, api_key: str | None, timeout: float | None) -> None:
         self.model = model

@@ -31,7 +31,7 @@ from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, read
+from aisr.programs.records import BadLine, explain, read
 from aisr.programs.task import Task
 
 Body = dict[str, Any]
@@ -231,7 +231,7 @@ def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
 class OfflineEngine:
     """The engine of an LM without a network, for `dspy.LM(engine=...)`."""
 
-    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
+    asks_once = True  # aisr.programs.ask: there is nobody to ask for a repair
     supports_function_calling = False
     supports_reasoning = False
 

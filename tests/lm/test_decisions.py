@@ -16,13 +16,13 @@ from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.content import heading
+from aisr.programs.images import Gallery
+from aisr.programs.retrieval import heading
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from aisr.programs.vision.images import Gallery
 from support import decisions
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply

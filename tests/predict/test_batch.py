@@ -16,7 +16,7 @@ from aisr.lm.open import open_lm
 from aisr.predict import batch as batch_api
 from aisr.predict.judge import judge_all
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.lines import BadLine, read
+from aisr.programs.records import BadLine, read
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1

@@ -14,7 +14,7 @@ from aisr.optimize.optimizers import OPTIMIZERS
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from support.commands import Aisr
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback, serve

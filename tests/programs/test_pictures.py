@@ -13,11 +13,10 @@ from pydantic import ValidationError
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_gallery, find_images
+from aisr.programs import images
+from aisr.programs.images import BadPicture, Gallery, Picture, decode, jpeg, render
+from aisr.programs.records import EvidenceItem
 from aisr.programs.track1.judge import Track1Judge
-from aisr.programs.track1.record import EvidenceItem
-from aisr.programs.vision import images
-from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import BadPicture, Gallery, Picture, decode, jpeg
 from support.drawn import picture, showing, truncated
 from support.loopback import Loopback
 from support.scripted import scripted
