@@ -25,18 +25,19 @@ from aisr.metrics.meteor import meteor
 from aisr.metrics.scores import Floats, MeanScores, Report, f1_scores, label_scores
 from aisr.programs.averitec.record import (
     MOST_PAIRS,
+    VERDICTS,
     Checked,
     Evidence,
     FactCheck,
     GivenPair,
     Pair,
     Question,
+    Verdict,
     of_pairs,
     of_questions,
 )
 from aisr.programs.errors import UserError, exit_code
-from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 
 @lru_cache(maxsize=200_000)

@@ -25,23 +25,22 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from aisr.lm.budget import Ledger, Spend
+from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.config import Price
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
 from aisr.lm.embeddings import BATCH, Embeddings
-from aisr.lm.prices import Price, usd
 from aisr.predict.prepare import attach_embeddings
-from aisr.programs.asking import stated
-from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.ask import UnusableAnswer
 from aisr.programs.base import Judge
-from aisr.programs.retrieval.retrievers import Embed
-from aisr.programs.text.units import tokens
-from aisr.programs.vision.images import SHOWN_PIXELS
+from aisr.programs.probabilities import USUAL_CONFIDENCE, confidence_of
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.retrieval import Embed
+from aisr.programs.text import tokens
 
 WRONG, WRONG_WITH_DEMOS = 1 / 2, 1 / 8  # shares of the labelled records that are answered by a made-up answer
 FIRST_LABEL = 2 / 3  # share of the made-up labels that are the first one, mostly the faultless one
 MOST_NAMED = 3  # ids that a made-up answer names, and texts that it lists, at most
-PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 DIMENSIONS = 64  # of the vectors that stand in for a provider's
 # As long as instructions that optimizers propose: some 300 tokens.
 FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 12
@@ -103,15 +102,14 @@ class DryRun:
             else _made_up(field.annotation, constraints.get(name, {}), draw, [str(one) for one in names])
             for name, field in signature.output_fields.items()
         }
-        if stated.FIELD in values:
-            values[stated.FIELD] = stated.in_form(values, signature.output_fields, [stated.USUAL])
+        if CONFIDENCE in values:
+            values[CONFIDENCE] = confidence_of(values, signature.output_fields, [USUAL_CONFIDENCE])
         return values
 
     def count(self, lm: LedgerLM, prompt: bytes, read: int, written: int) -> None:
         """Enter a call, or an answer of the cache where the same prompt was counted before."""
         if self._new(prompt):
-            usage = {"prompt_tokens": read, "completion_tokens": written}
-            self.ledger.sent(usage, usd(lm.price, usage))
+            self.ledger.add(_spend(lm.price, read, written))
         else:
             self.ledger.from_cache()
 
@@ -123,10 +121,10 @@ class DryRun:
             if not self._new(sha256(repr((model, batch)).encode("utf-8", "replace")).digest()):
                 self.ledger.from_cache()
                 continue
-            usage = {"prompt_tokens": sum(map(tokens, batch))}
-            self.ledger.sent(usage, usd(price, usage))
+            read = sum(map(tokens, batch))
+            self.ledger.add(_spend(price, read, 0))
             with self._lock:
-                self.embedded += usage["prompt_tokens"]
+                self.embedded += read
 
     def _new(self, prompt: bytes) -> bool:
         with self._lock:
@@ -185,7 +183,7 @@ class _SilentEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
-    takes_constraints = True  # aisr.programs.asking.ask: what a list may hold, and how many
+    takes_constraints = True  # aisr.programs.ask: what a list may hold, and how many
 
     def __init__(self, decides: bool) -> None:
         self.decides = decides
@@ -204,7 +202,7 @@ class _CountedEmbeddings(Embeddings):
     """Embeddings that are counted and not asked for."""
 
     def __init__(self, run: DryRun, real: Embeddings) -> None:
-        super().__init__(run.ledger, real.address, real.price, real.threads, real.timeout)
+        super().__init__(real.config, run.ledger)
         self.run = run
         self.real = real
 
@@ -229,6 +227,12 @@ def spend_of(program: Judge, examples: Iterable[dspy.Example], lm: OpenLM) -> Sp
             with suppress(UnusableAnswer):
                 judging(**example.inputs())
     return run.ledger.spend
+
+
+def _spend(price: Price | None, read: int, written: int) -> Spend:
+    """One call of so many prompt and completion tokens."""
+    usd = price.usd(read, written) if price else None if read or written else 0.0
+    return Spend(1, prompt_tokens=read, completion_tokens=written, usd=usd)
 
 
 def _word_counts(texts: Sequence[str]) -> NDArray[np.float32]:

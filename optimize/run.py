@@ -49,18 +49,16 @@ from aisr.optimize.objective import Objective, gradient_records, objective
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import Paper, TooFew, fit_ranker, looked
 from aisr.optimize.search import Candidate, Compilation, Settings
-from aisr.predict.evaluate import Result, check_any, measure
+from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.lines import read
+from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
-from aisr.programs.records import Record
-from aisr.programs.retrieval.evidence_list import described, read_off
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
+from aisr.programs.records import Record, read
 from aisr.programs.task import LabelTask, Task
-from aisr.programs.vision.images import Gallery
 
 
 @dataclass(frozen=True)
@@ -144,13 +142,13 @@ def fit_evidence(plan: Plan, student: Judge, train: Sequence[Record], say: Calla
 
 
 def name_evidence(task: Task, champion: Judge, train: Sequence[Any], say: Callable[[str], None]) -> None:
-    """Have a champion name evidence as the gold of train shows it (see `evidence_list.read_off`), in tasks that ask for
+    """Have a champion name evidence as the gold of train shows it (see `EvidencePolicy`), in tasks that ask for
     some. The program that it is held against goes on naming as the guidelines say."""
     if not isinstance(task, LabelTask) or not task.names_evidence:
         return
-    policy = read_off((task.first_labels(gold)[0], not task.evidence_right(gold, [])) for gold in train)
+    policy = EvidencePolicy.from_gold((task.first_labels(gold)[0], not task.evidence_right(gold, [])) for gold in train)
     champion.naming = policy
-    say(f"evidence named: {described(policy)}")
+    say(f"evidence named: {policy.describe()}")
 
 
 def learn(student: Judge, train: Sequence[Record], say: Callable[[str], None]) -> None:
@@ -292,7 +290,7 @@ def _search(
     watcher: Watcher,
 ) -> Choice:
     """The champion of the last optimizer, after each has started from the champion so far."""
-    known = lm.ledger.spend.asked
+    known = lm.ledger.spend.requested
     candidates = [Candidate("uncompiled", student)]
     target = _baseline(plan, student, train, lm, watcher)
     champion, so_far = student, None
@@ -328,12 +326,12 @@ def _check_alive(plan: Plan, student: Judge, dev: Sequence[dspy.Example], lm: Op
     that is too small shows itself before anything is saved. Raises UserError for both."""
     watcher.stage(f"uncompiled program on {len(dev)} records of dev")
     try:
-        found = measure(plan.task, student, dev, lm, watcher.judged)
+        found = evaluate(plan.task, student, dev, lm, watcher.judged)
     except LMBillingError as error:
         if lm.ledger.spent_out() is None:
             raise
         raise UserError(f"{error}; not even the uncompiled program could be scored on dev, nothing is saved") from error
-    check_any(found, "dev")
+    check_any_judged(found, "dev")
 
 
 def _check_taught(teacher: OpenLM) -> None:
@@ -402,7 +400,7 @@ def _test(
     for role, name, program in contenders:
         watcher.stage(f"test: {role} ({name}) on {len(test)} held-out records")
         try:
-            results.append(measure(plan.task, program, test, lm, watcher.judged))
+            results.append(evaluate(plan.task, program, test, lm, watcher.judged))
         except LMBillingError:
             if lm.ledger.spent_out() is None:
                 raise
@@ -552,7 +550,7 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
     baseline = test.baseline.report() if test.baseline else None
     return {
         **champion,
-        "test": {**test.champion.report(), **test.champion.confidence()},
+        "test": {**test.champion.report(), **test.champion.confidence_report()},
         "baseline_test": baseline,
     }
 

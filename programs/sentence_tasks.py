@@ -7,11 +7,11 @@ from typing import Any
 import dspy
 from typing_extensions import TypeVar
 
+from aisr.programs.images import KINDS
 from aisr.programs.records import SentenceRecord
 from aisr.programs.shared_evidence import evidence_keys, picture_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, LabelTask
-from aisr.programs.vision.evidence_bundle import KINDS
 
 Gold = Sequence[Sequence[str]]  # the labels of each sentence
 SentenceRecordT = TypeVar("SentenceRecordT", bound=SentenceRecord, default=Any)

@@ -8,7 +8,7 @@ layer, cues, confusion matrix and F1 by label rest on it, and a ranking or a tex
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple
 
 import dspy
 from pydantic import BaseModel, ConfigDict
@@ -55,7 +55,7 @@ class Task(ABC, Generic[RecordT, GoldT, AnswerT]):
     record: type[RecordT]  # a line of its inputs; `gold` is the gold answer
     prediction: type[Prediction]  # a line of its predictions
     judge: type[Judge]  # the class of its programs, which has their options
-    parts: Mapping[str, str]  # the parts of its score, as a person reads them: "pem" -> "paragraph exact match"
+    parts: ClassVar[Mapping[str, str]]  # of its score, as a person reads them: "pem" -> "paragraph exact match"
     submission: Submission[RecordT, AnswerT]  # the file that its server takes
 
     @abstractmethod
@@ -117,7 +117,7 @@ class LabelTask(Task[RecordT, GoldT, AnswerT]):
 
     labels: tuple[str, ...]  # in the order of the task's guidelines
     definitions: Mapping[str, str]  # a line a label
-    parts: Mapping[str, str] = {"macro_f1": "macro-F1", "exact": "accuracy"}
+    parts: ClassVar[Mapping[str, str]] = {"macro_f1": "macro-F1", "exact": "accuracy"}
     names_evidence: bool = False  # whether an answer names evidence that goes with its label; one statement a record
     f1_share: float = 0.5  # of macro-F1 in the ranking score beside exact match, in 0-1
 

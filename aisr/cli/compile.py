@@ -19,7 +19,7 @@ from aisr.cli.options import (
     Traces,
     chosen_task,
 )
-from aisr.cli.session import command_line, opened_beside, opened_lm, prepare
+from aisr.cli.session import command_line, lm_beside, lm_config, opened_lm, prepare
 from aisr.cli.task_options import (
     EmbeddingApiBase,
     ImageRoot,
@@ -192,21 +192,23 @@ def compile_(
     }
     if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    ledger = spending.ledger()
-    opened = opened_lm(
-        lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
-    )
+    folder = data or SAMPLE / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    searched = settings(budget, seed, **sizes)
+    usual = chain or usual_search(files["train"], limit_train, searched.demos)
+    name = check_name(name or "-".join(usual))
+    ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
+    config = lm_config(lm, reach, embedding_api_base=embedding_api_base, **spending.prices())
+    opened = opened_lm(config, ledger, needs_key=not estimate)
     if teacher_lm:
-        teacher = opened_beside(
-            "teacher", teacher_lm, teacher_api_base, reach, ledger, teacher_price, keyed=not estimate
-        )
+        beside = lm_beside(config, "teacher", teacher_lm, teacher_api_base, teacher_price)
+        teacher = opened_lm(beside, ledger, needs_key=not estimate)
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:
         teacher = opened
     check_written(chain, teacher)
-    folder = data or SAMPLE / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    chain = usual
     if not files["test"].exists():
         del files["test"]
     corrections = folder / CORRECTIONS
@@ -219,11 +221,9 @@ def compile_(
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
         options["evidence"] = evidence_form(built.evidence, opened)
-    searched = settings(budget, seed, **sizes)
-    chain = chain or usual_search(files["train"], limit_train, searched.demos)
     plan = Plan(
         task=chosen,
-        name=check_name(name or "-".join(chain)),
+        name=name,
         optimizers=chain,
         settings=searched,
         options=options,

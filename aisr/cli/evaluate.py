@@ -26,7 +26,7 @@ from aisr.cli.options import (
 from aisr.cli.session import (
     command_line,
     compiled_of,
-    embedding_address,
+    lm_config,
     load,
     load_two,
     opened_lm,
@@ -39,7 +39,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
-    from aisr.programs.vision.images import Gallery
+    from aisr.programs.images import Gallery
 
 
 def evaluate(
@@ -63,14 +63,14 @@ def evaluate(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.examples import labelled
-    from aisr.predict.evaluate import Evaluation, result
+    from aisr.predict.evaluate import Evaluation, score_outcomes
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
+    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
     check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
@@ -84,9 +84,9 @@ def evaluate(
     with display.live(opened.ledger) as shown:
         told = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
         seconds = time.monotonic() - began
-        found = result(chosen, records, [one.outcome for one in told])
+        found = score_outcomes(chosen, records, [one.outcome for one in told])
     display.score_table(chosen.parts, found.report())
-    display.say_confidence(found.held)
+    display.say_confidence(found.confidences)
     display.say_failures(found.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, len(records))
@@ -164,12 +164,12 @@ def compare(
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
     from aisr.optimize.examples import examples, labelled
-    from aisr.predict.evaluate import measure
+    from aisr.predict.evaluate import evaluate as score_program
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
     chosen = chosen_task(task)
     programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
-    opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
+    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
     gallery = find_gallery(image_root, data, artifacts)
     found = []
     for name, loaded in programs:
@@ -179,7 +179,7 @@ def compare(
         records = examples(labelled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
         with display.live(opened.ledger) as shown:
-            found.append(measure(chosen, program, records, opened, shown.judged))
+            found.append(score_program(chosen, program, records, opened, shown.judged))
         display.note(f"  {found[-1].interval}")
         display.say_failures(found[-1].failures)
     gain = found[1].gain(found[0])
@@ -247,13 +247,14 @@ def retrieval(
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
+    from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
+    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
-    from aisr.predict.retrieval_eval import DEPTHS, claims, measure
 
     chosen = chosen_task(task)
-    records = claims(chosen, file, min_paragraphs, limit)
-    embeddings = Embeddings(address=embedding_address(embedding_api_base, None))
+    records = claims_with_evidence(chosen, file, min_paragraphs, limit)
+    embeddings = Embeddings(LMConfig(embedding_api_base=embedding_api_base))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
@@ -263,7 +264,7 @@ def retrieval(
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
-    found = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    found = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
     display.table(
         "gold evidence among the first k, and within the token budget",
         ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
@@ -273,7 +274,7 @@ def retrieval(
                 *(percent(hit) for hit in row.hits),
                 f"{row.mrr:.3f}",
                 percent(row.recall),
-                f"{percent(row.shown)} %",
+                f"{percent(row.tokens)} %",
                 f"{row.milliseconds:.1f}",
             ]
             for row in found
@@ -281,7 +282,7 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if embeddings.ledger.spend.asked:
+    if embeddings.ledger.spend.requested:
         display.say_spend(embeddings.ledger.spend, len(records))
 
 
@@ -290,9 +291,9 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     claim like it."""
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, looked
-    from aisr.predict.retrieval_eval import by
-    from aisr.programs.lines import read
-    from aisr.programs.retrieval.retrievers import bm25, built_in
+    from aisr.predict.evaluate import matcher_ranker
+    from aisr.programs.records import read
+    from aisr.programs.retrieval import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)
@@ -300,22 +301,22 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: by(ranker.matcher()) for paper, ranker in made.unseen.items()}
+        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.unseen.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
     papers = {tuple(one.paragraphs.values()) for one in given.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)
     if known:
         display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
-    return by(made.ranker.matcher())
+    return matcher_ranker(made.ranker.matcher())
 
 
 def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
     """What the fitted ranker gains over each other one."""
     from aisr.cli import display
-    from aisr.predict.retrieval_eval import gains
+    from aisr.predict.evaluate import retrieval_gains
 
     fitted = next(row for row in found if row.name == FITTED)
-    others = {row.name: gains(fitted, row, records) for row in found if row is not fitted}
+    others = {row.name: retrieval_gains(fitted, row, records) for row in found if row is not fitted}
     display.table(
         "gain of the fitted ranker, in points, with 95 % intervals over papers",
         ["over", *next(iter(others.values()))],

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from aisr.base.files import DIGEST_LENGTH, write_whole
+from aisr.base.files import DIGEST_LENGTH, loads, write_whole
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, loads
+from aisr.programs.records import BadLine, explain
 
 # --- One correction: what a person says of one verdict. A line of a JSON Lines file.
 

@@ -28,20 +28,18 @@ from dspy.utils.exceptions import (
 from numpy.typing import NDArray
 
 from aisr.base import redact
-from aisr.base.files import digest_text
 from aisr.base.private import TransportError, litellm_errors
 from aisr.base.redact import trim_keys
-from aisr.lm.budget import Ledger
+from aisr.lm.budget import Call, Ledger
+from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_litellm
 from aisr.lm.endpoint import key_of_servers
-from aisr.lm.prices import Price, listed_input_price, usd
 from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
-from aisr.lm.response_cache import configure_cache
+from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
 from aisr.lm.transport import BoundedTransport, posted
 from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 BATCH = 200  # texts in a request
-TIMEOUT = 600.0  # seconds
 MOST_TOLD = 300  # characters of what a server says of an error
 _REFUSED = {
     401: LMAuthError,
@@ -60,28 +58,22 @@ class Embedder:
     unknown model, a spent budget.
     """
 
-    def __init__(
-        self,
-        model: str,
-        address: str | None,
-        ledger: Ledger,
-        price: Price | None,
-        threads: int,
-        timeout: float,
-        sends: bool = True,
-    ) -> None:
+    def __init__(self, model: str, source: "Embeddings") -> None:
+        config = source.config
         self.model = model
-        self.sends = sends
-        self.ledger = ledger
-        self.price = price
-        self.limiter = RateLimiter(threads, RETRIES)
-        self.timeout = timeout
+        self.sends = source.sends
+        self.ledger = source.ledger
+        self.price = source.price_of(model)
+        self.timeout = config.timeout or SECONDS
+        self.address = config.embedding_address
+        self.limiter = RateLimiter(config.most_threads, RETRIES)
         trim_keys()
         configure_cache()
-        self.address = address
-        self._server = BoundedTransport(timeout, max_connections=max(threads, 8)) if address else None
+        connections = max(config.most_threads, 8)
+        self._server = BoundedTransport(self.timeout, max_connections=connections) if self.address else None
         # Two servers give other numbers for one model name.
-        self.name = f"{model} at {digest_text(address.rstrip('/'))}" if address else model
+        server = self.address or address_in_environment(model)
+        self.name = f"{model} at {address_digest(server)}" if server else model
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":
@@ -116,11 +108,7 @@ class Embedder:
     @cached_property
     def _litellm(self) -> Any:
         """LiteLLM, and the certainty that it knows whom to ask and with which key. Raises `LMConfigurationError`."""
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
-        import litellm
-
-        litellm.suppress_debug_info = True  # or it prints advice beside each error
-        litellm.DEFAULT_MAX_RETRIES = 0  # ours see to it; asked for none, LiteLLM sends a failed request thrice
+        litellm = quiet_litellm()
         try:
             litellm.get_llm_provider(self.model)
         except litellm.exceptions.BadRequestError as error:
@@ -137,16 +125,16 @@ class Embedder:
         """One request. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
+        call = Call([{"content": text} for text in texts], longest=0)
         try:
             answer = self._from_server(texts) if self._server else self._from_provider(texts)
-        except Exception as error:
-            self.ledger.sent({}, 0.0)
-            raise _as_dspys(error) from error
-        said = answer.get("usage")
-        tokens = said.get("prompt_tokens") if isinstance(said, dict) else None
-        usage = {"prompt_tokens": tokens} if isinstance(tokens, int) else {}
-        self.ledger.sent(usage, usd(self.price, usage) if usage else None)
-        return self._rows(answer.get("data"), len(texts))
+        except BaseException as error:
+            known = _as_dspys(error) if isinstance(error, Exception) else error
+            self.ledger.charge(call, self.price, known)
+            raise known from error
+        call.receive(answer.get("usage"))
+        self.ledger.charge(call, self.price)
+        return _rows(answer.get("data"), len(texts))
 
     def _from_server(self, texts: list[str]) -> dict[str, Any]:
         assert self._server
@@ -165,15 +153,21 @@ class Embedder:
         with litellm_errors(model=self.model):
             return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())
 
-    def _rows(self, data: Any, count: int) -> list[list[float]]:
-        try:
-            placed = sorted(data, key=lambda one: int(one["index"]))
-            rows = np.array([one["embedding"] for one in placed], dtype=np.float32)
-        except (KeyError, TypeError, ValueError) as error:
-            raise LMProviderError(f"an answer that holds no embeddings ({type(error).__name__})") from error
-        if rows.ndim != 2 or len(rows) != count or not rows.size or not np.isfinite(rows).all():
-            raise LMProviderError(f"embeddings of shape {rows.shape} for {count} texts, or not all of them numbers")
-        return [list(map(float, row)) for row in rows]
+
+def _rows(data: Any, count: int) -> list[list[float]]:
+    """The embeddings of an answer in the order of the texts, which their `index` states. Raises `LMProviderError` where
+    any is missing, stands twice or is none: its neighbours would stand for other texts."""
+    try:
+        placed = {one["index"]: one["embedding"] for one in data}
+        order = sorted(placed) == list(range(count)) and len(data) == count
+        rows = np.array([placed[number] for number in range(count)] if order else [], dtype=np.float32)
+    except (KeyError, TypeError, ValueError) as error:
+        raise LMProviderError(f"an answer that holds no embeddings ({type(error).__name__})") from error
+    if not order:
+        raise LMProviderError(f"embeddings that are not numbered from 0 to {count - 1}, each once, for {count} texts")
+    if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+        raise LMProviderError(f"embeddings of shape {rows.shape} for {count} texts, or not all of them numbers")
+    return [list(map(float, row)) for row in rows]
 
 
 def _key() -> str:
@@ -213,53 +207,35 @@ class _Request:
 
 
 class Embeddings:
-    """Where texts are embedded, whatever the model is.
+    """The embedding models of retrievers, by their names. sends: whether what the response cache lacks is asked for;
+    else it is `NotEmbedded`."""
 
-    address: of the OpenAI-compatible server that does; None: whom the model string names. price: USD a million tokens,
-    where LiteLLM's list does not have it.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger | None = None,
-        address: str | None = None,
-        price: float | None = None,
-        threads: int = 8,
-        timeout: float | None = None,
-    ) -> None:
+    def __init__(self, config: LMConfig | None = None, ledger: Ledger | None = None, sends: bool = True) -> None:
+        self.config = config or LMConfig()
         self.ledger = ledger or Ledger()
-        self.address = address
-        self.price = price
-        self.threads = threads
-        self.timeout = timeout or TIMEOUT
-        self.sends = True
+        self.sends = sends
         self._opened: dict[str, Embedder] = {}
 
     def kept(self) -> "Embeddings":
-        """The same, with nothing but what the response cache holds: what it does not is `NotEmbedded`."""
-        silent = Embeddings(Ledger(), self.address, self.price, self.threads, self.timeout)
-        silent.sends = False
-        return silent
+        """The same, with nothing but what the response cache holds."""
+        return Embeddings(self.config, sends=False)
 
     def price_of(self, model: str) -> Price | None:
         """The price of a model's tokens; None where it is not known."""
-        return listed_input_price(model) if self.price is None else Price(self.price, 0.0)
+        price = self.config.embedding_price
+        return listed_input_price(model) if price is None else Price(price, 0.0)
 
     def of(self, model: str) -> Embed:
         """What embeds with a model. Raises UserError where the server cannot serve it or its price has to be known."""
         if model not in self._opened:
-            self._opened[model] = self._open(model)
+            if self.config.embedding_address and not model.startswith("openai/"):
+                raise UserError(
+                    f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name "
+                    "it openai/MODEL; or give --embedding-api-base, an address or `provider`"
+                )
+            if self.ledger.limits.usd is not None and self.price_of(model) is None:
+                raise UserError(
+                    f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
+                )
+            self._opened[model] = Embedder(model, self)
         return self._opened[model]
-
-    def _open(self, model: str) -> Embedder:
-        if self.address and not model.startswith("openai/"):
-            raise UserError(
-                f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name it "
-                "openai/MODEL; or give --embedding-api-base, an address or `provider`"
-            )
-        price = self.price_of(model)
-        if self.ledger.limits.usd is not None and price is None:
-            raise UserError(
-                f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
-            )
-        return Embedder(model, self.address, self.ledger, price, self.threads, self.timeout, self.sends)

@@ -15,16 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.files import parse_json, write_whole
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import of_record
+from aisr.predict.evaluate import record_confidence
 from aisr.predict.replay import ReplayedRecord
-from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.errors import UserError
-from aisr.programs.lines import explain
-from aisr.programs.records import CorrectableRecord
+from aisr.programs.images import BadPicture, decode, find
+from aisr.programs.probabilities import Judgement
+from aisr.programs.records import CorrectableRecord, explain
 from aisr.programs.task import Exhibit, LabelTask, Task
-from aisr.programs.vision.images import BadPicture, decode, find
 
-# --- Small copies of the pictures that records name; `aisr.programs.vision.images` checks their paths and files.
+# --- Small copies of the pictures that records name; `aisr.programs.images` checks their paths and files.
 
 LONGEST = 480  # pixels of the longer side
 QUALITY = 60
@@ -151,7 +150,7 @@ def judged(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
         id=one.record.id,
         right=right,
         score=None if isinstance(task, LabelTask) else value(scores),
-        confidence=None if (sure := of_record(task, one.outcome)) is None else round(min(sure, 1.0), 4),
+        confidence=None if (sure := record_confidence(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
         statements=_labelled(task, one) if isinstance(task, LabelTask) else [_whole(task, one, right)],
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),

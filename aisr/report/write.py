@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from aisr.artifact.program import load_program
 from aisr.base.files import as_json, percent, write_whole
 from aisr.lm.client import OpenLM
-from aisr.predict.evaluate import Evaluation, Result, result
+from aisr.predict.evaluate import Evaluation, Result, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.images import Gallery
+from aisr.programs.probabilities import Judgement
 from aisr.programs.task import LabelTask, Task
-from aisr.programs.vision.images import Gallery
 from aisr.report import figures, page, records
 from aisr.report.figures import Tried
 from aisr.report.records import About, Thumbnails
@@ -101,7 +101,7 @@ def _write(folder: Path, task: Task, about: About, told: Sequence[ReplayedRecord
 
 
 def _scored(task: Task, told: Sequence[ReplayedRecord]) -> Result:
-    return result(task, [one.example for one in told], [one.outcome for one in told])
+    return score_outcomes(task, [one.example for one in told], [one.outcome for one in told])
 
 
 def _confusion(task: Task, told: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import dspy
 
@@ -14,16 +14,18 @@ from aisr.programs.averitec.documents import held
 from aisr.programs.averitec.judge import AveritecJudge, filled
 from aisr.programs.averitec.record import (
     MOST_PAIRS,
+    VERDICT_DEFINITIONS,
+    VERDICTS,
     AveritecPrediction,
     AveritecRecord,
     Checked,
     FactCheck,
+    Verdict,
     of_pairs,
     of_questions,
 )
 from aisr.programs.errors import UserError
-from aisr.programs.labels import VERDICT_DEFINITIONS, VERDICTS, Verdict
-from aisr.programs.retrieval.retrievers import bm25
+from aisr.programs.retrieval import bm25
 from aisr.programs.shared_evidence import claim_key, evidence_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, LabelTask, Query
@@ -83,7 +85,7 @@ class AveritecTask(LabelTask[AveritecRecord, Checked, FactCheck]):
     judge = AveritecJudge
     labels = VERDICTS
     definitions = VERDICT_DEFINITIONS
-    parts = {
+    parts: ClassVar = {
         "accuracy": "label accuracy",
         "macro_f1": "macro-F1",
         "evidence": "evidence match",

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import dspy
 
@@ -27,7 +27,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 
 # What spreadsheets compute begins so, also behind what some of them take for the end of a cell; and in full width.
 FORMULA = re.compile(r"^[\t\r]|(?:^|[;\t\r\n\"'])[^\S\t\r\n]*+[=+\-@＝＋－＠]")  # (OWASP, CSV Injection)
@@ -72,7 +72,7 @@ class Context24FiguresTask(Task[Context24FiguresRecord, Sought, Ranking]):
     record = Context24FiguresRecord
     prediction = Context24FiguresPrediction
     judge = Context24FiguresJudge
-    parts = {"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}
+    parts: ClassVar = {"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}
     submission = LabelTable("predictions.csv")
 
     def score(self, gold: Sequence[Sought], answers: Sequence[Ranking | None]) -> Scores:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import dspy
 
@@ -17,7 +17,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 
 Snippets = tuple[str, ...]
 SNIPPET_LENGTH = 300  # characters of a gold snippet in the feedback for an optimizer
@@ -69,7 +69,7 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
     record = Context24TextRecord
     prediction = Context24TextPrediction
     judge = Context24TextJudge
-    parts = {"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}
+    parts: ClassVar = {"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}
     submission = ContextList("context24-text.json")
 
     def score(self, gold: Sequence[Snippets], answers: Sequence[Snippets | None]) -> Scores:

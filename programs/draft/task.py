@@ -1,14 +1,14 @@
 """A draft and itself: sentences of a paragraph, judged by what the rest of the paper says of them."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from aisr.metrics.draft import tally_draft
 from aisr.metrics.scores import Scores
 from aisr.programs.draft.judge import DraftJudge
-from aisr.programs.draft.record import DraftPrediction, DraftRecord
-from aisr.programs.labels import DRAFT_DEFINITIONS, DRAFT_LABELS
+from aisr.programs.draft.record import DRAFT_DEFINITIONS, DRAFT_LABELS, DraftPrediction, DraftRecord
 from aisr.programs.sentence_tasks import Gold, SentenceSubmission, SentenceTask
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 
 
 class DraftTask(SentenceTask[DraftRecord]):
@@ -20,7 +20,7 @@ class DraftTask(SentenceTask[DraftRecord]):
     judge = DraftJudge
     labels = DRAFT_LABELS
     definitions = DRAFT_DEFINITIONS
-    parts = {"macro_f1": "macro-F1", "exact": "all sentences of a record right"}
+    parts: ClassVar = {"macro_f1": "macro-F1", "exact": "all sentences of a record right"}
     submission = SentenceSubmission("draft_pred.jsonl")  # no server takes it; a zip like any other
 
     def score(self, gold: Sequence[Gold], answers: Sequence[list[str] | None]) -> Scores:

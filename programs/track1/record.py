@@ -4,6 +4,7 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -11,9 +12,29 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from aisr.programs import drafts
 from aisr.programs.errors import UserError
-from aisr.programs.labels import ClaimLabel
 from aisr.programs.records import Prediction, SentenceRecord, StatementLabel, Text
-from aisr.programs.text.units import sentences
+from aisr.programs.text import sentences
+
+
+class ClaimLabel(StrEnum):
+    """Track 1: one label a sentence."""
+
+    SUPPORTED = "Supported"
+    CAUSAL = "Unsupported Causal Mechanistic"
+    ENTITY = "Unsupported Entity"
+    SCOPE = "Scope Overgeneralization"
+    CONTRADICTION = "Contradiction"
+
+
+CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
+# One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
+CLAIM_DEFINITIONS: dict[str, str] = {
+    ClaimLabel.SUPPORTED: "the evidence adequately supports the sentence",
+    ClaimLabel.CAUSAL: "adds a cause or mechanism that the evidence does not show",
+    ClaimLabel.ENTITY: "names a dataset, metric, model, baseline or similar that the evidence does not contain",
+    ClaimLabel.SCOPE: "extends a finding beyond the scope that the evidence covers",
+    ClaimLabel.CONTRADICTION: "directly conflicts with the evidence",
+}
 
 
 def _none_if_empty(value: Any) -> Any:

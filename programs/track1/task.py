@@ -1,14 +1,14 @@
 """Track 1: one label a sentence, against an evidence bundle."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from aisr.metrics.scores import Scores
 from aisr.metrics.track1 import tally_track1
-from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS
 from aisr.programs.sentence_tasks import Gold, SentenceSubmission, SentenceTask
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.track1.judge import Track1Judge
-from aisr.programs.track1.record import Track1Prediction, Track1Record
+from aisr.programs.track1.record import CLAIM_DEFINITIONS, CLAIM_LABELS, Track1Prediction, Track1Record
 
 
 class Track1Task(SentenceTask[Track1Record]):
@@ -20,7 +20,7 @@ class Track1Task(SentenceTask[Track1Record]):
     judge = Track1Judge
     labels = CLAIM_LABELS
     definitions = CLAIM_DEFINITIONS
-    parts = {"macro_f1": "macro-F1", "pem": "paragraph exact match"}
+    parts: ClassVar = {"macro_f1": "macro-F1", "pem": "paragraph exact match"}
     submission = SentenceSubmission("track1_pred.jsonl", beside=["track2_pred.jsonl"])
 
     def score(self, gold: Sequence[Gold], answers: Sequence[list[str] | None]) -> Scores:

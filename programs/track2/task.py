@@ -1,19 +1,26 @@
 """Track 2: one label a claim, and the paragraphs of the cited paper that show it."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import dspy
 
 from aisr.metrics.scores import Scores
 from aisr.metrics.track2 import evidence_right, tally_track2
-from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLabel
-from aisr.programs.retrieval.evidence_list import complete
-from aisr.programs.retrieval.passages import rank
+from aisr.programs.ranker import EvidencePolicy
+from aisr.programs.retrieval import rank
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.submission import Submission
 from aisr.programs.task import Exhibit, LabelTask, Query
 from aisr.programs.track2.judge import Track2Judge
-from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
+from aisr.programs.track2.record import (
+    CITATION_DEFINITIONS,
+    CITATION_LABELS,
+    Citation,
+    CitationLabel,
+    Track2Prediction,
+    Track2Record,
+)
 
 
 class Track2Submission(Submission[Track2Record, Citation]):
@@ -27,7 +34,7 @@ class Track2Submission(Submission[Track2Record, Citation]):
     def fallback(self, record: Track2Record) -> Citation:
         """The claim is supported by the best paragraphs by BM25."""
         label = str(CitationLabel.SUPPORTED)
-        return Citation(label, complete(label, [], rank(record.claim_text, record.paragraphs)))
+        return Citation(label, EvidencePolicy().choose(label, [], rank(record.claim_text, record.paragraphs)))
 
 
 class Track2Task(LabelTask[Track2Record, Citation, Citation]):
@@ -39,7 +46,7 @@ class Track2Task(LabelTask[Track2Record, Citation, Citation]):
     judge = Track2Judge
     labels = CITATION_LABELS
     definitions = CITATION_DEFINITIONS
-    parts = {"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}
+    parts: ClassVar = {"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}
     names_evidence = True
     submission = Track2Submission("track2_pred.jsonl", beside=["track1_pred.jsonl"])
 

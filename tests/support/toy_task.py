@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from aisr.metrics.scores import MeanScores, Report
-from aisr.programs.asking.steps import Steps
+from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.records import Prediction, Record
 from aisr.programs.submission import Submission
@@ -54,9 +54,9 @@ class ShareJudge(Judge):
         right = {} if record.gold is None else {"share": record.gold, "gold": record.gold}
         return self.example(record, {"sentence": record.text}, right)
 
-    def steps(self, sentence: str) -> Steps[dspy.Prediction]:
+    def steps(self, sentence: str) -> Steps:
         outside = lambda answer: None if 0 <= answer.share <= 1 else f"{answer.share} is no share"  # noqa: E731
-        answer = yield from self.asked(self.judge, sentence, outside, {}, sentence=sentence)
+        answer = yield self.question(self.judge, sentence, outside, sentence=sentence)
         return dspy.Prediction(share=round(answer.share, self.options.digits))
 
 
@@ -84,7 +84,7 @@ class ShareTask(Task[ShareRecord, float, float]):
     record = ShareRecord
     prediction = SharePrediction
     judge = ShareJudge
-    parts = {"close": "within a tenth"}
+    parts: ClassVar = {"close": "within a tenth"}
     submission = JsonDocument("shares.json")
 
     def score(self, gold: Sequence[float], answers: Sequence[float | None]) -> Closeness:
