@@ -7,9 +7,9 @@ from typing import NamedTuple
 from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.open import opened_lm
-from aisr.paper.check.checks import CLAIMS, WHOLE, checks
-from aisr.paper.check.exact import added, read_paper
-from aisr.paper.check.judging import judge_by, reviewed
+from aisr.paper.check.checks import CLAIMS, WHOLE, collect_checks
+from aisr.paper.check.exact import add_exact_verdicts, read_paper
+from aisr.paper.check.judging import make_checker, review_draft
 from aisr.paper.check.verdicts import Review
 from aisr.predict.prepare import open_gallery
 
@@ -35,9 +35,11 @@ class Checking:
         artifacts = self.given.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
         gallery = open_gallery(draft.folder, artifacts, draft.drawings)
-        judge = judge_by("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
-        again = judge_by("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts) if second else None
-        return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)
+        judge = make_checker("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
+        again = make_checker("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts) if second else None
+        return add_exact_verdicts(
+            review_draft(draft, collect_checks(draft, cited), [judge], self.lm, again=again), cited
+        )
 
     def cost(self, paper: Path) -> Cost:
         """What a paper comes to as it is: the first look, and what the second one adds to it."""

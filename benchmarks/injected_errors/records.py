@@ -7,7 +7,7 @@ supported where every number in it is borne out by a table, and it gives no caus
 from collections.abc import Sequence
 from typing import Any
 
-from aisr.paper.check.checks import WHOLE, Judged, checks
+from aisr.paper.check.checks import WHOLE, Judged, collect_checks
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.numbers import find_numbers
 from aisr.programs.decision.cues import causes, quantifiers
@@ -25,7 +25,7 @@ def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
     for one in faults:
         label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
         known[one.paragraph, one.sentence] = label, one.table
-    look, correctable = checks(draft, {}).second, WHOLE.correctable
+    look, correctable = collect_checks(draft, {}).second, WHOLE.correctable
     if look is None or correctable is None:
         return []
     wanted: dict[int, list[int]] = {}
