@@ -30,9 +30,9 @@ from aisr.optimize.leakage import RULE, Leak
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.search import Candidate, Objective, Search, Settings, gradient_records, objective
-from aisr.predict.evaluate import Result, check_any, measure
+from aisr.predict.evaluate import Result, check_any_judged, evaluate
 from aisr.predict.judge import judge_all
-from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, digest_shown
+from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.lines import read
@@ -134,7 +134,7 @@ class Run:
         """
         plan, stage = self.plan, self.callbacks.stage
         self.student = plan.build_student(self.lm)
-        check_suits(self.student, self.lm)
+        check_compatible(self.student, self.lm)
         stage("reading the records")
         try:
             self._fit_and_read()
@@ -204,7 +204,7 @@ class Run:
             "decision layer": str(plan.decide),
             **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
             **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
-            **digest_shown(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
+            **picture_digest(self.student, plan.gallery, (path for record in records for path in record.img_paths)),
         }
 
     def check_alive(self) -> None:
@@ -213,18 +213,18 @@ class Run:
         dev = self.examples["dev"]
         self.callbacks.stage(f"uncompiled program on {len(dev)} records of dev")
         try:
-            baseline = measure(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
+            baseline = evaluate(self.plan.task, self.student, dev, self.lm, self.callbacks.judged)
         except LMBillingError as error:
             self._check_budget(error)
             raise UserError(
                 f"{error}; not even the uncompiled program could be scored on dev, nothing is saved"
             ) from error
-        check_any(baseline, "dev")
+        check_any_judged(baseline, "dev")
 
     def search(self) -> None:
         """Run the optimizers one after the other, each from the champion so far, and choose the champion on dev."""
         task, dev, stage = self.plan.task, self.examples["dev"], self.callbacks.stage
-        calls = self.lm.ledger.spend.asked
+        calls = self.lm.ledger.spend.requested
         candidates = [Candidate("uncompiled", self.student)]
         student, so_far = self.student, None
         optimizers = self.plan.optimizers if self.student.predictors() else []
@@ -330,7 +330,7 @@ class Run:
         ):
             self.callbacks.stage(f"test: {role} ({name}) on {len(test)} held-out records")
             try:
-                results.append(measure(self.plan.task, program, test, self.lm, self.callbacks.judged))
+                results.append(evaluate(self.plan.task, program, test, self.lm, self.callbacks.judged))
             except LMBillingError as error:
                 self._check_budget(error)
                 self.callbacks.stage(f"test: {role} ({name}) not scored, the budget is spent")
@@ -367,8 +367,8 @@ class Run:
             "baseline_dev": choice.contenders[0].dev,
             "test": test.champion if test else None,
             "baseline_test": test.baseline if test else None,
-            "floor_dev": choice.champion.dev.floor,
-            "floor_test": test.champion.floor if test else None,
+            "floor_dev": choice.champion.dev.no_lm,
+            "floor_test": test.champion.no_lm if test else None,
         }
         return Manifest(
             task=plan.task.name,
@@ -431,7 +431,7 @@ class Run:
         champion, baseline = self.test.champion, self.test.baseline
         return {
             **report,
-            "test": {**champion.report(), **champion.confidence()},
+            "test": {**champion.report(), **champion.confidence_report()},
             "baseline_test": baseline.report() if baseline else None,
         }
 

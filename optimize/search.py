@@ -16,7 +16,7 @@ import dspy
 
 from aisr.lm.client import OpenLM
 from aisr.metrics.scores import Scores
-from aisr.predict.evaluate import scored
+from aisr.predict.evaluate import score_records
 from aisr.predict.judge import Outcome
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
@@ -132,7 +132,7 @@ def objective(task: Task, train: Sequence[dspy.Example], outcomes: Sequence[Outc
     In a chain of optimizers it stays the uncompiled program's. Linearising anew at each champion made the choice worse
     on test-shaped paragraphs (Spearman .83 at 200 records, and .89 for the mean of old and new, against .95).
     """
-    return Objective(task, scored(task, train, outcomes), describe_confusion(task, train, outcomes))
+    return Objective(task, score_records(task, train, outcomes), describe_confusion(task, train, outcomes))
 
 
 def gradient_records(task: Task, train: Sequence[dspy.Example], seed: int) -> list[dspy.Example]:

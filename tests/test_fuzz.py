@@ -14,7 +14,7 @@ from aisr.base.files import BadArtifact
 from aisr.optimize.optimizers import strip
 from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.submit import check
+from aisr.predict.submit import check_submission
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.lines import BadLine, scan
 from aisr.programs.registry import TASKS
@@ -144,7 +144,7 @@ def test_any_file_of_predictions(task: Task, tmp_path: Path) -> None:
     @given(lines(PREDICTED[task.name]), st.booleans())
     def run(content: bytes, fill: bool) -> None:
         path.write_bytes(content)
-        found = check(task, data, path, fill)
+        found = check_submission(task, data, path, fill)
         for problem in found.problems:
             assert_clear(problem, "")
         if not found.problems:

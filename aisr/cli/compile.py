@@ -31,13 +31,13 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
     from aisr.optimize.run import Plan, Run
-    from aisr.predict.replay import Replayed
+    from aisr.predict.replay import ReplayedRecord
 
 
 # --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
 
 
-def register(artifacts: Path, plan: "Plan", made: "Run", told: "list[Replayed]", traced: int) -> bool:
+def register(artifacts: Path, plan: "Plan", made: "Run", told: "list[ReplayedRecord]", traced: int) -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
     from mlflow.exceptions import MlflowException
 
@@ -178,7 +178,7 @@ def compile_(
     from aisr.optimize.examples import read_corrected
     from aisr.optimize.run import Callbacks, Plan, compile_program
     from aisr.optimize.search import settings
-    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
+    from aisr.predict.prepare import evidence_form, find_gallery, states_for
     from aisr.report import write as write_report
     from aisr.tracking import store
 
@@ -191,7 +191,12 @@ def compile_(
     }
     if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    ledger = spending.ledger()
+    folder = data or SAMPLE / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    searched = settings(budget, seed, **sizes)
+    usual = chain or default_optimizers(files["train"], limit_train, searched.demos)
+    name = check_name(name or "-".join(usual))
+    ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
     opened = opened_lm(
         lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
     )
@@ -204,8 +209,7 @@ def compile_(
     else:
         teacher = opened
     check_written(chain, teacher)
-    folder = data or SAMPLE / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    chain = usual
     if not files["test"].exists():
         del files["test"]
     corrections = folder / CORRECTIONS
@@ -217,12 +221,10 @@ def compile_(
     given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
-        options["evidence"] = form_of_evidence(built.evidence, opened)
-    searched = settings(budget, seed, **sizes)
-    chain = chain or default_optimizers(files["train"], limit_train, searched.demos)
+        options["evidence"] = evidence_form(built.evidence, opened)
     plan = Plan(
         task=chosen,
-        name=check_name(name or "-".join(chain)),
+        name=name,
         optimizers=chain,
         settings=searched,
         options=options,
@@ -321,8 +323,8 @@ def say_champion(made: Any) -> None:
         note(f"  on the held-out test split: {made.test.champion.interval}")
         for remark in made.test.champion.score.remarks:
             note(f"    {remark}")
-        if made.test.champion.floor:
-            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
+        if made.test.champion.no_lm:
+            note(f"  without any LM, on test: {made.test.champion.no_lm.interval}")
         say_failures(made.test.champion.failures)
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")

@@ -38,7 +38,7 @@ from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
-    from aisr.predict.replay import Replayed
+    from aisr.predict.replay import ReplayedRecord
     from aisr.programs.vision.images import Gallery
 
 
@@ -63,15 +63,15 @@ def evaluate(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.optimize.examples import read_labeled
-    from aisr.predict.evaluate import Evaluation, result
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
-    from aisr.predict.replay import judge_aloud
+    from aisr.predict.evaluate import Evaluation, score_outcomes
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
-    check_suits(loaded.program, opened)
+    check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     rows = read_labeled(chosen, loaded.program, data, limit)
@@ -82,11 +82,11 @@ def evaluate(
     began = time.monotonic()
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
-        told = judge_aloud(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
+        told = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
         seconds = time.monotonic() - began
-        found = result(chosen, records, [one.outcome for one in told])
+        found = score_outcomes(chosen, records, [one.outcome for one in told])
     display.score_table(chosen.parts, found.report())
-    display.say_confidence(found.held)
+    display.say_confidence(found.confidences)
     display.say_failures(found.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, len(records))
@@ -97,7 +97,7 @@ def evaluate(
 
 def _leave(
     done: "Evaluation",
-    told: "list[Replayed]",
+    told: "list[ReplayedRecord]",
     output: Path | None,
     store: Path | None,
     gallery: "Gallery | None",
@@ -121,7 +121,7 @@ def _leave(
         return store is None or _log(done, Path(place), store, told, traced)
 
 
-def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", traced: int) -> bool:
+def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedRecord]", traced: int) -> bool:
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
@@ -164,8 +164,8 @@ def compare(
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
     from aisr.optimize.examples import examples, read_labeled
-    from aisr.predict.evaluate import measure
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
+    from aisr.predict.evaluate import evaluate as score_program
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
     chosen = chosen_task(task)
     programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
@@ -174,12 +174,12 @@ def compare(
     found = []
     for name, loaded in programs:
         warn_of_another_lm(loaded.program, opened)
-        check_suits(loaded.program, opened)
+        check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(read_labeled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
         with display.live(opened.ledger) as shown:
-            found.append(measure(chosen, program, records, opened, shown.judged))
+            found.append(score_program(chosen, program, records, opened, shown.judged))
         display.note(f"  {found[-1].interval}")
         display.say_failures(found[-1].failures)
     gain = found[1].gain(found[0])
@@ -248,11 +248,11 @@ def retrieval(
     from aisr.base.files import percent
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
+    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
-    from aisr.predict.retrieval_eval import DEPTHS, claims, measure
 
     chosen = chosen_task(task)
-    records = claims(chosen, file, min_paragraphs, limit)
+    records = claims_with_evidence(chosen, file, min_paragraphs, limit)
     embeddings = Embeddings(address=embedding_address(embedding_api_base, None))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
@@ -263,7 +263,7 @@ def retrieval(
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
-    found = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    found = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
     display.table(
         "gold evidence among the first k, and within the token budget",
         ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
@@ -273,7 +273,7 @@ def retrieval(
                 *(percent(hit) for hit in row.hits),
                 f"{row.mrr:.3f}",
                 percent(row.recall),
-                f"{percent(row.shown)} %",
+                f"{percent(row.tokens)} %",
                 f"{row.milliseconds:.1f}",
             ]
             for row in found
@@ -281,7 +281,7 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if embeddings.ledger.spend.asked:
+    if embeddings.ledger.spend.requested:
         display.say_spend(embeddings.ledger.spend, len(records))
 
 
@@ -290,7 +290,7 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     claim like it."""
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, gold_claims
-    from aisr.predict.retrieval_eval import by
+    from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.lines import read
     from aisr.programs.retrieval.retrievers import bm25, built_in
 
@@ -300,22 +300,22 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: by(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
+        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
     papers = {tuple(one.paragraphs.values()) for one in given.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)
     if known:
         display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
-    return by(made.ranker.matcher())
+    return matcher_ranker(made.ranker.matcher())
 
 
 def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
     """What the fitted ranker gains over each other one."""
     from aisr.cli import display
-    from aisr.predict.retrieval_eval import gains
+    from aisr.predict.evaluate import retrieval_gains
 
     fitted = next(row for row in found if row.name == FITTED)
-    others = {row.name: gains(fitted, row, records) for row in found if row is not fitted}
+    others = {row.name: retrieval_gains(fitted, row, records) for row in found if row is not fitted}
     display.table(
         "gain of the fitted ranker, in points, with 95 % intervals over papers",
         ["over", *next(iter(others.values()))],

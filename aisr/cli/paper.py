@@ -107,7 +107,7 @@ def check_paper(
     from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = spending.ledger()
+    ledger = spending.ledger(None if estimate else out)
     opened = opened_lm(
         lm,
         reach,

@@ -178,7 +178,7 @@ def note_of_compile(made: Manifest, choice: Choice, test: HeldOutScores | None) 
 
 def note_of_evaluation(done: Evaluation, name: str) -> str:
     """name: that of the program."""
-    found = done.found
+    found = done.result
     parts = ", ".join(f"{done.loaded.task.parts[name]} {percent(value)}" for name, value in found.score.parts.items())
     failed = f"; {len(found.failures)} of them failed" if found.failures else ""
     labels = [f"* {label}: F1 {percent(part.f1)}, {part.support} gold" for label, part in found.score.per_label.items()]
@@ -241,7 +241,7 @@ def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
 
     mlflow = open_store(root)
     task, digest = done.loaded.task, digest_file(done.data)
-    records = len(done.found.scores)
+    records = len(done.result.scores)
     version = version_of(mlflow, done.program, done.loaded)
     name = f"{version.name} v{version.version}" if version else Path(done.program).name
     about = note_of_evaluation(done, name)
@@ -253,7 +253,7 @@ def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
     title = run_title(task, EVALUATE, name, done.lm.spec)
     with begun(mlflow, root, task, title, tags, done.seconds) as run_id:
         mlflow.log_params({f"lm.{key}": value for key, value in done.lm.describe().items() if value is not None})
-        mlflow.log_metrics(score_metrics(done.found) | spend_metrics(done.lm.ledger.spend.as_dict(), done.seconds))
+        mlflow.log_metrics(score_metrics(done.result) | spend_metrics(done.lm.ledger.spend.as_dict(), done.seconds))
         mlflow.log_input(dataset(done.data, digest, records), context="evaluation")
         if version and version.source.startswith(MODEL_SCHEME):
             used = LoggedModelInput(version.source.removeprefix(MODEL_SCHEME))

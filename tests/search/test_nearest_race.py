@@ -19,7 +19,7 @@ from aisr.optimize.decision_fit import judge_fairly
 from aisr.optimize.examples import read_labeled
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Candidate, Search, Settings
-from aisr.predict.evaluate import measure
+from aisr.predict.evaluate import evaluate
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.report import write as write_report
@@ -98,7 +98,7 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
 def contender(score: float, usd: float | None) -> Contender:
     lm = scripted(right)
     program = TRACK1.build({})
-    dev = measure(TRACK1, program, examples(TRACK1, program)[:1], lm)
+    dev = evaluate(TRACK1, program, examples(TRACK1, program)[:1], lm)
     dev = replace(dev, scores=MeanScores(np.array([score])))
     return Contender("c", program, dev, Interval(0, 0, 0), usd=usd)
 
