@@ -30,27 +30,25 @@ from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.experiment.compile import Made
-    from aisr.optimize.experiment.plan import Plan
-    from aisr.predict.replay import Replayed
+    from aisr.optimize.run import Made, Plan
+    from aisr.predict.replay import ReplayedRecord
 
 
 # --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
 
 
-def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[Replayed]", traced: int) -> bool:
+def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[ReplayedRecord]", traced: int) -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.registry import ALIAS
     from aisr.tracking.store import NoStore, reason
 
-    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    compiled = runs.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
     try:
-        tracked = tracking_log.track(artifacts, compiled)
+        tracked = runs.track(artifacts, compiled)
         named = runs.said(artifacts, tracked.run_id)
         if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
             note(shown)
@@ -105,7 +103,7 @@ Candidates = Annotated[
 
 def chain_of(optimizer: str) -> list[str]:
     """The optimizers that --optimizer names, in turn. Raises UserError for one that there is not."""
-    from aisr.optimize.search.optimizers import OPTIMIZERS
+    from aisr.optimize.optimizers import OPTIMIZERS
 
     chain = [step.strip() for step in optimizer.split(",")]
     for step in chain:
@@ -116,7 +114,7 @@ def chain_of(optimizer: str) -> list[str]:
 
 def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
     """Raises UserError where an optimizer has instructions written and the teacher writes none."""
-    from aisr.optimize.search.optimizers import WRITTEN_BY_LM
+    from aisr.optimize.optimizers import WRITTEN_BY_LM
 
     writing = [step for step in chain if step in WRITTEN_BY_LM]
     if teacher.decides and writing:
@@ -176,13 +174,12 @@ def compile_(
     from aisr.artifact.program import check_name
     from aisr.cli import display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.datasets.corrected import corrected
-    from aisr.optimize.experiment.compile import compile_program
-    from aisr.optimize.experiment.plan import Plan, Watcher
-    from aisr.optimize.search.compilation import settings
-    from aisr.optimize.search.nearest import usual_search
-    from aisr.predict.dry_run import DryRun
-    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
+    from aisr.optimize.demos import usual_search
+    from aisr.optimize.estimate import DryRun
+    from aisr.optimize.examples import corrected
+    from aisr.optimize.run import Plan, Watcher, compile_program
+    from aisr.optimize.search import settings
+    from aisr.predict.prepare import evidence_form, find_gallery, states_for
     from aisr.report import write as write_report
     from aisr.tracking import store
 
@@ -195,7 +192,12 @@ def compile_(
     }
     if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    ledger = spending.ledger()
+    folder = data or SAMPLE / chosen.name
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    searched = settings(budget, seed, **sizes)
+    usual = chain or usual_search(files["train"], limit_train, searched.demos)
+    name = check_name(name or "-".join(usual))
+    ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
     opened = opened_lm(
         lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
     )
@@ -208,8 +210,7 @@ def compile_(
     else:
         teacher = opened
     check_written(chain, teacher)
-    folder = data or SAMPLE / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    chain = usual
     if not files["test"].exists():
         del files["test"]
     corrections = folder / CORRECTIONS
@@ -221,12 +222,10 @@ def compile_(
     given = built.said() | {"states": states}
     options = {key: value for key, value in given.items() if value is not None}
     if built.evidence:
-        options["evidence"] = form_of_evidence(built.evidence, opened)
-    searched = settings(budget, seed, **sizes)
-    chain = chain or usual_search(files["train"], limit_train, searched.demos)
+        options["evidence"] = evidence_form(built.evidence, opened)
     plan = Plan(
         task=chosen,
-        name=check_name(name or "-".join(chain)),
+        name=name,
         optimizers=chain,
         settings=searched,
         options=options,
@@ -325,8 +324,8 @@ def say_champion(made: Any) -> None:
         note(f"  on the held-out test split: {made.test.champion.interval}")
         for remark in made.test.champion.score.remarks:
             note(f"    {remark}")
-        if made.test.champion.floor:
-            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
+        if made.test.champion.no_lm:
+            note(f"  without any LM, on test: {made.test.champion.no_lm.interval}")
         say_failures(made.test.champion.failures)
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")

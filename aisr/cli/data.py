@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from aisr.corrections.files import Found
+    from aisr.corrections.corrections import Found
     from aisr.corrections.labelled import Labelled
-    from aisr.optimize.datasets.split import Split, Survey
+    from aisr.optimize.split import Split, Survey
     from aisr.programs.records import Record
     from aisr.programs.task import Task
 
@@ -34,9 +34,9 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.datasets.leakage import Common, all_keys, common
+    from aisr.optimize.leakage import Common, all_keys, common
     from aisr.predict.prepare import find_gallery
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
 
     chosen = chosen_task(task)
@@ -96,9 +96,8 @@ def split(
 ) -> None:
     """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
     from aisr.cli.display import note
-    from aisr.optimize.datasets import resample
-    from aisr.optimize.datasets import split as splits
-    from aisr.programs.lines import read
+    from aisr.optimize import split as splits
+    from aisr.programs.records import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences
@@ -114,7 +113,7 @@ def split(
     whole = made
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
-        like = resample.shape_of(lengths, error_share)
+        like = splits.shape_of(lengths, error_share)
         made = {name: splits.shaped(sides, found, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
     for name, sides in made.items():
         for side, count in splits.write(sides, found, file, out / name).items():
@@ -127,7 +126,7 @@ def split(
 def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
     and where several know as many."""
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
 
     fields = _fields(file)
     known = {
@@ -171,7 +170,7 @@ def _faulty(task: "Task", found: "Survey", rows: "list[int]") -> str:
 def _say_shared(keys: "list[set[str]]") -> None:
     """What records have in common."""
     from aisr.cli.display import note
-    from aisr.optimize.datasets.leakage import groups, shared
+    from aisr.optimize.leakage import groups, shared
 
     note(f"  {len(keys)} records in {len(set(groups(keys)))} groups; what they share with another: {shared(keys)}")
 
@@ -181,7 +180,7 @@ def _say_leak(found: "Survey", made: "Split", seed: int) -> None:
     import random
 
     from aisr.cli.display import note
-    from aisr.optimize.datasets.leakage import leak
+    from aisr.optimize.leakage import leak
 
     plain = leak(found.keys, random.Random(seed).sample(range(len(found.keys)), len(made.train)))
     _say_shared(found.keys)
@@ -221,7 +220,7 @@ def corrections(
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
     out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
-    from aisr.corrections.files import read
+    from aisr.corrections.corrections import read
 
     if (task is None) != (out is None) or (task is None and draft is None):
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
@@ -249,14 +248,14 @@ def _expect_paper(draft: Path) -> None:
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 
 
 def _in_time(found: "Sequence[Found]") -> "list[Found]":
     """Without corrections from the future, which are listed: they would have the last word for good."""
-    from aisr.corrections.files import in_time
+    from aisr.corrections.corrections import in_time
 
     good, early = in_time(found)
     _list("left out, as their time cannot be true", early)
@@ -266,19 +265,19 @@ def _in_time(found: "Sequence[Found]") -> "list[Found]":
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
     from aisr.base.files import pluralize
     from aisr.cli.display import note
-    from aisr.corrections import dismissed
+    from aisr.corrections.corrections import remember
 
     if all(one.correction.dismissed is None for one in found):
         note("no flag is dismissed in there; nothing was written")
         return
-    file, count = dismissed.remember(draft, found)
+    file, count = remember(draft, found)
     note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
 def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
     from aisr.cli.display import note
     from aisr.corrections import labelled
-    from aisr.optimize.datasets.corrected import corrected
+    from aisr.optimize.examples import corrected
 
     made = labelled.labelled(task, found, known, majority)
     _say(made)
@@ -353,8 +352,7 @@ def export(
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
     from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.datasets.chat_export import chats, write
-    from aisr.optimize.datasets.examples import examples, labelled
+    from aisr.optimize.examples import chats, examples, labelled, write
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)

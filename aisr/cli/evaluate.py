@@ -37,9 +37,9 @@ from aisr.cli.task_options import SEARCHING, EmbeddingApiBase, ImageRoot, Search
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.replay import Replayed
-    from aisr.programs.vision.images import Gallery
+    from aisr.predict.evaluate import Evaluation
+    from aisr.predict.replay import ReplayedRecord
+    from aisr.programs.images import Gallery
 
 
 def evaluate(
@@ -62,17 +62,16 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.datasets.examples import labelled
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.evaluate import result
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
-    from aisr.predict.replay import judge_aloud
+    from aisr.optimize.examples import labelled
+    from aisr.predict.evaluate import Evaluation, score_outcomes
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
     opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
-    check_suits(loaded.program, opened)
+    check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     rows = labelled(chosen, loaded.program, data, limit)
@@ -83,11 +82,11 @@ def evaluate(
     began = time.monotonic()
     display.note(f"evaluating {program} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
     with display.live(opened.ledger) as shown:
-        told = judge_aloud(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
+        told = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, shown.judged)
         seconds = time.monotonic() - began
-        found = result(chosen, records, [one.outcome for one in told])
+        found = score_outcomes(chosen, records, [one.outcome for one in told])
     display.score_table(chosen.parts, found.report())
-    display.say_confidence(found.held)
+    display.say_confidence(found.confidences)
     display.say_failures(found.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, len(records))
@@ -98,7 +97,7 @@ def evaluate(
 
 def _leave(
     done: "Evaluation",
-    told: "list[Replayed]",
+    told: "list[ReplayedRecord]",
     output: Path | None,
     store: Path | None,
     gallery: "Gallery | None",
@@ -122,16 +121,15 @@ def _leave(
         return store is None or _log(done, Path(place), store, told, traced)
 
 
-def _log(done: "Evaluation", folder: Path, store: Path, told: "list[Replayed]", traced: int) -> bool:
+def _log(done: "Evaluation", folder: Path, store: Path, told: "list[ReplayedRecord]", traced: int) -> bool:
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = tracking_log.track_evaluation(store, done, folder)
+        run = runs.track_evaluation(store, done, folder)
         named = runs.said(store, run)
         if shown := traces.logged(store, run, done.loaded.task, told, traced, seed=0):
             note(shown)
@@ -165,9 +163,9 @@ def compare(
     prepare(artifacts, *compiled_of(names))
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.datasets.examples import examples, labelled
-    from aisr.predict.evaluate import measure
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
+    from aisr.optimize.examples import examples, labelled
+    from aisr.predict.evaluate import evaluate as score_program
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
     chosen = chosen_task(task)
     programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
@@ -176,12 +174,12 @@ def compare(
     found = []
     for name, loaded in programs:
         warn_of_another_lm(loaded.program, opened)
-        check_suits(loaded.program, opened)
+        check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(labelled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
         with display.live(opened.ledger) as shown:
-            found.append(measure(chosen, program, records, opened, shown.judged))
+            found.append(score_program(chosen, program, records, opened, shown.judged))
         display.note(f"  {found[-1].interval}")
         display.say_failures(found[-1].failures)
     gain = found[1].gain(found[0])
@@ -250,11 +248,11 @@ def retrieval(
     from aisr.base.files import percent
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
+    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
-    from aisr.predict.retrieval_eval import DEPTHS, claims, measure
 
     chosen = chosen_task(task)
-    records = claims(chosen, file, min_paragraphs, limit)
+    records = claims_with_evidence(chosen, file, min_paragraphs, limit)
     embeddings = Embeddings(address=embedding_address(embedding_api_base, None))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
@@ -265,7 +263,7 @@ def retrieval(
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
-    found = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    found = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
     display.table(
         "gold evidence among the first k, and within the token budget",
         ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
@@ -275,7 +273,7 @@ def retrieval(
                 *(percent(hit) for hit in row.hits),
                 f"{row.mrr:.3f}",
                 percent(row.recall),
-                f"{percent(row.shown)} %",
+                f"{percent(row.tokens)} %",
                 f"{row.milliseconds:.1f}",
             ]
             for row in found
@@ -283,7 +281,7 @@ def retrieval(
     )
     if fit is not None:
         _say_gain(found, records)
-    if embeddings.ledger.spend.asked:
+    if embeddings.ledger.spend.requested:
         display.say_spend(embeddings.ledger.spend, len(records))
 
 
@@ -291,10 +289,10 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.evidence.rank_fit import fit_ranker, looked
-    from aisr.predict.retrieval_eval import by
-    from aisr.programs.lines import read
-    from aisr.programs.retrieval.retrievers import bm25, built_in
+    from aisr.optimize.ranker_fit import fit_ranker, looked
+    from aisr.predict.evaluate import matcher_ranker
+    from aisr.programs.records import read
+    from aisr.programs.retrieval import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)
@@ -302,22 +300,22 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: by(ranker.matcher()) for paper, ranker in made.unseen.items()}
+        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.unseen.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
     papers = {tuple(one.paragraphs.values()) for one in given.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)
     if known:
         display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
-    return by(made.ranker.matcher())
+    return matcher_ranker(made.ranker.matcher())
 
 
 def _say_gain(found: Sequence[Any], records: Sequence[Any]) -> None:
     """What the fitted ranker gains over each other one."""
     from aisr.cli import display
-    from aisr.predict.retrieval_eval import gains
+    from aisr.predict.evaluate import retrieval_gains
 
     fitted = next(row for row in found if row.name == FITTED)
-    others = {row.name: gains(fitted, row, records) for row in found if row is not fitted}
+    others = {row.name: retrieval_gains(fitted, row, records) for row in found if row is not fitted}
     display.table(
         "gain of the fitted ranker, in points, with 95 % intervals over papers",
         ["over", *next(iter(others.values()))],

@@ -58,7 +58,12 @@ Threads = Annotated[
     int | None,
     typer.Option(min=1, help="LM calls at a time. Default: 8; the embedded model takes 1."),
 ]
-MaxUsd = Annotated[float | None, typer.Option(min=0, help="Send nothing more once this much is spent.")]
+MaxUsd = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Send nothing more once this much is spent, by all runs that write the same output together."
+    ),
+]
 MaxCalls = Annotated[int | None, typer.Option(min=1, help="Send nothing more once so many LM calls were sent.")]
 MaxMinutes = Annotated[float | None, typer.Option(min=0, help="Send nothing more after this time.")]
 PriceOption = Annotated[
@@ -131,11 +136,12 @@ class Spending:
     price: PriceOption = None
     embedding_price: EmbeddingPrice = None
 
-    def ledger(self) -> "Ledger":
-        """A new account with these limits."""
+    def ledger(self, output: Path | None = None) -> "Ledger":
+        """A new account with these limits, of which that in US dollars is for all runs that write `output`."""
         from aisr.lm.budget import Ledger, Limits
 
-        return Ledger(Limits(self.max_usd, self.max_calls, self.max_minutes))
+        limits = Limits(self.max_usd, self.max_calls, self.max_minutes)
+        return Ledger(limits) if output is None else Ledger.beside(output, limits)
 
     def prices(self) -> dict[str, Any]:
         """What an LM is opened with."""

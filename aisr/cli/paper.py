@@ -26,8 +26,8 @@ from aisr.cli.task_options import EmbeddingApiBase, UncompiledEvidence
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.corrections.files import Correction
-    from aisr.paper.check.paper_checks import Checks
+    from aisr.corrections.corrections import Correction
+    from aisr.paper.check.checks import Checks
     from aisr.paper.check.verdicts import Review, Verdict
 
 PaperLM = Annotated[
@@ -99,17 +99,15 @@ def check_paper(
     from aisr.base.files import cache_folder
     from aisr.cli import display
     from aisr.lm.open import EMBEDDED
-    from aisr.paper.check import dismissals, recomputed
-    from aisr.paper.check.judging import reviewed
-    from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
-    from aisr.paper.check.reading import read_paper
-    from aisr.paper.check.session import judge_by
-    from aisr.paper.check.worth import BUILT_IN
-    from aisr.predict.dry_run import DryRun
+    from aisr.optimize.estimate import DryRun
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
+    from aisr.paper.check.exact import added, read_paper
+    from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
     from aisr.predict.prepare import open_gallery
 
-    labels = dismissals.failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = spending.ledger()
+    labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
+    ledger = spending.ledger(None if estimate else out)
     opened = opened_lm(
         lm,
         reach,
@@ -148,8 +146,8 @@ def check_paper(
     )
     with display.live(ledger) as shown:
         review = reviewed(draft, found, judges, asked, shown.judged, gallery.problems, again)
-    review = dismissals.marked(recomputed.added(review, cited), gone)
-    failing = dismissals.failing_verdicts(review, labels, above or 0.0)
+    review = marked(added(review, cited), gone)
+    failing = failing_verdicts(review, labels, above or 0.0)
     say_review(review, failing, notes)
     display.say_spend(ledger.spend)
     _write(out, review)
@@ -167,15 +165,15 @@ def _without_lm(
     of_an_lm: Sequence[str | None],
 ) -> None:
     """What can be found without a language model, in seconds: no key, no network, and DSPy is not loaded."""
-    from aisr.paper.check import dismissals, recomputed
-    from aisr.paper.check.reading import read_paper
+    from aisr.paper.check.exact import read_paper, without_lm
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
-    labels = dismissals.failing_labels(fail_on, [])
-    found = recomputed.without_lm(*read_paper(paper, root, papers, None))
-    review = dismissals.marked(found, _dismissed(paper))
-    failing = dismissals.failing_verdicts(review, labels, 0.0)
+    labels = failing_labels(fail_on, [])
+    found = without_lm(*read_paper(paper, root, papers, None))
+    review = marked(found, _dismissed(paper))
+    failing = failing_verdicts(review, labels, 0.0)
     say_review(review, failing)
     _write(out, review)
     if failing:
@@ -185,7 +183,7 @@ def _without_lm(
 def _dismissed(paper: Path) -> "Mapping[str, Correction]":
     """The flags of a paper that its readers dismissed."""
     from aisr.cli.display import note
-    from aisr.corrections.dismissed import known
+    from aisr.corrections.corrections import known
 
     found = known(paper)
     if found.passed_over:
@@ -196,10 +194,10 @@ def _dismissed(paper: Path) -> "Mapping[str, Correction]":
 def _write(out: Path | None, review: "Review") -> None:
     """The files of --out, where it is given."""
     from aisr.cli.display import note
-    from aisr.paper.check import write
+    from aisr.paper.check.write import all_files
 
     if out is not None:
-        written = write.all_files(out, review)
+        written = all_files(out, review)
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
@@ -219,9 +217,8 @@ def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = Fal
     line each that editors can follow, the most doubtful first; counts;
     what was not judged or left out, and why; what it all is worth; and what --fail-on found."""
     from aisr.cli.display import note, table
-    from aisr.paper.check.page import left_out
     from aisr.paper.check.verdicts import EXACT, NOT_JUDGED
-    from aisr.paper.check.write import line
+    from aisr.paper.check.write import left_out, line
 
     for place in review.by_doubt():
         one = review.verdicts[place]
@@ -277,7 +274,7 @@ def mcp(
 ) -> None:
     """Serve the checker to coding agents: an MCP server on standard input and output. Limits are for the whole session,
     and no agent can raise them."""
-    from aisr.paper.check.reading import opened
+    from aisr.paper.check.session import opened
 
     folders = opened(folder or [])
     prepare(artifacts, program, cite_program, draft_program)

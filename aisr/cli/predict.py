@@ -1,7 +1,8 @@
 """The commands from records to a submission: predict, vote, submit, score."""
 
-from collections.abc import Set
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,12 +67,12 @@ def predict(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
+    from aisr.optimize.estimate import DryRun
     from aisr.predict import batch as batching
-    from aisr.predict.dry_run import DryRun
-    from aisr.predict.predict import here
+    from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, digest_shown, find_gallery
-    from aisr.programs.lines import read
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.programs.records import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")
@@ -85,11 +86,11 @@ def predict(
         "embedding_api_base": embedding_api_base,
         **spending.prices(),
     }
-    ledger = spending.ledger()
+    ledger = spending.ledger(None if estimate else out)
     if batch or answers:
         address = embedding_address(embedding_api_base, reach.api_base)
         embeddings = Embeddings(ledger, address, spending.embedding_price, timeout=timeout)
-        opened = batching.opened(batch, answers, lm, reach.api_base, reach.schema, reach.logprobs, embeddings)
+        opened = batching.open_batch_lm(batch, answers, lm, reach.api_base, reach.schema, reach.logprobs, embeddings)
     else:
         opened = opened_lm(**settings, reach=reach, ledger=ledger, keyed=not estimate)
     warn_of_another_lm(loaded.program, opened)
@@ -97,34 +98,31 @@ def predict(
     if dry:
         opened = dry.open(opened)
     gallery = find_gallery(image_root, data, artifacts)
-    check_suits(loaded.program, opened)
+    check_compatible(loaded.program, opened)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     if dry:
         with display.live(dry.ledger) as shown:
-            for _ in here(chosen, loaded.program, opened)(read(data, chosen.record, chosen.name)):
+            work = partial(judge, chosen, loaded.program, lm=opened)
+            for _ in map_unordered(work, read(data, chosen.record, chosen.name), opened.threads):
                 shown.judged()
         display.print_estimate(dry, ledger.limits)
         return
     if batch == batching.EXPORT:
         made = batching.export(chosen, loaded.program, data, out, opened)
         display.say_batch(made, out)
-        if ledger.spend.asked:  # the papers' embeddings, without which there are no prompts
+        if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
             display.say_spend(opened.ledger.spend)
         raise typer.Exit(RECORDS_FAILED if made.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
-    judging = here(chosen, loaded.program, opened)
+    judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if engine == "ray":
-        from aisr.predict.ray import on_ray
+        from aisr.predict.ray import ray_workers
 
         settings |= asdict(reach)
-        judging = on_ray(chosen, loaded.program, opened, settings, workers, ray_address, gallery, artifacts)
+        judging = ray_workers(chosen, loaded.program, opened, settings, workers, ray_address, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
-
-    def pictures(paths: Set[str]) -> dict[str, str]:
-        return digest_shown(loaded.program, gallery, paths)
-
-    with display.live(opened.ledger) as shown:
-        summary = run(chosen, judging, data, out, identity, opened.ledger, shown.judged, pictures)
+    with display.live(opened.ledger) as shown, judging as judge_record:
+        summary = run(chosen, loaded.program, opened, data, out, identity, shown.judged, judge_record)
     kept = f", {summary.kept} of them from an earlier run" if summary.kept else ""
     display.note(f"wrote {out}: {summary.kept + summary.judged} records{kept}")
     if summary.stopped:
@@ -151,11 +149,11 @@ def submit(
     if on_failure not in ("refuse", "fallback"):
         raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.cli.display import note
-    from aisr.predict import submit as submission
+    from aisr.predict.submit import check_submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
-    found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    found = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in found.problems[:limit]:
         note(f"  {problem}")
     if found.problems:

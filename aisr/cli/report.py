@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import dspy
     from rich.text import Text
 
-    from aisr.optimize.decision.explain import Reason
     from aisr.predict.judge import Outcome
+    from aisr.predict.replay import Reason
     from aisr.programs.task import Exhibit, Judgements
 
 # --- The commands that show compiled programs: one, and what sets two apart.
@@ -142,9 +142,9 @@ def check_text(
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.decision.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
+    from aisr.predict.replay import explain
     from aisr.programs import drafts
     from aisr.programs.task import Sources
 
@@ -166,7 +166,7 @@ def check_text(
         display.note(f"not judged: {outcome.failure}")
         raise typer.Exit(RECORDS_FAILED)
     named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
-    why = reasons(task, loaded.program, example, opened)
+    why = explain(task, loaded.program, example, opened)
     say_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
     display.say_spend(opened.ledger.spend)
 

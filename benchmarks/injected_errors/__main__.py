@@ -18,7 +18,7 @@ from aisr.base.files import write_whole
 from aisr.cli.display import note, table
 from aisr.cli.options import ARTIFACTS
 from aisr.cli.session import prepare
-from aisr.paper.check.recomputed import NO_LM, without_lm
+from aisr.paper.check.exact import NO_LM, without_lm
 from aisr.paper.check.verdicts import Review, Verdict, level
 from aisr.paper.readers.files import read_draft
 from aisr.programs.errors import UserError
@@ -64,7 +64,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]], None]]:
     """What checks a paper, and what says at the end what that came to."""
     if given.lm == NO_LM:
-        from aisr.paper.check.reading import read_paper
+        from aisr.paper.check.exact import read_paper
 
         return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda runs: None
     from aisr.cli.display import say_spend
@@ -89,8 +89,8 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
 
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts, half of the sentences that a table bears out left as they are."""
-    from aisr.paper.check.paper_checks import without_pictures
-    from aisr.paper.check.reading import read_paper
+    from aisr.paper.check.checks import without_pictures
+    from aisr.paper.check.exact import read_paper
     from benchmarks.injected_errors.records import labelled
 
     lines = []

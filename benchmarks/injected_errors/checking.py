@@ -7,11 +7,9 @@ from typing import NamedTuple
 from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.open import opened_lm
-from aisr.paper.check.judging import reviewed
-from aisr.paper.check.paper_checks import CLAIMS, WHOLE, checks
-from aisr.paper.check.reading import read_paper
-from aisr.paper.check.recomputed import added
-from aisr.paper.check.session import judge_by
+from aisr.paper.check.checks import CLAIMS, WHOLE, checks
+from aisr.paper.check.exact import added, read_paper
+from aisr.paper.check.judging import judge_by, reviewed
 from aisr.paper.check.verdicts import Review
 from aisr.predict.prepare import open_gallery
 

@@ -10,7 +10,7 @@ import pytest
 
 from aisr.paper.readers.latex import read
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.lines import read as read_records
+from aisr.programs.records import read as read_records
 from benchmarks.injected_errors import __main__ as draft
 from support import source
 from support.scripted import field, question, scripted, written

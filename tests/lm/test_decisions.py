@@ -13,16 +13,16 @@ from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
 from aisr.lm.rate_limit import RateLimiter
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.prepare import check_suits
+from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.content import heading
+from aisr.programs.images import Gallery
+from aisr.programs.retrieval import heading
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from aisr.programs.vision.images import Gallery
 from support import decisions
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply
@@ -135,9 +135,9 @@ def test_pictures_go_along_where_the_provider_takes_some(loopback: Loopback) -> 
 
 def test_a_program_that_needs_text_is_refused(loopback: Loopback) -> None:
     lm = opened(loopback, "openai")
-    check_suits(TRACK2.build({}), lm)
+    check_compatible(TRACK2.build({}), lm)
     with pytest.raises(UserError, match="writes no text, and AskAboutClaim asks for questions"):
-        check_suits(AVERITEC.build({}), lm)
+        check_compatible(AVERITEC.build({}), lm)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.paper.check.paper_checks import checks
+from aisr.paper.check.checks import checks
 from aisr.paper.draft import Draft
 from aisr.paper.readers import pdf
 from aisr.paper.readers.figures import LIMITS, Limits, draw_figures, draw_pictures

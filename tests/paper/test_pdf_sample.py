@@ -3,7 +3,7 @@
 import pytest
 
 from aisr.paper import cited_papers as cited
-from aisr.paper.check.paper_checks import Checks, checks
+from aisr.paper.check.checks import Checks, checks
 from aisr.paper.draft import Draft, Paragraph
 from aisr.paper.readers import latex, pdf
 from aisr.programs.track1.record import Track1Record

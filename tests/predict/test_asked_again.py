@@ -12,7 +12,7 @@ from aisr.artifact.folder import save_files
 from aisr.artifact.program import program_text
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from aisr.programs.track2.task import TRACK2
 from support.commands import Aisr
 from support.corpora import beginning, read_rows

@@ -15,7 +15,7 @@ from aisr.lm.open import open_lm
 from aisr.predict import batch as batch_api
 from aisr.predict.judge import judge_all
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.lines import BadLine, read
+from aisr.programs.records import BadLine, read
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -220,7 +220,7 @@ def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path
     before = out.read_bytes()
     again = aisr(*words)
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "exists; choose another --out" in again.err
     assert out.read_bytes() == before
     assert not list(tmp_path.glob(".requests*"))
 
@@ -247,7 +247,7 @@ def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: 
     assert made.requests == 1
     path = write(tmp_path / "answers.jsonl", answered(loopback, read_rows(tmp_path / "requests.jsonl")))
     examples = [program.prepare(record) for record in read(data, TRACK2.record, "track2")]
-    from_file = batch_api.opened("import", path, "openai/local", loopback.url, True, True)
+    from_file = batch_api.open_batch_lm("import", path, "openai/local", loopback.url, True, True)
     (imported,), (live,) = (judge_all(TRACK2, program, examples, one) for one in (from_file, lm))
     assert imported.judgements[0].source == "logprobs"
     assert imported == live

@@ -14,14 +14,13 @@ import pytest
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
+from aisr.programs.images import Gallery, render
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import Gallery
 from support import scripted
 from support.corpora import write
 from support.injections import INJECTIONS

@@ -4,10 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aisr.paper.check.dismissals import marked
-from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, Checks, without_pictures
-from aisr.paper.check.record import Check
-from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
+from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks, without_pictures
+from aisr.paper.check.records import Check
+from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order, marked
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record

@@ -14,7 +14,6 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, ValidationError
 
-from aisr.paper.check.reading import Refused, allowed
 from aisr.paper.check.session import (
     Cancelled,
     Checked,
@@ -23,16 +22,18 @@ from aisr.paper.check.session import (
     Found,
     Paper,
     Quote,
+    Refused,
     Sentence,
     Session,
     Started,
     State,
+    allowed,
     citation,
     claim,
     quoted,
 )
 from aisr.programs.drafts import BLANK, blocks
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 # --- Checks of whole papers that run beside the conversation: started, looked at, cancelled, fetched.
 

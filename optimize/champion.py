@@ -1,0 +1,149 @@
+"""The champion: the best of all candidates by the official score on dev, the uncompiled program among them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log2
+
+import dspy
+from dspy.utils.exceptions import LMBillingError
+
+from aisr.lm.client import OpenLM
+from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
+from aisr.metrics.scores import Tally, value
+from aisr.optimize.estimate import spend_of
+from aisr.optimize.search import Candidate
+from aisr.predict.evaluate import Result, groups_of, score_outcomes, score_records
+from aisr.predict.judge import Outcome, judge_all
+from aisr.programs.base import Judge
+from aisr.programs.task import Task
+
+POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
+SAMPLE = 20  # records of dev whose prompts are rendered to tell a price
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A candidate with its result on dev and the paired difference from the uncompiled program on the same records.
+
+    finished: whether it ran to the end; otherwise the race dropped it, and its result is on a part of dev.
+    calls: the LM calls that the compile had asked for when its result was known, sent or answered from the cache.
+    usd: about what it costs to judge a thousand records, where prices are known.
+    """
+
+    name: str
+    program: Judge
+    dev: Result
+    gain: Interval
+    finished: bool = True
+    calls: int = 0
+    usd: float | None = None
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The champion and its baseline on the held-out test split, and their paired difference; the last two are
+    None where the budget did not reach that far."""
+
+    champion: Result
+    baseline: Result | None
+    gain: Interval | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
+    unscored; the best one where it was not taken, since it was not surely better than the champion so far."""
+
+    champion: Contender
+    contenders: list[Contender]
+    unscored: list[str]
+    doubtful: Contender | None = None
+
+    @property
+    def smoothed(self) -> dict[str, int]:
+        """The labels with so few gold statements in dev that race and choice counted them less, and how many."""
+        scores = self.champion.dev.scores
+        return scores.rare_labels if isinstance(scores, Tally) else {}
+
+
+def choose(
+    task: Task,
+    candidates: Sequence[Candidate],
+    dev: Sequence[dspy.Example],
+    lm: OpenLM,
+    done: Callable[[Contender], None] = lambda contender: None,
+    so_far: Contender | None = None,
+) -> Choice:
+    """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
+    score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
+    the end.
+
+    so_far: the champion of an earlier optimizer, one of
+    the candidates; another replaces it only with a gain on dev above one standard error (+.2 and +.4 were once taken,
+    and lost 2 and 4 points on test).
+
+    Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
+    cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
+    """
+    order = [dev[row] for row in nested([task.kinds(example.gold) for example in dev])]
+    prices = [_price(program, dev, lm) for _, program in candidates]
+    outcomes: dict[int, list[Outcome]] = {k: [] for k in range(len(candidates))}
+    running, unscored = list(outcomes), []
+    calls = dict.fromkeys(outcomes, 0)
+    for size in rungs(len(order)):
+        for k in list(running):
+            try:
+                fresh = judge_all(task, candidates[k].program, order[len(outcomes[k]) : size], lm)
+            except LMBillingError:
+                if k == 0 or lm.ledger.spent_out() is None:
+                    raise
+                running.remove(k)
+                unscored.append(candidates[k].name)
+                continue
+            outcomes[k] += fresh
+            calls[k] = lm.ledger.spend.requested
+        if size < len(order):
+            scores = [score_records(task, order[:size], outcomes[k]) for k in running]
+            running = [running[place] for place in survivors(scores, groups_of(order[:size]))]
+    contenders = []
+    for k, (name, program) in enumerate(candidates):
+        if name in unscored:
+            continue
+        judged = order[: len(outcomes[k])]
+        found = score_outcomes(task, judged, outcomes[k])
+        baseline = score_records(task, judged, outcomes[0][: len(judged)])
+        gain = difference_interval(found.scores, baseline, group=found.group)
+        contenders.append(Contender(name, program, found, gain, k in running, calls[k], prices[k]))
+        done(contenders[-1])
+    finished = [contender for contender in contenders if contender.finished]
+    champion = best = max(finished, key=worth)
+    old = next((one for one in finished if so_far is not None and one.name == so_far.name), None)
+    if old is not None and not _surely_better(best, old):
+        champion = old
+    doubtful = best if best is not champion else None
+    return Choice(champion, contenders, unscored, doubtful)
+
+
+def _surely_better(contender: Contender, other: Contender) -> bool:
+    """Whether its paired gain on dev is above one standard error."""
+    scores, before = contender.dev.scores, other.dev.scores
+    return value(scores) - value(before) > difference_error(scores, before, contender.dev.group)
+
+
+def worth(contender: Contender) -> float:
+    """The score on dev, in 0-1, smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`), less `POINT` for
+    every doubling of the price, where that is known: a program that costs three times as much has to be 1.6 points
+    better."""
+    score = value(contender.dev.scores.smoothed())
+    return score - POINT * log2(contender.usd) if contender.usd else score
+
+
+def _price(program: Judge, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
+    """Of a thousand records, as a dry run of some of dev tells; None where it is unknown."""
+    price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
+    if price is None or not sample:
+        return None
+    if price == (0, 0) and not lm.decides:
+        return 0.0
+    usd = spend_of(program, sample, lm).usd
+    return None if usd is None else 1000 * usd / len(sample)

@@ -1,0 +1,470 @@
+"""Which paragraphs are evidence: a ranker that was fitted on labelled evidence, and its fusion with the ids that the LM
+names.
+
+The ranker is a weighted sum of features that a person can read. Most features compare claim and paragraph in words,
+those counting more that are rare in other papers: what most papers have ("cell", "increase") decides little, however
+few paragraphs of this one have it. The others are whatever the claim: where evidence tends to stand in a paper at all,
+in its opening and its summaries, in paragraphs of its own findings rather than of its methods or of other people's
+work.
+
+LM and ranker err in different places: of three ids two from the one and one from the other hold a gold one more often
+than three from either.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Annotated, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy.sparse import csc_array
+
+from aisr.programs.errors import UserError
+from aisr.programs.retrieval import (
+    CAPTION,
+    Embed,
+    Matcher,
+    Scores,
+    best_sentence,
+    bm25,
+    built_in,
+    dense,
+    embedded,
+    indexed,
+    normed,
+    split_sentences,
+    stemmed,
+)
+from aisr.programs.track2.record import EVIDENCE_K, CitationLabel
+
+DEPTH = 10  # paragraphs from the ranker's best down that may be named
+OF_THE_LM = 2  # of the three ids
+
+
+class EvidencePolicy(BaseModel):
+    """Which paragraphs to name as evidence, by the label.
+
+    none: the labels that name no evidence. All others name three: Joint@3 asks for one hit among three, so a short list
+    only loses; where the gold list is empty it asks for an empty one (guidelines, section 2, "match-empty").
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    none: tuple[str, ...] = (str(CitationLabel.IRRELEVANT),)
+
+    @classmethod
+    def from_gold(cls, gold: Iterable[tuple[str, bool]]) -> Self:
+        """The policy of labelled records: a label names nothing where most of its records have no gold evidence; one
+        that none of them has stays as it is by default.
+
+        gold: the label of each record, and whether it has gold evidence.
+        """
+        seen, without = Counter[str](), Counter[str]()
+        for label, has_some in gold:
+            seen[label] += 1
+            without[label] += not has_some
+        unseen = [label for label in cls().none if label not in seen]
+        return cls(none=tuple(sorted({*unseen, *(key for key in seen if 2 * without[key] > seen[key])})))
+
+    def choose(self, label: str, named: Sequence[str], ranking: Sequence[str]) -> list[str]:
+        """The evidence list to submit, up to three ids, best first. named: the ids that the LM named, best first;
+        ranking: the ranker's, best first."""
+        if label in self.none:
+            return []
+        own = list(dict.fromkeys(named))
+        return list(dict.fromkeys([*own[:OF_THE_LM], *ranking[:DEPTH], *own]))[:EVIDENCE_K]
+
+    def describe(self) -> str:
+        """The policy in words."""
+        silent = " and ".join(self.none)
+        three = f"the LM's first {OF_THE_LM} ids and the ranker's best of what is left"
+        return f"none with {silent}; with other labels {three}" if silent else three
+
+
+Values = NDArray[np.float64]
+BY_RARITY = "BM25, words that are rare in other papers counting more"
+SHARE = "share of the claim's words, those that are rare in other papers counting more"
+
+FEWEST = 2  # tenths of the papers that a word of the table stands in; below them all words are as rare
+BARELY = 0.05  # the rarity of a word that all papers have
+
+
+def tenths(having: Counter[str], papers: int) -> dict[str, str]:
+    """The common words of papers: from in how many tenths of them, `2` to `10`, to the stems, joined by blanks.
+
+    having: how many of the papers have a stem.
+    """
+    found: dict[str, list[str]] = {}
+    for stem, count in sorted(having.items()):
+        share = round(10 * count / papers)
+        if share >= FEWEST:
+            found.setdefault(str(share), []).append(stem)
+    return {share: " ".join(stems) for share, stems in sorted(found.items(), key=lambda pair: int(pair[0]))}
+
+
+def by_stem(table: Mapping[str, str]) -> dict[str, int]:
+    """Such a table the other way round. Raises ValueError where a share is no whole number."""
+    return {stem: int(share) for share, stems in table.items() for stem in stems.split()}
+
+
+def rarity(stems: Iterable[str], common: Mapping[str, int]) -> Values:
+    """How rare each stem is in other papers: the logarithm of one in how many of them has it, `BARELY` at least."""
+    return np.array([BARELY + np.log(10 / max(common.get(stem, 0), FEWEST)) for stem in stems], dtype=np.float64)
+
+
+def rare_words(claim: str, texts: tuple[str, ...], common: Mapping[str, int]) -> dict[str, Values]:
+    """The two features of each text, by name: the claim's words each counting as much as they are rare."""
+    index = indexed(texts)
+    (stems,) = stemmed([claim])
+    known = [stem for stem in dict.fromkeys(stems) if index is not None and stem in index.vocab_dict]
+    if index is None or not known:
+        return {BY_RARITY: np.zeros(len(texts)), SHARE: np.zeros(len(texts))}
+    told = np.column_stack([index.get_scores([stem]) for stem in known])
+    weights = rarity(known, common)
+    whole = float((rarity(dict.fromkeys(stems), common) ** 2).sum())
+    return {BY_RARITY: told @ weights, SHARE: (told > 0) @ weights**2 / whole}
+
+
+def papers_having(papers: Sequence[tuple[str, ...]]) -> Counter[str]:
+    """How many of the papers, each given as its paragraphs, have a stem."""
+    return Counter(stem for paper in papers for stem in {stem for own in stemmed(paper) for stem in own})
+
+
+OPENING, METHODS = "opening paragraph, such as the abstract", "words for methods"
+
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+NAME = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[\w-]{2,}")  # ACE2, GWAS, SARS-CoV-2: a capital, and one more or a digit
+REFERENCE = re.compile(
+    r"\(\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\)|\[\s*\d{1,3}(?:\s*[,–-]\s*\d{1,3})*\s*\]|\bet al\b"
+    r"|\([^()]{1,60}\b(?:19|20)\d\d[a-z]?\)"
+)
+FINDING = re.compile(
+    r"\b(?:we|our|here|results?|show|find|found|demonstrat|suggest|indicat|reveal|identif|report|observ)\w*\b",
+    re.IGNORECASE,
+)
+OWN = re.compile(
+    r"\b(?:in (?:summary|conclusion|this study)|taken together|collectively|(?:our|these) (?:data|results|findings)"
+    r"|here,? we|we (?:show|find|found|demonstrate|report|conclude|identif))",
+    re.IGNORECASE,
+)
+HEDGE = re.compile(r"\b(?:may|might|could|suggest|likely|possibl|possibil|potential|appear|seem)\w*", re.IGNORECASE)
+METHOD = re.compile(
+    r"\b(?:was|were|using|used|performed|purchased|incubated|according|manufacturer|protocol|kit|buffer|min|ml|washed"
+    r"|added|software|version|previously|obtained|collected|samples?|assays?|medium|cultured|measured|calculated)\b",
+    re.IGNORECASE,
+)
+BACK_MATTER = re.compile(
+    r"\b(?:fund(?:ing|ed)|grants?|conflicts? of interest|competing interests?|declare"
+    r"|acknowledge\w*|contribut(?:ed|ions)"
+    r"|supplementary (?:material|data|information)|available (?:on|upon|at|from)|https?|copyright|licen[cs]e"
+    r"|correspondence|ethics|ethical|consent)\b",
+    re.IGNORECASE,
+)
+PROSE = 300  # characters from which a paragraph can be the opening: titles, authors and keywords are shorter
+TINY = 60
+
+
+def standing(texts: tuple[str, ...]) -> dict[str, Values]:
+    """The features that no claim changes, by name."""
+    opening = _opening(texts)
+    count = len(texts)
+    length = np.array([len(text) for text in texts], dtype=np.float64)
+    caption = np.array([bool(CAPTION.match(text)) for text in texts], dtype=np.float64)
+    vectors = embedded(texts, built_in)
+    prose = np.flatnonzero((length >= PROSE / 1.5) & (caption == 0))
+    first = np.zeros(count)
+    first[prose[:4]] = 1.0
+    whole = prose if len(prose) else np.arange(count)
+    title = bm25(texts[0], texts)
+    return {
+        "length": np.log1p(length),
+        "under 60 characters": np.asarray(length < TINY, dtype=np.float64),
+        "caption of a figure or table": caption,
+        OPENING: opening,
+        "among the first four paragraphs": first,
+        "place in the paper, from 0 to 1": np.arange(count) / max(count - 1, 1),
+        "last, second last half as much, and so on": 1 / np.arange(count, 0, -1.0),
+        "likeness to the opening paragraph": vectors @ vectors[int(np.argmax(opening))],
+        "likeness to the title": vectors @ vectors[0],
+        "BM25 of the title's words": share(title, title.max(initial=0.0)),
+        "likeness to the paper as a whole": towards(vectors, vectors[whole].mean(axis=0)),
+        "references to other work": rate(REFERENCE, texts),
+        "hedges": rate(HEDGE, texts),
+        "words for findings": rate(FINDING, texts),
+        "phrases for the paper's own findings": rate(OWN, texts),
+        METHODS: rate(METHOD, texts),
+        "numbers": rate(NUMBER, texts),
+        "funding, interests, ethics, availability and the like": rate(BACK_MATTER, texts),
+    }
+
+
+def _opening(texts: Sequence[str]) -> Values:
+    """1 for the first paragraph of prose, which in a paper is its abstract."""
+    marks = np.zeros(len(texts))
+    marks[next((place for place, text in enumerate(texts) if len(text) >= PROSE), 0)] = 1.0
+    return marks
+
+
+def towards(vectors: Values, direction: Values) -> Values:
+    return np.asarray(vectors @ direction / max(float(np.linalg.norm(direction)), 1e-12))
+
+
+def rate(sign: re.Pattern[str], texts: Sequence[str]) -> Values:
+    """How often a sign stands in each text, per hundred words, on a log scale."""
+    return np.array([np.log1p(100 * len(sign.findall(text)) / max(len(text.split()), 1)) for text in texts])
+
+
+def share(values: Values, whole: float | Values) -> Values:
+    return np.asarray(values / np.maximum(whole, 1e-9))
+
+
+FEATURES = (
+    "BM25",
+    "BM25 against the best paragraph's",
+    "place by BM25, on a log scale",
+    "first by BM25, second half as much, and so on",
+    "BM25 of the best sentence",
+    "place by the best sentence, on a log scale",
+    "first by the best sentence, second half as much, and so on",
+    "word vectors",
+    "first by word vectors, second half as much, and so on",
+    "word vectors of the best sentence",
+    "first by the best sentence's word vectors, second half as much, and so on",
+    "word vectors of the claim and its three best paragraphs together",
+    "share of the claim's words, rare ones counting more",
+    "share of them in two neighbouring sentences",
+    "likeness of the best sentence in rare words",
+    BY_RARITY,
+    SHARE,
+    "share of the claim's word pairs",
+    "share of the claim's numbers",
+    "share of the claim's names",
+    "BM25 of the paragraph before",
+    "BM25 of the paragraph behind",
+    "length",
+    "under 60 characters",
+    "caption of a figure or table",
+    OPENING,
+    "opening, where the paper has more of the claim's words",
+    "among the first four paragraphs",
+    "place in the paper, from 0 to 1",
+    "last, second last half as much, and so on",
+    "likeness to the opening paragraph",
+    "likeness to the title",
+    "BM25 of the title's words",
+    "likeness to the paper as a whole",
+    "references to other work",
+    "hedges",
+    "words for findings",
+    "phrases for the paper's own findings",
+    METHODS,
+    "words for methods, where the claim has some too",
+    "numbers",
+    "funding, interests, ethics, availability and the like",
+)
+
+
+PAPERS = 256  # whose tables are kept: many claims cite the same paper
+
+
+class _Paper(NamedTuple):
+    """What is counted of a paper, whatever the claim. A row a paragraph, or a sentence.
+
+    known: column of each stem; words and pairs: which stems stand in a paragraph, in two sentences from here on; rarity
+    and sentence_rarity: log of how few paragraphs, sentences have a stem; owner: the paragraph of each sentence.
+    """
+
+    known: dict[str, int]
+    words: csc_array
+    sentences: csc_array
+    pairs: csc_array
+    rarity: Values
+    sentence_rarity: Values
+    norms: Values
+    owner: NDArray[np.int64]
+    bigrams: list[set[tuple[str, str]]]
+    numbers: list[set[str]]
+    names: list[set[str]]
+    standing: dict[str, Values]
+
+
+def measure(
+    claim: str, texts: Sequence[str], embed: Embed = built_in, common: Mapping[str, int] | None = None
+) -> Values:
+    """The features of each text for a claim, shape (texts, FEATURES). embed: what asks for the word vectors of
+    paragraphs; those of sentences are the built-in ones, as a paper has ten times as many; common: in how many tenths
+    of other papers a stem stands. Raises what `embed` raises."""
+    texts = tuple(texts)
+    paper = counted(texts)
+    lexical, sentence = bm25(claim, texts), best_sentence(claim, texts)
+    near, near_sentence = dense(claim, texts, embed), _best(_sentence_cosines(claim, texts), paper.owner, len(texts))
+    (stems,) = stemmed([claim])
+    ids = np.array([paper.known[stem] for stem in dict.fromkeys(stems) if stem in paper.known], dtype=np.int64)
+    whole = paper.rarity[ids].sum()
+    covered = share(paper.words[:, ids] @ paper.rarity[ids], whole)
+    in_pairs = _best(share(paper.pairs[:, ids] @ paper.rarity[ids], whole), paper.owner, len(texts))
+    own = paper.sentence_rarity[ids] ** 2
+    alike = _best(share(paper.sentences[:, ids] @ own, paper.norms * np.sqrt(own.sum())), paper.owner, len(texts))
+    told = len(ids) / max(len(set(stems)), 1)
+    score = _standard(lexical)
+    rare = rare_words(claim, texts, common or {})
+    columns = {
+        "BM25": score,
+        "BM25 against the best paragraph's": share(lexical, lexical.max(initial=0.0)),
+        "place by BM25, on a log scale": -np.log1p(_place(lexical)),
+        "first by BM25, second half as much, and so on": 1 / (1 + _place(lexical)),
+        "BM25 of the best sentence": _standard(sentence),
+        "place by the best sentence, on a log scale": -np.log1p(_place(sentence)),
+        "first by the best sentence, second half as much, and so on": 1 / (1 + _place(sentence)),
+        "word vectors": _standard(near),
+        "first by word vectors, second half as much, and so on": 1 / (1 + _place(near)),
+        "word vectors of the best sentence": _standard(near_sentence),
+        "first by the best sentence's word vectors, second half as much, and so on": 1 / (1 + _place(near_sentence)),
+        "word vectors of the claim and its three best paragraphs together": _standard(
+            _with_the_best(claim, texts, lexical, embed)
+        ),
+        "share of the claim's words, rare ones counting more": covered,
+        "share of them in two neighbouring sentences": in_pairs,
+        "likeness of the best sentence in rare words": _standard(alike),
+        BY_RARITY: _standard(rare[BY_RARITY]),
+        SHARE: rare[SHARE],
+        "share of the claim's word pairs": _found(set(pairwise(stems)), paper.bigrams),
+        "share of the claim's numbers": _found(set(NUMBER.findall(claim)), paper.numbers),
+        "share of the claim's names": _found(set(NAME.findall(claim)), paper.names),
+        "BM25 of the paragraph before": np.concatenate([[0.0], score[:-1]]),
+        "BM25 of the paragraph behind": np.concatenate([score[1:], [0.0]]),
+        **paper.standing,
+        "opening, where the paper has more of the claim's words": (told - 0.7) * paper.standing[OPENING],
+        "words for methods, where the claim has some too": rate(METHOD, [claim])[0] * paper.standing[METHODS],
+    }
+    return np.column_stack([columns[name] for name in FEATURES])
+
+
+@lru_cache(maxsize=PAPERS)
+def counted(texts: tuple[str, ...]) -> _Paper:
+    """What is counted of a paper once, for all claims that cite it."""
+    stems = stemmed(texts)
+    known: dict[str, int] = {}
+    for own in stems:
+        for stem in own:
+            known.setdefault(stem, len(known))
+    parts, owner = split_sentences(texts)
+    paragraphs, sentences = _incidence(stems, known), _incidence(stemmed(parts) if parts else [], known)
+    behind = np.flatnonzero(owner[1:] == owner[:-1])
+    shift = csc_array((np.ones(len(behind)), (behind, behind + 1)), shape=(len(parts), len(parts)))
+    pairs = csc_array((sentences + shift @ sentences).minimum(1))
+    rarity, sentence_rarity = _rarity(paragraphs), _rarity(sentences)
+    return _Paper(
+        known,
+        paragraphs,
+        sentences,
+        pairs,
+        rarity,
+        sentence_rarity,
+        np.sqrt(sentences @ sentence_rarity**2),
+        owner,
+        [set(pairwise(own)) for own in stems],
+        [set(NUMBER.findall(text)) for text in texts],
+        [set(NAME.findall(text)) for text in texts],
+        standing(texts),
+    )
+
+
+def _incidence(stems: Sequence[Sequence[str]], known: dict[str, int]) -> csc_array:
+    """Which stems stand in which text: 0 or 1, shape (texts, known)."""
+    places = [(row, known[stem]) for row, own in enumerate(stems) for stem in set(own) if stem in known]
+    rows, columns = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    return csc_array((np.ones(len(places)), (rows, columns)), shape=(len(stems), len(known)))
+
+
+def _rarity(table: csc_array) -> Values:
+    count, having = table.shape[0], table.sum(axis=0)
+    return np.asarray(np.log(1 + (count - having + 0.5) / (having + 0.5)))
+
+
+def _sentence_cosines(claim: str, texts: tuple[str, ...]) -> Values:
+    parts, _ = split_sentences(texts)
+    return np.asarray(embedded(parts, built_in) @ normed(built_in, [claim])[0]) if parts else np.zeros(0)
+
+
+def _with_the_best(claim: str, texts: tuple[str, ...], scores: Values, embed: Embed) -> Values:
+    """Pseudo-relevance feedback: the cosine with the claim and, half as heavy, its three best paragraphs."""
+    vectors = embedded(texts, embed)
+    best = np.argsort(-scores, kind="stable")[:3]
+    weights = share(scores[best], scores[best].sum())
+    return towards(vectors, normed(embed, [claim])[0] + 0.5 * weights @ vectors[best])
+
+
+def _best(of_sentences: Values, owner: NDArray[np.int64], count: int) -> Values:
+    """The best value among each paragraph's sentences, at least 0."""
+    best = np.zeros(count)
+    np.maximum.at(best, owner, of_sentences)
+    return best
+
+
+def _found(wanted: set[str] | set[tuple[str, str]], having: Sequence[set]) -> Values:  # type: ignore[type-arg]
+    """The share of what is wanted that each text has; 0 where nothing is."""
+    return np.array([len(wanted & own) for own in having]) / max(len(wanted), 1)
+
+
+def _standard(values: Values) -> Values:
+    """In standard deviations from the paper's mean; 0 where all are equal."""
+    spread = float(values.std())
+    return np.asarray((values - values.mean()) / spread) if spread > 1e-9 else np.zeros(len(values))
+
+
+def _place(values: Values) -> Values:
+    """The place of each text by its value, from 0; equals in document order."""
+    places = np.empty(len(values))
+    places[np.argsort(-values, kind="stable")] = np.arange(len(values))
+    return places
+
+
+class EvidenceRanker(BaseModel):
+    """The weight of each feature: what one `spread` more of it (its standard deviation over train) adds to a
+    paragraph's score, the logarithm of its odds to be the evidence. Features that are not listed weigh nothing.
+    common: the words that many papers of train have (see `tenths`).
+
+    Names stand in for positions, so that a file says what it means; an unknown name is refused.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    weights: dict[str, float]
+    spread: dict[str, float]
+    common: dict[Annotated[str, Field(pattern="^([2-9]|10)$")], str] = {}
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        unknown = [name for name in self.weights if name not in FEATURES]
+        if unknown:
+            raise UserError(f"evidence ranker: no feature is called {unknown[0]!r}")
+        lost = [name for name in self.weights if not self.spread.get(name, 0.0) > 0]
+        if lost:
+            raise UserError(f"evidence ranker: the spread of {lost[0]!r} is missing; expected a number above 0")
+        return self
+
+    @property
+    def sums(self) -> Scores:
+        """What one unit of each feature adds to a score, shape (FEATURES,)."""
+        return np.array([self.weights.get(name, 0.0) / self.spread.get(name, 1.0) for name in FEATURES])
+
+    @cached_property
+    def tenths(self) -> dict[str, int]:
+        """In how many tenths of train's papers a common stem stands."""
+        return by_stem(self.common)
+
+    def matcher(self, embed: Embed = built_in) -> Matcher:
+        """What scores paragraphs by it. embed: what asks for the word vectors of paragraphs."""
+        sums, tenths = self.sums, self.tenths
+
+        def match(claim: str, texts: Sequence[str]) -> Scores:
+            return np.asarray(measure(claim, texts, embed, tenths) @ sums)
+
+        return match
+
+    def by_weight(self) -> list[tuple[str, float]]:
+        """The features and their weights, the heaviest first."""
+        return sorted(self.weights.items(), key=lambda pair: -abs(pair[1]))

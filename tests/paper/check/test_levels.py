@@ -1,0 +1,90 @@
+"""A draft's verdicts, each with its place: in the list, on the page, in the terminal, in SARIF, and in --fail-on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from aisr.cli.paper import say_review
+from aisr.paper.check.checks import WHOLE
+from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, failing_labels, failing_verdicts, in_order
+from aisr.paper.check.write import write_page
+from support import papers
+from support.pages import Show, listening
+
+SAID = papers.TEXTS[1]
+
+
+def reviewed(folder: Path) -> Review:
+    """A paper with a sentence of each label of the second look, and a citation."""
+    verdicts = [
+        Verdict("claim", 1, 0, SAID[0], "Not found", confidence=0.99, first="Unsupported Entity"),
+        Verdict("claim", 1, 1, SAID[1], "Contradicted", confidence=0.6, first="Contradiction"),
+        Verdict("claim", 1, 2, SAID[2], "Beyond the evidence", confidence=0.95),
+        Verdict("claim", 0, 0, papers.TEXTS[0][0], "Supported", neutral=True),
+        Verdict("citation", 0, 1, papers.TEXTS[0][1], "Overstate", confidence=0.7, work="ash2020"),
+    ]
+    base = papers.reviewed(folder)
+    known = Labels(WHOLE.labelled.neutral, WHOLE.labelled.definitions)
+    labels: dict[Kind, Labels] = {**base.labels, "claim": known}
+    return replace(base, verdicts=in_order(verdicts), labels=labels)
+
+
+def test_what_is_contradicted_comes_first_and_what_is_not_found_behind_all_faults(tmp_path: Path) -> None:
+    review = reviewed(tmp_path)
+    order = [review.verdicts[place] for place in review.by_doubt()]
+    assert [(one.label, one.level, one.doubtful) for one in order[:4]] == [
+        ("Contradicted", "error", True), ("Beyond the evidence", "warning", True), ("Overstate", "warning", True),
+        ("Not found", "note", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("contradicted", ["Contradicted"]),
+        ("Contradiction", ["Contradicted"]),  # the first look's word for it
+        ("scope overgeneralization", ["Beyond the evidence"]),
+        ("Unsupported Entity", ["Not found"]),
+    ],
+)
+def test_a_gate_takes_the_labels_of_both_looks(wanted: str, found: list[str], tmp_path: Path) -> None:
+    labels = failing_labels([wanted], WHOLE.labelled.labels)
+    assert [one.label for one in failing_verdicts(reviewed(tmp_path), labels, 0.0)] == found
+
+
+def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "main.tex:11: Not found 99 %"
+    say_review(reviewed(tmp_path), [])
+    said = capsys.readouterr()
+    assert line not in said.out + said.err
+    assert "not found in the paper's tables, figures and text: 1; no fault, and --notes lists them" in said.out
+    say_review(reviewed(tmp_path), [], notes=True)
+    said = capsys.readouterr()
+    assert line in said.out + said.err
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Show]:
+    with listening(browser) as opened:
+        yield opened
+
+
+def test_the_page_folds_away_what_was_not_found(show: Show, tmp_path: Path) -> None:
+    page = show(write_page(tmp_path, reviewed(tmp_path)))
+    labels = page.locator(".row .top b")
+    assert [one.split("\xa0")[0] for one in labels.all_inner_texts()] == [
+        "Contradicted 60", "Beyond the evidence 95", "Overstate 70",
+    ]  # fmt: skip
+    fold = page.locator(".fold")
+    expect(fold).to_contain_text("not found in the paper's tables, figures and text: 1")
+    fold.click()
+    assert labels.all_inner_texts()[3].startswith("Not found")
+    page.locator(".row", has_text=SAID[0]).click()
+    expect(page.locator("#detail")).to_contain_text("a first look, at its tables and figures alone: Unsupported Entity")
+    page.locator(".fold").click()
+    assert len(labels.all_inner_texts()) == 3

@@ -1,0 +1,220 @@
+"""The page of a checked paper, as a reader sees it in a real Chromium."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from aisr.paper.check.verdicts import Labels, Mark, Piece, Review
+from aisr.paper.check.write import write_page
+from aisr.paper.draft import Paragraph, Unread
+from aisr.report.page import Thumbnail, no_picture
+from aisr.report.records import Thumbnails
+from support import papers
+from support.pages import listening
+
+HOSTILE = (
+    """<script>window.hacked=1</script></script><!-- <img src=x onerror="window.hacked=1"> {{ 7*7 }} & "quoted\""""
+    "</style><style>*{display:none} javascript:window.hacked=1 \u202eeldoop " + "W" * 2000 + " \ud800"
+)
+SEEN = HOSTILE.replace("\ud800", "?").strip()
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens a page on a review, and fails where it said anything on the console or asked for anything else."""
+    with listening(browser) as show:
+
+        def open_(review: Review, pictures: Thumbnail = no_picture, at: str = "", **how: Any) -> Page:
+            file = write_page(tmp_path, review, pictures)
+            return show(file, at, **how)
+
+        yield open_
+
+
+def listed(page: Page) -> list[str]:
+    return page.locator(".row .top b").all_inner_texts()
+
+
+def current(page: Page) -> str:
+    return page.locator("#detail .verdict-of b").first.inner_text()
+
+
+def test_the_paper_stands_in_its_own_order_with_a_verdict_on_each_checked_sentence(
+    opened: Open, tmp_path: Path
+) -> None:
+    page = opened(papers.reviewed(tmp_path))
+    expect(page.locator("h1")).to_have_text("Wrens at night")
+    assert page.locator("#text h2").all_inner_texts() == ["Introduction", "Results", "Sites"]
+    texts = page.locator("#text p").all_inner_texts()
+    assert [text.split(".")[0] for text in texts] == [said[0].split(".")[0] for said in papers.TEXTS]
+    tags = page.locator("#text .tag").all_inner_texts()
+    assert [tag.replace("\xa0", " ").strip() for tag in tags] == [
+        "Overstate 60 %", "91 %", "Contradiction 83 %", "Unsupported Causal Mechanistic", "Hidden text",
+    ]  # fmt: skip
+    expect(page.locator("#text .unchecked")).to_have_text("We listened at two sites.")
+    assert "A reader's aid, no proof." in page.locator("header").inner_text()
+
+
+def test_the_list_begins_with_the_doubtful_and_the_keys_go_through_it(opened: Open, tmp_path: Path) -> None:
+    page = opened(papers.reviewed(tmp_path))
+    assert listed(page) == [
+        "Hidden text",
+        "Contradiction 83\xa0%",
+        "Overstate 60\xa0%",
+        "Unsupported Causal Mechanistic",
+    ]
+    expect(page.locator("#found")).to_have_text("4 of 5 verdicts")
+    page.keyboard.press("j")
+    assert current(page) == "Contradiction 83\xa0%"
+    expect(page.locator(".sentence.here")).to_contain_text("Lark reaches 70.2")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    assert current(page) == "Contradiction 83\xa0%"
+    page.keyboard.press("d")
+    assert listed(page)[-1] == "Supported 91\xa0%"
+    assert current(page) == "Contradiction 83\xa0%"
+    page.keyboard.press("d")
+    assert len(listed(page)) == 4
+    page.keyboard.press("Escape")
+    assert len(listed(page)) == 5
+
+
+def test_verdicts_filter_and_words_search(opened: Open, tmp_path: Path) -> None:
+    page = opened(papers.reviewed(tmp_path))
+    page.locator('[data-label="Contradiction"]').click()
+    assert listed(page) == ["Contradiction 83\xa0%"]
+    expect(page.locator(".sentence.other")).to_have_count(4)
+    page.locator('[data-label="Supported"]').click()
+    assert current(page) == "Supported 91\xa0%"
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("ash2020")
+    expect(page.locator("#found")).to_have_text("1 of 5 verdicts")
+    page.keyboard.press("Enter")
+    assert current(page) == "Overstate 60\xa0%"
+
+
+def test_a_sentence_that_is_clicked_shows_its_evidence_with_the_row_marked(opened: Open, tmp_path: Path) -> None:
+    page = opened(papers.reviewed(tmp_path))
+    page.get_by_text("At Heath, Lark reaches 70.2.").first.click()
+    expect(page.locator("#detail > .where")).to_have_text("main.tex:12")
+    expect(page.locator("#detail tr.marked-line")).to_have_text("Heath70.2")
+    assert page.locator("#detail .exhibit td").all_inner_texts() == ["Bog", "61.0", "Heath", "70.2"]
+    assert page.locator("#detail .exhibit .key b").all_inner_texts() == ["text 1", "Table 1"]
+    page.get_by_text("Wren leads at both sites").first.click()  # not in the list of the doubtful
+    assert current(page) == "Supported 91\xa0%"
+    expect(page.locator("#detail p.marked-line")).to_have_text("F1.")
+
+
+def test_what_was_not_judged_says_why_and_unknown_confidence_is_said_to_be_unknown(
+    opened: Open, tmp_path: Path
+) -> None:
+    review = papers.reviewed(tmp_path)
+    failed = review.verdicts[1]._replace(label=None, neutral=False, confidence=None, failure="the server is down")
+    page = opened(replace(review, verdicts=(failed, review.verdicts[3])))
+    assert listed(page) == ["Unsupported Causal Mechanistic", "not judged"]
+    assert "confidence unknown" in page.locator("#detail").inner_text()
+    assert "causal words: because" in page.locator("#detail").inner_text()
+    page.keyboard.press("j")
+    assert "the server is down" in page.locator("#detail").inner_text()
+
+
+def hostile(folder: Path) -> Review:
+    """Every text that comes from a paper, a model or a file name, as hostile as it gets."""
+    review = papers.reviewed(folder)
+    draft = review.draft
+    odd = [
+        Paragraph(
+            tuple(
+                one._replace(text=HOSTILE, place=one.place._replace(file=HOSTILE.replace("\ud800", "")))
+                for one in paragraph.sentences
+            ),
+            (HOSTILE,),
+        )
+        for paragraph in draft.paragraphs
+    ]
+    bundle = (Piece(HOSTILE, (HOSTILE, HOSTILE), "javascript:window.hacked=1"), Piece("__proto__", ("x",), "__proto__"))
+    verdicts = tuple(
+        one._replace(statement=HOSTILE, evidence=bundle, work=HOSTILE, marks=(), signs={HOSTILE: [HOSTILE]})
+        for one in review.verdicts
+    )
+    return replace(
+        review,
+        draft=replace(draft, title=HOSTILE, paragraphs=tuple(odd), unread=(Unread(draft.unread[0].place, HOSTILE),)),
+        verdicts=(*verdicts, verdicts[0]._replace(label=None, failure=HOSTILE)),
+        labels={**review.labels, "citation": Labels("Supported", {"Overstate": HOSTILE})},
+        missing={HOSTILE: 1},
+        skipped={HOSTILE: 2},
+        worth=(HOSTILE,),
+        more=(HOSTILE,),
+        lm=HOSTILE,
+    )
+
+
+def test_scripts_in_text_and_captions_are_text(opened: Open, tmp_path: Path) -> None:
+    page = opened(hostile(tmp_path))
+    page.locator("#left-out summary").click()
+    assert page.locator("h1").inner_text().strip() == SEEN
+    assert page.locator("#text .unchecked").inner_text().strip() == SEEN
+    assert page.locator("#text h2").first.inner_text().strip() == SEEN
+    for part in ("html", "header", "footer", "#paper", "#detail"):
+        assert page.locator(part).evaluate("(box) => box.scrollWidth <= box.clientWidth"), part
+    for _ in range(6):
+        assert str(page.locator("#detail .exhibit p").first.text_content()).strip() == SEEN
+        page.keyboard.press("j")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 3
+
+
+def test_of_a_long_table_the_rows_around_what_is_marked_are_laid_out(opened: Open, tmp_path: Path) -> None:
+    rows = tuple(f"Site {k} | {k}.5" for k in range(900))
+    table = Piece("Table 1", ("Table 1: F1.", *rows))
+    review = papers.reviewed(tmp_path)
+    page = opened(replace(review, verdicts=(review.verdicts[2]._replace(evidence=(table,), marks=(Mark(0, 801),)),)))
+    expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
+    assert page.locator("#detail tr").count() < 50
+    page.get_by_role("button", name="Show all 900 rows").click()
+    assert page.locator("#detail td:first-child").all_inner_texts() == [f"Site {k}" for k in range(900)]
+    expect(page.locator("#detail tr.marked-line")).to_have_text("Site 800800.5")
+
+
+def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path) -> None:
+    """The policy of the page admits its own script alone."""
+    file = write_page(tmp_path, papers.reviewed(tmp_path))
+    file.write_text(file.read_text().replace("<footer", "<script>window.hacked=1</script><footer", 1))
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    assert page.evaluate("window.hacked") is None
+    assert len(listed(page)) == 4
+    page.close()
+
+
+def test_pictures_below_the_papers_folder_are_inlined_and_others_never(opened: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    (folder / "figures").mkdir(parents=True)
+    for file in (folder / "figures" / "a.png", tmp_path / "secret.png"):
+        Image.new("RGB", (60, 40), "red").save(file)
+    review = papers.reviewed(folder)
+    bundle = (Piece("figure 1", ("A bar.",), "figures/a.png"), Piece("figure 2", ("No.",), "../secret.png"))
+    review = replace(review, verdicts=(review.verdicts[2]._replace(evidence=bundle, marks=()),))
+    page = opened(review, Thumbnails(folder))
+    expect(page.locator("#detail img")).to_have_count(1)
+    expect(page.locator("#detail img")).to_have_attribute("alt", "A bar.")
+    assert "../secret.png" in page.locator("#detail").inner_text()
+
+
+@pytest.mark.parametrize("width", [375, 900])
+def test_it_fits_a_phone_and_a_tablet(opened: Open, tmp_path: Path, width: int) -> None:
+    page = opened(papers.reviewed(tmp_path), viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for part in ("#list", "#paper", "#detail"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["height"] > 60, part

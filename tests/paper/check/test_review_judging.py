@@ -1,0 +1,126 @@
+"""Verdicts on the sentences of a paper: what becomes of failures and limits, and which evidence is marked."""
+
+from dataclasses import replace
+from typing import Any
+
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
+from aisr.paper.check.judging import Judge, judged, reviewed
+from aisr.paper.check.verdicts import Mark, Review, Verdict
+from support import drafts, papers
+from support.scripted import field, question, requests, scripted, written
+
+SAID = ["Supported", "Contradiction", "Unsupported Causal Mechanistic"]
+
+
+def answers(request: Any) -> str:
+    prompt = question(request)
+    if field(prompt, "sentences") is not None:
+        return written(prompt, {"sentence_labels": SAID})
+    return written(prompt, {"label": "Overstate", "evidence_ids": ["P2"]})
+
+
+def claims(**options: Any) -> Judge:
+    return Judge("claim", CLAIMS, CLAIMS.build(options))
+
+
+def citations() -> Judge:
+    return Judge("citation", CITATIONS, CITATIONS.build({}))
+
+
+def test_each_sentence_of_a_paragraph_gets_its_verdict_and_the_row_that_is_nearest_is_marked() -> None:
+    done: list[None] = []
+    found = judged(claims(), [papers.claim_check()], scripted(answers), lambda: done.append(None))
+    assert [(one.paragraph, one.sentence, one.label, one.neutral) for one in found] == [
+        (1, 0, "Supported", True), (1, 1, "Contradiction", False), (1, 2, "Unsupported Causal Mechanistic", False),
+    ]  # fmt: skip
+    assert len(done) == 1
+    assert [one.confidence for one in found] == [None] * 3  # a single vote is no probability
+    assert [piece.key for piece in found[0].evidence] == ["text 1", "Table 1"]
+    table = found[0].evidence[1]
+    assert table.lines[0] == "Table 1: F1 at two sites."
+    assert table.lines[1:] == ("Site | Wren | Lark", "Bog | 61.0 | 58.5", "Heath | 70.2 | 66.1")
+    assert Mark(1, 3) in found[1].marks  # "At Heath, Lark reaches 70.2."
+    assert found[1].marks != found[0].marks
+    assert found[2].signs["causal words"] == ["because"]
+    assert found[0].signs == {}
+
+
+def test_a_citation_shows_the_paragraphs_that_the_program_named() -> None:
+    (found,) = judged(citations(), [papers.citation_check()], scripted(answers))
+    assert (found.label, found.work, found.statement) == ("Overstate", "ash2020", papers.TEXTS[0][1])
+    assert [piece.key for piece in found.evidence] == ["P1", "P2"]
+    assert found.evidence[found.marks[0].piece].lines == (papers.CITED["P2"],)
+    assert [mark.place for mark in found.marks] == list(range(1, len(found.marks) + 1))
+
+
+def test_what_cannot_be_used_is_a_failure_with_its_reason_and_no_label() -> None:
+    found = judged(claims(), [papers.claim_check()], scripted(lambda request: "no idea"))
+    assert [one.label for one in found] == [None] * 3
+    assert all("unusable answer" in str(one.failure) for one in found)
+    assert not any(one.neutral for one in found)
+
+
+def limited(calls: int) -> OpenLM:
+    lm = scripted(answers)
+    lm.lm.ledger = Ledger(Limits(calls=calls))
+    return lm
+
+
+def test_a_limit_leaves_the_rest_without_a_verdict_and_the_next_run_goes_on() -> None:
+    checks = [papers.claim_check(), papers.claim_check(["Lark is best.", "So it is.", "Always."], 2)]
+    lm = limited(1)
+    found = judged(claims(), checks, lm)
+    assert [one.label for one in found] == [*SAID, None, None, None]
+    assert found[3].failure == "not reached: 1 LM call was sent and --max-calls is 1"
+    assert found[3].statement == "Lark is best."
+    again = replace(lm, lm=lm.lm.copy())
+    again.lm.ledger = Ledger()
+    assert [one.label for one in judged(claims(), checks, again)] == [*SAID, *SAID]
+    assert len(requests(lm)) == 2  # the first paragraph came from the cache
+
+
+def looked(answer: Any, **more: Any) -> list[Verdict]:
+    return list(review_of(answer, **more).verdicts)
+
+
+def review_of(answer: Any, **more: Any) -> Review:
+    """The sentences of a paper, the second and third of which a first look doubts, after the second one."""
+    texts = ("Wren leads at both sites (Table 1).", "At Heath, Lark reaches 72.4.", "It wins because of its filter.")
+    made = drafts.draft(*texts, tables=(drafts.table(drafts.SITES),))
+    found = checks(made, {})
+
+    def both(request: Any) -> str:
+        prompt = question(request)
+        return written(prompt, {"sentence_labels": SAID}) if field(prompt, "passage") is None else answer(prompt)
+
+    lm = scripted(both)
+    for name, value in more.items():
+        setattr(lm.lm, name, value)
+    again = Judge("claim", WHOLE, WHOLE.build({}))
+    review = reviewed(made, found, [claims(), citations()], lm, again=again)
+    assert review.labels["claim"].meanings == WHOLE.labelled.definitions
+    return review
+
+
+def test_the_verdict_of_a_second_look_stands_and_the_first_is_remembered() -> None:
+    found = looked(lambda prompt: written(prompt, {"sentence_labels": ["Contradicted", "Not found"]}))
+    assert [(one.label, one.first, one.level, one.doubtful) for one in found] == [
+        ("Supported", None, "warning", False),
+        ("Contradicted", "Contradiction", "error", True),
+        ("Not found", "Unsupported Causal Mechanistic", "note", False),
+    ]
+    (table, *_) = found[1].evidence
+    assert table.key == "Table 1"
+    assert found[1].evidence == found[2].evidence
+
+
+def test_a_second_look_that_fails_leaves_no_verdict() -> None:
+    found = looked(lambda prompt: "no idea")
+    assert [one.label for one in found] == ["Supported", None, None]
+    assert str(found[1].failure).startswith("second look: UnusableAnswer")
+    assert str(found[1].failure).endswith("; the first said Contradiction")
+    stopped = looked(lambda prompt: "", ledger=Ledger(Limits(calls=1)))
+    assert [one.label for one in stopped] == ["Supported", None, None]
+    assert "second look: not reached: 1 LM call was sent" in str(stopped[1].failure)
