@@ -255,8 +255,8 @@ def read_bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
     if not log.handlers:  # it warns of each entry that it cannot read; they are noted below
         log.addHandler(logging.NullHandler())
     library = parse_string(text)
-    for block in library.failed_blocks[:20]:
-        files.note_unread(Place(name, (block.start_line or 0) + 1), "an entry of the bibliography that cannot be read")
+    for failed in library.failed_blocks[:20]:
+        files.note_unread(Place(name, (failed.start_line or 0) + 1), "an entry of the bibliography that cannot be read")
     entries = {}
     for block in library.entries[:MAX_WORKS]:
         fields = {key.lower(): str(field.value) for key, field in block.fields_dict.items()}
