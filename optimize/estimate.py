@@ -27,9 +27,9 @@ from pydantic import BaseModel
 
 from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.config import Price
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
 from aisr.lm.embeddings import BATCH, Embeddings
-from aisr.lm.prices import Price
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.ask import UnusableAnswer
 from aisr.programs.base import Judge
@@ -202,7 +202,7 @@ class _CountedEmbeddings(Embeddings):
     """Embeddings that are counted and not asked for."""
 
     def __init__(self, run: DryRun, real: Embeddings) -> None:
-        super().__init__(run.ledger, real.address, real.price, real.threads, real.timeout)
+        super().__init__(real.config, run.ledger)
         self.run = run
         self.real = real
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.cli.options import ARTIFACTS, REFUSED, Jsonl, Root, Schema, chosen_task, known_task, there
-from aisr.cli.session import embedding_address, load, prepare
+from aisr.cli.session import load, prepare
 from aisr.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, ShapeLike, TaskName, Unit
 from aisr.programs.errors import UserError
 
@@ -351,6 +351,7 @@ def export(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
+    from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import chats, examples, labelled, write
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
@@ -362,7 +363,7 @@ def export(
     student = load(chosen, program, artifacts).program if program else chosen.build(given)
     attach_embeddings(
         attach_gallery(student, find_gallery(image_root, data, artifacts)),
-        Embeddings(address=embedding_address(embedding_api_base, None)),
+        Embeddings(LMConfig(embedding_api_base=embedding_api_base)),
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
     count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))

@@ -16,13 +16,11 @@ from dspy.utils.exceptions import LMError, LMProviderError
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
 from aisr.lm.budget import LONGEST_ANSWER, Call, Contact, Ledger, Refusal, Usage, current_call
+from aisr.lm.config import THREADS, Price, listed_answer
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length, with_readable_logprobs
-from aisr.lm.prices import Price, listed_answer
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
-
-THREADS = 8
 
 
 class LedgerLM(dspy.LM):

@@ -12,6 +12,7 @@ import pytest
 from aisr.artifact.program import parse, program_text
 from aisr.base.files import BadArtifact
 from aisr.cli.session import warn_of_another_lm
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.metrics.judgements import Gold
 from aisr.optimize import decision_rule as rule_fit
@@ -249,13 +250,13 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
 def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm_only_moved(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    here, there = (open_lm("openai/local", api_base=f"http://127.0.0.1:{port}/v1") for port in (8000, 8001))
+    here, there = (open_lm(LMConfig("openai/local", api_base=f"http://127.0.0.1:{port}/v1")) for port in (8000, 8001))
     program, rule = TRACK1.build({}), Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
     fitted: dict[str, Any] = {"labels": list(CLAIM_LABELS), "says": rule, "means": rule}
     program.decision = Decision(**fitted, fitted_on=here.identity)
     warn_of_another_lm(program, there)
     assert capsys.readouterr().out == ""
-    warn_of_another_lm(program, open_lm("openai/other", api_base="http://127.0.0.1:8000/v1"))
+    warn_of_another_lm(program, open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1")))
     assert "fitted on openai/local " in capsys.readouterr().out
 
 

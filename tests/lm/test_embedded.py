@@ -10,6 +10,7 @@ import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.llama_cpp import Completion
 from aisr.lm.open import open_lm
@@ -27,7 +28,7 @@ LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "
 
 @pytest.fixture(scope="module")
 def lm() -> OpenLM:
-    return open_lm("embedded")
+    return open_lm(LMConfig("embedded"))
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Compilation, Settings
@@ -133,5 +134,5 @@ def test_labelled_demos_do_not_say_how_sure_they_are(task: Task, optimizer: str)
 
 def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:
     assert states_for(scripted([]))
-    assert states_for(open_lm("openai/local", api_base="http://127.0.0.1:1/v1"))
-    assert not states_for(open_lm("embedded"))
+    assert states_for(open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:1/v1")))
+    assert not states_for(open_lm(LMConfig("embedded")))

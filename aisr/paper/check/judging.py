@@ -18,7 +18,7 @@ from aisr.artifact import manifest as made
 from aisr.artifact.manifest import Manifest, OnTest
 from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
-from aisr.lm.open import EMBEDDED
+from aisr.lm.config import EMBEDDED
 from aisr.paper.check.checks import Checks, without_pictures
 from aisr.paper.check.records import Check
 from aisr.paper.check.second_look import SECTION, SecondLook
