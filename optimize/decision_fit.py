@@ -27,11 +27,9 @@ from aisr.optimize.examples import LabeledRecord, examples, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
-from aisr.programs.decision.cues import CueWeights, measure
-from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, Opinions, logs
-from aisr.programs.decision.text_prior import Wording
+from aisr.programs.decision import CUE_PRIOR, LM, WORDING, CueWeights, Decision, Opinions, Wording, logs, measure
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
+from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import Judgements, Task
 
 FOLDS = 5
@@ -44,7 +42,7 @@ SURE = 1.64  # standard errors that a gain is lowered by before it is believed: 
 # Ways to decide with their experts, from the least to the most; the first does without the LM, to be compared with.
 ALONE, PRIORS, WEIGHTS, BOTH = "LM alone", "wording + cues", "LM + weights", "LM + prior + weights"
 WAYS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {PRIORS: (WORDING, CUES), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUES)}
+    {PRIORS: (WORDING, CUE_PRIOR), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUE_PRIOR)}
 )
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -126,7 +124,7 @@ def fit_decision(
         says=rules.says,
         means=rules.means,
         wording=wording if WORDING in rules.says.weights else None,
-        cues=cues if CUES in rules.says.weights else None,
+        cues=cues if CUE_PRIOR in rules.says.weights else None,
     )
     return DecisionFit(decision, gain, report)
 
@@ -191,7 +189,7 @@ def gather(
         cues[here] = logs(weights.of(texts.cues[here]))
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
     return Material(
-        {LM: lm, WORDING: wording, CUES: cues},
+        {LM: lm, WORDING: wording, CUE_PRIOR: cues},
         np.array([labels.labels.index(judgement.label) for judgement in judgements], dtype=np.int64),
         Gold.of([labels.allowed(row.example.gold) for row in rows], labels.labels, labels.f1_share),
         np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
@@ -219,7 +217,7 @@ def _evidence_right(labels: Judgements, judged: Sequence[JudgedRecord], naming: 
         right = []
         for row, outcome in judged:
             (label,) = labels.said(row.example.gold)
-            ids = complete(label, outcome.named, outcome.ranking, naming)
+            ids = naming.choose(label, outcome.named, outcome.ranking)
             right.append(labels.evidence_right(row.example.gold, ids))
     else:
         return None

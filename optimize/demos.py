@@ -15,11 +15,10 @@ import dspy
 from aisr.optimize.examples import LabeledRecord, group_records
 from aisr.optimize.leakage import near_duplicates
 from aisr.optimize.search import Search
-from aisr.programs.asking.stated import complete
 from aisr.programs.base import Judge
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
-from aisr.programs.text.compare import quotes
-from aisr.programs.text.units import length
+from aisr.programs.probabilities import is_complete
+from aisr.programs.text import length, quotes
 
 # --- Pools of records: which may become demos, and in which order they are tried.
 
@@ -141,7 +140,7 @@ def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
     outputs, statement = search.student.judging.signature.output_fields, search.student.statement
-    own = [dspy.Example(**demo) for demo in demos if complete(demo, outputs)]
+    own = [dspy.Example(**demo) for demo in demos if is_complete(demo, outputs)]
     if not own:
         return []
     lessons = {str(one[statement]): _lesson(search, one) for one in search.train if statement in one}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from aisr.base.files import digest_text
 from aisr.programs.task import Task
-from aisr.programs.text.compare import spaced, words
+from aisr.programs.text import alike_words, spaced
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -131,7 +131,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     """For each text the number of its group of near-duplicates; a text without a word is a group of its own."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
 
-    normal = [" ".join(words(text)) for text in texts]
+    normal = [" ".join(alike_words(text)) for text in texts]
     distinct = sorted(set(normal) - {""})
     if not distinct:
         return list(range(len(texts)))

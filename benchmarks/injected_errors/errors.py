@@ -15,7 +15,7 @@ from aisr.paper.draft import MOST_TABLES, Draft
 from aisr.paper.recompute.grid import Grid, Mention, find_mentions, is_mean, is_total, make_grids
 from aisr.paper.recompute.numbers import Number, find_numbers
 from aisr.paper.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
-from aisr.programs.decision.cues import Cue, causes, quantifiers
+from aisr.programs.decision import Cue, causes, quantifiers
 from benchmarks.injected_errors.supported import Order, Told, cells_of, differences, gives, holds_number, orders, told
 
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger

@@ -10,8 +10,8 @@ from typing import Any
 from aisr.paper.check.checks import WHOLE, Judged, checks
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.numbers import find_numbers
-from aisr.programs.decision.cues import causes, quantifiers
-from aisr.programs.labels import DraftLabel
+from aisr.programs.decision import causes, quantifiers
+from aisr.programs.draft.record import DraftLabel
 from aisr.programs.task import Said
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
