@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
-from aisr.artifact import prompt_page
 from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.manifest import (
     Apart,
@@ -37,6 +36,7 @@ from aisr.artifact.manifest import (
     UsedLM,
 )
 from aisr.artifact.program import parse, program_text
+from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
@@ -275,7 +275,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
             "program.json": text,
             "manifest.json": as_json(made.model_dump()),
             "report.json": as_json(report(choice, test)),
-            "PROMPT.md": prompt_page.as_markdown(f"{plan.task.name} · {plan.name}", plan.task, champion),
+            "PROMPT.md": prompt_page(f"{plan.task.name} · {plan.name}", plan.task, champion),
         },
     )
     write_index(root)
