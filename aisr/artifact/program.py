@@ -187,8 +187,8 @@ def _validate(content: Any, source: str) -> _ProgramFile:
 
 
 def uncompiled(compiled: Loaded) -> Loaded:
-    """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted state
-    of `compiled`; no demos and no decision layer."""
+    """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
+    state of `compiled`; no demos and no decision layer."""
     program, task = compiled.program, compiled.task
     searched = {option.name for option in program.options.table() if option.searched}
     options = {name: value for name, value in program.options.as_dict().items() if name not in searched}
