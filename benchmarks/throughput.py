@@ -58,11 +58,12 @@ def write(path: Path, count: int) -> Path:
 
 def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/local") -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
-    from aisr.lm.open import opened_lm
+    from aisr.lm.config import LMConfig
+    from aisr.lm.open import open_lm
     from aisr.predict.predict import predict
     from aisr.programs.track1.task import TRACK1
 
-    lm = opened_lm(spec, f"{url}/{next(ROUND)}", True, False, threads)
+    lm = open_lm(LMConfig(spec, api_base=f"{url}/{next(ROUND)}", logprobs=False, threads=threads))
     program = TRACK1.build({})
     began = time.perf_counter()
     summary = predict(TRACK1, program, lm, data, out, {"task": "track1"})
@@ -81,7 +82,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     import dspy
     from openai import OpenAI
 
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
     from aisr.programs.track1.task import TRACK1
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)
@@ -176,11 +177,12 @@ def main() -> None:
 
 def memory(data: Path, out: Path, url: str, threads: int, records: int) -> None:
     """The resident memory as records are predicted."""
-    from aisr.lm.open import opened_lm
+    from aisr.lm.config import LMConfig
+    from aisr.lm.open import open_lm
     from aisr.predict.predict import predict
     from aisr.programs.track1.task import TRACK1
 
-    lm = opened_lm("openai/local", url, True, False, threads)
+    lm = open_lm(LMConfig("openai/local", api_base=url, logprobs=False, threads=threads))
     sizes: list[float] = []
     began = time.monotonic()
 

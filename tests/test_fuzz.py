@@ -15,11 +15,12 @@ from aisr.optimize.search import strip
 from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submit import check_submission
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.lines import BadLine, scan
+from aisr.programs.records import BadLine, scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.record import CITATION_LABELS
 from aisr.programs.track2.task import TRACK2
 from support.corpora import citation, claim
 from support.scripted import TRACKS, examples, scripted, written

@@ -14,7 +14,7 @@ from aisr.paper.readers.files import read_draft
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, read
+from aisr.programs.records import BadLine, read
 from aisr.programs.track2.record import Track2Record
 from support.commands import Aisr
 from support.corpora import citation, write

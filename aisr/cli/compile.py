@@ -19,7 +19,7 @@ from aisr.cli.options import (
     Traces,
     chosen_task,
 )
-from aisr.cli.session import command_line, opened_beside, opened_lm, prepare
+from aisr.cli.session import command_line, lm_beside, lm_config, opened_lm, prepare
 from aisr.cli.task_options import (
     EmbeddingApiBase,
     ImageRoot,
@@ -198,13 +198,11 @@ def compile_(
     usual = chain or usual_search(files["train"], limit_train, searched.demos)
     name = check_name(name or "-".join(usual))
     ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
-    opened = opened_lm(
-        lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
-    )
+    config = lm_config(lm, reach, embedding_api_base=embedding_api_base, **spending.prices())
+    opened = opened_lm(config, ledger, needs_key=not estimate)
     if teacher_lm:
-        teacher = opened_beside(
-            "teacher", teacher_lm, teacher_api_base, reach, ledger, teacher_price, keyed=not estimate
-        )
+        beside = lm_beside(config, "teacher", teacher_lm, teacher_api_base, teacher_price)
+        teacher = opened_lm(beside, ledger, needs_key=not estimate)
     elif teacher_api_base or teacher_price:
         raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.cli.options import ARTIFACTS, REFUSED, Jsonl, Root, Schema, chosen_task, known_task, there
-from aisr.cli.session import embedding_address, load, prepare
+from aisr.cli.session import load, prepare
 from aisr.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, ShapeLike, TaskName, Unit
 from aisr.programs.errors import UserError
 
@@ -36,7 +36,7 @@ def check(
     from aisr.cli.display import note, say_pictures
     from aisr.optimize.leakage import Common, all_keys, common
     from aisr.predict.prepare import find_gallery
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
 
     chosen = chosen_task(task)
@@ -97,7 +97,7 @@ def split(
     """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences
@@ -126,7 +126,7 @@ def split(
 def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
     and where several know as many."""
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
 
     fields = _fields(file)
     known = {
@@ -248,7 +248,7 @@ def _expect_paper(draft: Path) -> None:
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 
@@ -351,6 +351,7 @@ def export(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
+    from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import chats, examples, labelled, write
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
@@ -362,7 +363,7 @@ def export(
     student = load(chosen, program, artifacts).program if program else chosen.build(given)
     attach_embeddings(
         attach_gallery(student, find_gallery(image_root, data, artifacts)),
-        Embeddings(address=embedding_address(embedding_api_base, None)),
+        Embeddings(LMConfig(embedding_api_base=embedding_api_base)),
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
     count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))

@@ -26,7 +26,7 @@ from aisr.cli.options import (
 from aisr.cli.session import (
     command_line,
     compiled_of,
-    embedding_address,
+    lm_config,
     load,
     load_two,
     opened_lm,
@@ -39,7 +39,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
-    from aisr.programs.vision.images import Gallery
+    from aisr.programs.images import Gallery
 
 
 def evaluate(
@@ -70,7 +70,7 @@ def evaluate(
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
+    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
     check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
@@ -169,7 +169,7 @@ def compare(
 
     chosen = chosen_task(task)
     programs = list(zip(names, load_two(chosen, names, artifacts), strict=True))
-    opened = opened_lm(lm, reach, embedding_api_base=embedding_api_base)
+    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
     gallery = find_gallery(image_root, data, artifacts)
     found = []
     for name, loaded in programs:
@@ -247,13 +247,14 @@ def retrieval(
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
+    from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
     from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
 
     chosen = chosen_task(task)
     records = claims_with_evidence(chosen, file, min_paragraphs, limit)
-    embeddings = Embeddings(address=embedding_address(embedding_api_base, None))
+    embeddings = Embeddings(LMConfig(embedding_api_base=embedding_api_base))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
@@ -291,8 +292,8 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, looked
     from aisr.predict.evaluate import matcher_ranker
-    from aisr.programs.lines import read
-    from aisr.programs.retrieval.retrievers import bm25, built_in
+    from aisr.programs.records import read
+    from aisr.programs.retrieval import bm25, built_in
 
     given = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)

@@ -22,7 +22,7 @@ from aisr.cli.options import (
     Schema,
     chosen_task,
 )
-from aisr.cli.session import load, load_any, opened_lm, prepare, warn_of_another_lm
+from aisr.cli.session import lm_config, load, load_any, opened_lm, prepare, warn_of_another_lm
 from aisr.cli.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
 from aisr.programs.errors import UserError
 
@@ -154,11 +154,8 @@ def check_text(
     if task.draft is None:
         raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
     record = task.draft(text, Sources(evidence or [], paper))
-    opened = opened_lm(
-        lm,
-        Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1),
-        embedding_api_base=embedding_api_base,
-    )
+    reach = Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1)
+    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
     warn_of_another_lm(loaded.program, opened)
     example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
     outcome = judge(task, loaded.program, example, opened)

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from aisr.paper.citations import Mark, find_marks, remove_marks
 from aisr.paper.draft import Draft
-from aisr.programs.text.compare import SHORTEST, letters, stretch
-from aisr.programs.text.units import sentences
+from aisr.programs.text import SHORTEST, letters, sentences, stretch
 
 # Where one statement may end and another begin.
 JOINT = re.compile(r"(?:[,;]|(?<=[)\]]))\s(?:and|but|while|whereas|though|although|yet)\s|;\s")

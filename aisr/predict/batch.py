@@ -23,16 +23,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base import redact
 from aisr.base.files import digest_text, replacing
+from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
-from aisr.lm.decide import DECIDE
-from aisr.lm.embeddings import Embeddings
+from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.endpoint import Endpoint, without_secrets
 from aisr.lm.open import open_lm
-from aisr.lm.prices import LMUnavailable
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, read
+from aisr.programs.records import BadLine, explain, read
 from aisr.programs.task import Task
 
 Body = dict[str, Any]
@@ -62,15 +61,7 @@ class Export:
         return ", ".join(limit for exceeded, limit in over if exceeded)
 
 
-def open_batch_lm(
-    batch: str | None,
-    answers: Path | None,
-    spec: str,
-    api_base: str | None,
-    schema: bool,
-    logprobs: bool,
-    embeddings: Embeddings | None = None,
-) -> OpenLM:
+def open_batch_lm(batch: str | None, answers: Path | None, config: LMConfig, ledger: Ledger | None = None) -> OpenLM:
     """The LM of `--batch`: one that answers from a file, or for the requests alone. Needs no key.
 
     Raises UserError for options that do not go together, and `BadLine` for a line that answers nothing.
@@ -79,11 +70,11 @@ def open_batch_lm(
         raise UserError("--answers, the file that the provider gave back, goes with --batch import, and only with it")
     if batch not in (EXPORT, IMPORT):
         raise UserError(f"--batch {batch!r}: one of: {EXPORT}, {IMPORT}")
-    if spec.startswith(DECIDE):
+    if config.is_decision_model:
         raise LMUnavailable("--batch sends chats: decision models have no batch API here; predict without --batch")
-    if not spec.startswith("openai/"):
-        raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {spec}")
-    lm = open_lm(spec, api_base=api_base, schema=schema, logprobs=logprobs, keyed=False, embeddings=embeddings)
+    if not config.model.startswith("openai/"):
+        raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {config.model}")
+    lm = open_lm(config, ledger, needs_key=False)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)
     return lm if answers is None else offline(lm, Answers(answers).answer)
 
@@ -240,7 +231,7 @@ def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
 class OfflineEngine:
     """The engine of an LM without a network, for `dspy.LM(engine=...)`."""
 
-    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
+    asks_once = True  # aisr.programs.ask: there is nobody to ask for a repair
     supports_function_calling = False
     supports_reasoning = False
 

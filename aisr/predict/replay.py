@@ -23,10 +23,8 @@ from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, judge, map_ordered
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.base import Judge
-from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.decision.layer import LM
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.decision import LM, nearest_line, signs
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 FORGOTTEN = "the response cache no longer holds the answer"

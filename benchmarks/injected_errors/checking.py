@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
-from aisr.lm.open import opened_lm
+from aisr.lm.config import LMConfig
+from aisr.lm.open import open_lm
 from aisr.paper.check.checks import CLAIMS, WHOLE, Judged, checks
 from aisr.paper.check.exact import added, read_paper
 from aisr.paper.check.judging import judge_by, reviewed
@@ -19,8 +20,8 @@ from aisr.paper.check.verdicts import Review
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.numbers import find_numbers
 from aisr.predict.prepare import open_gallery
-from aisr.programs.decision.cues import causes, quantifiers
-from aisr.programs.labels import DraftLabel
+from aisr.programs.decision import causes, quantifiers
+from aisr.programs.draft.record import DraftLabel
 from aisr.programs.task import Said
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
@@ -38,7 +39,8 @@ class Checking:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         ledger = Ledger(Limits(options.max_usd, options.max_calls))
-        self.lm = opened_lm(options.lm, options.api_base, True, True, options.threads, ledger, options.price)
+        config = LMConfig(options.lm, api_base=options.api_base, threads=options.threads, price=options.price)
+        self.lm = open_lm(config, ledger)
 
     def check(self, paper: Path, second: bool = True) -> Review:
         """A paper with all its verdicts. second: whether it gets a second look."""

@@ -14,7 +14,7 @@ from aisr.paper.draft import MOST_TABLES, Draft
 from aisr.paper.recompute.grid import Grid, Mention, find_mentions, is_mean, is_total, make_grids
 from aisr.paper.recompute.numbers import Number, find_numbers
 from aisr.paper.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
-from aisr.programs.decision.cues import Cue, causes, quantifiers
+from aisr.programs.decision import Cue, causes, quantifiers
 from benchmarks.injected_errors.supported import (
     Order,
     SupportedValue,

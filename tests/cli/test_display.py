@@ -10,7 +10,7 @@ from aisr.cli import display
 from aisr.cli.report import say_verdicts
 from aisr.predict.judge import Outcome
 from aisr.predict.replay import Reason
-from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.probabilities import Judgement
 from aisr.programs.track2.task import TRACK2
 from support import growth
 

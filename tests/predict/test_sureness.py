@@ -11,7 +11,7 @@ from aisr.predict.evaluate import Evaluation, score_outcomes
 from aisr.predict.judge import judge_all
 from aisr.predict.predict import predict
 from aisr.predict.submit import check_submission
-from aisr.programs.asking.stated import FIELD
+from aisr.programs.questions import CONFIDENCE
 from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
 from support.scripted import claim, field, question, right, scripted, written
@@ -24,7 +24,7 @@ def sure(request: Any) -> str:
     number = int((field(question(request), "evidence") or "").split("Row ")[1].split()[0])
     stated = {1: ["95", "90, Supported 8"], 2: ["80", "55, Supported 40"], 3: ["80", "likely"]}[number]
     labels = json.loads(right(request))["sentence_labels"]
-    return written(question(request), {"sentence_labels": labels, FIELD: stated})
+    return written(question(request), {"sentence_labels": labels, CONFIDENCE: stated})
 
 
 def predicted(folder: Path) -> Path:

@@ -39,7 +39,7 @@ from aisr.paper.readers.pdf_lines import Line, Regions, Sheet, lines, regions, w
 from aisr.paper.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, pages_of
 from aisr.paper.readers.pdf_tables import continued, without_rules
 from aisr.programs.errors import UserError
-from aisr.programs.text.units import sentences
+from aisr.programs.text import sentences
 
 # --- What of a PDF no reader sees, and what of it is not read.
 
