@@ -15,10 +15,10 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
-from aisr.artifact import prompt_page
 from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.manifest import Apart, Corrections, Data, Layer, Manifest, Ranked, Score, Spent, UsedLM
 from aisr.artifact.program import parse, program_text
+from aisr.artifact.prompt_page import prompt_page
 from aisr.base import redact
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
@@ -355,7 +355,7 @@ class Run:
                 "program.json": program_text(self.plan.task, self.champion),
                 "manifest.json": as_json(self.manifest.model_dump()),
                 "report.json": as_json(self.report()),
-                "PROMPT.md": prompt_page.as_markdown(title, self.plan.task, self.champion),
+                "PROMPT.md": prompt_page(title, self.plan.task, self.champion),
             },
         )
 

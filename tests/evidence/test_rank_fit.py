@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aisr.artifact.program import parse, program_text
-from aisr.artifact.prompt_page import as_markdown
+from aisr.artifact.prompt_page import prompt_page
 from aisr.base.files import BadArtifact
 from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
 from aisr.optimize.run import compile_program
@@ -116,7 +116,7 @@ def test_a_program_keeps_its_ranker() -> None:
     assert loaded.program.prepare(records(1)[0]).ranking == program.prepare(records(1)[0]).ranking
     assert program_text(TRACK2, loaded.program) == text
     assert loaded.digest != parse(plain, "here").digest
-    page = as_markdown("x", TRACK2, loaded.program)
+    page = prompt_page("x", TRACK2, loaded.program)
     assert "| caption of a figure or table | -2.00 |" in page
 
 
