@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aisr.cli.options import ARTIFACTS, REFUSED, Jsonl, Root, Schema, chosen_task, known_task, there
-from aisr.cli.session import embedding_address, load, prepare
+from aisr.cli.session import load, prepare
 from aisr.cli.task_options import ContextTokens, EmbeddingApiBase, ImageRoot, ShapeLike, TaskName, Unit
 from aisr.programs.errors import UserError
 
@@ -34,9 +34,9 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.leakage import Common, all_keys, common
+    from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
 
     chosen = chosen_task(task)
@@ -48,7 +48,7 @@ def check(
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
-    rows: list[Common] = []
+    rows: list[Fingerprint] = []
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
@@ -56,7 +56,7 @@ def check(
                 note(str(line.problem))
             continue
         records += 1
-        rows.append(common(chosen, line.record))
+        rows.append(fingerprint(chosen, line.record))
         for path in line.record.img_paths:
             if gallery:
                 gallery.file(line.record.id, path)
@@ -97,7 +97,7 @@ def split(
     """Split labelled records so that no claim, picture, paper or evidence, or one much like it, is on two sides."""
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences
@@ -114,9 +114,12 @@ def split(
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
-        made = {name: splits.shaped(sides, found, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
+        made = {
+            name: splits.resample_split(sides, found, chosen.labelled.neutral, like, seed)
+            for name, sides in made.items()
+        }
     for name, sides in made.items():
-        for side, count in splits.write(sides, found, file, out / name).items():
+        for side, count in splits.write_split(sides, found, file, out / name).items():
             before = len(getattr(whole[name], side))
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
             faulty = _faulty(chosen, found, getattr(sides, side))
@@ -126,7 +129,7 @@ def split(
 def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
     and where several know as many."""
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
 
     fields = _fields(file)
     known = {
@@ -248,7 +251,7 @@ def _expect_paper(draft: Path) -> None:
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 
@@ -279,7 +282,7 @@ def _labels(
 ) -> None:
     from aisr.cli.display import note
     from aisr.corrections.labelled import PROVENANCE, RECORDS, label_records
-    from aisr.optimize.examples import corrected
+    from aisr.optimize.examples import read_corrected
 
     made = label_records(task, corrections, known, majority)
     _say(made)
@@ -294,7 +297,7 @@ def _labels(
     )
     splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
     if "train" in splits:
-        note(str(corrected(task, out / RECORDS, splits)))
+        note(str(read_corrected(task, out / RECORDS, splits)))
 
 
 def _say(made: "LabelledRecords") -> None:
@@ -353,8 +356,9 @@ def export(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
+    from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.examples import chats, examples, labelled, write
+    from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)
@@ -364,8 +368,10 @@ def export(
     student = load(chosen, program, artifacts).program if program else chosen.build(given)
     attach_embeddings(
         attach_gallery(student, find_gallery(image_root, data, artifacts)),
-        Embeddings(address=embedding_address(embedding_api_base, None)),
+        Embeddings(LMConfig(embedding_api_base=embedding_api_base)),
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
-    count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
+    count = write_conversations(
+        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(schema))
+    )
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

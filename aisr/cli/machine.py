@@ -14,7 +14,7 @@ import typer
 
 from aisr.base import redact
 from aisr.base.files import cache_folder
-from aisr.cli.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Reach, Root
+from aisr.cli.options import ARTIFACTS, RECORDS_FAILED, ApiBase, LMSpec, Root
 from aisr.cli.session import opened_lm, prepare
 from aisr.programs.errors import UserError
 
@@ -73,6 +73,7 @@ def doctor(lm: LMSpec = "embedded", api_base: ApiBase = None, artifacts: Root = 
     prepare(artifacts)
     from aisr.base import redact
     from aisr.cli.display import note
+    from aisr.lm.config import LMConfig
     from aisr.lm.response_cache import check_cache
     from aisr.tracking.store import NoStore, check_exists, reading
 
@@ -80,7 +81,7 @@ def doctor(lm: LMSpec = "embedded", api_base: ApiBase = None, artifacts: Root = 
     note(f"python {sys.version.split()[0]}, " + ", ".join(f"{name} {_version(name)}" for name in NEEDED))
     note("optional: " + ", ".join(f"{name} {_version(name)} ({use})" for name, use in OPTIONAL.items()))
     try:
-        opened = opened_lm(lm, Reach(api_base=api_base))
+        opened = opened_lm(LMConfig(lm, api_base=api_base))
         note(f"LM: {opened.spec}, {'at --api-base, ' if api_base else ''}{_asked_for(opened)}")
     except UserError as error:
         healthy = False

@@ -21,7 +21,7 @@ from aisr.cli.options import (
     Root,
     Spending,
 )
-from aisr.cli.session import opened_lm, prepare, warn_of_another_lm
+from aisr.cli.session import lm_config, opened_lm, prepare, warn_of_another_lm
 from aisr.cli.task_options import EmbeddingApiBase, UncompiledEvidence
 from aisr.programs.errors import UserError
 
@@ -98,7 +98,7 @@ def check_paper(
     prepare(artifacts, program, cite_program, draft_program)
     from aisr.base.files import cache_folder
     from aisr.cli import display
-    from aisr.lm.open import EMBEDDED
+    from aisr.lm.config import EMBEDDED
     from aisr.optimize.estimate import DryRun
     from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, collect_checks
     from aisr.paper.check.exact import add_exact_verdicts, read_paper
@@ -108,14 +108,8 @@ def check_paper(
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = spending.ledger(None if estimate else out)
-    opened = opened_lm(
-        lm,
-        reach,
-        ledger,
-        **spending.prices(),
-        embedding_api_base=embedding_api_base,
-        keyed=not estimate,
-    )
+    config = lm_config(lm, reach, embedding_api_base=embedding_api_base, **spending.prices())
+    opened = opened_lm(config, ledger, needs_key=not estimate)
     dry = DryRun() if estimate else None
     asked = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
@@ -287,6 +281,6 @@ def mcp(
     from aisr.paper.check.session import Session, Settings
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
-    asked = opened_lm(lm, reach, ledger, price=price)
+    asked = opened_lm(lm_config(lm, reach, price=price), ledger)
     settings = Settings(folders, artifacts, program, cite_program, draft_program, evidence)
     server(Session(settings, asked)).run("stdio")

@@ -1,7 +1,6 @@
 """The commands from records to a submission: predict, vote, submit, score."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +22,7 @@ from aisr.cli.options import (
     chosen_task,
     there,
 )
-from aisr.cli.session import embedding_address, load, opened_lm, prepare, warn_of_another_lm
+from aisr.cli.session import lm_config, load, opened_lm, prepare, warn_of_another_lm
 from aisr.cli.task_options import EmbeddingApiBase, ImageRoot, TaskName
 from aisr.programs.errors import UserError
 
@@ -66,13 +65,12 @@ def predict(
     again."""
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.lm.embeddings import Embeddings
     from aisr.optimize.estimate import DryRun
     from aisr.predict import batch as batching
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     if engine not in ("threads", "ray"):
         raise UserError(f"--engine {engine!r}; one of: threads, ray")
@@ -80,19 +78,12 @@ def predict(
         raise UserError("--batch works on files, and --engine ray would ask the LM itself; leave one of them out")
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    settings: dict[str, Any] = {
-        "lm": lm,
-        "timeout": timeout,
-        "embedding_api_base": embedding_api_base,
-        **spending.prices(),
-    }
+    config = lm_config(lm, reach, timeout=timeout, embedding_api_base=embedding_api_base, **spending.prices())
     ledger = spending.ledger(None if estimate else out)
     if batch or answers:
-        address = embedding_address(embedding_api_base, reach.api_base)
-        embeddings = Embeddings(ledger, address, spending.embedding_price, timeout=timeout)
-        opened = batching.opened(batch, answers, lm, reach.api_base, reach.schema, reach.logprobs, embeddings)
+        opened = batching.open_batch_lm(batch, answers, config, ledger)
     else:
-        opened = opened_lm(**settings, reach=reach, ledger=ledger, keyed=not estimate)
+        opened = opened_lm(config, ledger, needs_key=not estimate)
     warn_of_another_lm(loaded.program, opened)
     dry = DryRun() if estimate else None
     if dry:
@@ -118,8 +109,7 @@ def predict(
     if engine == "ray":
         from aisr.predict.ray import ray_workers
 
-        settings |= asdict(reach)
-        judging = ray_workers(chosen, loaded.program, opened, settings, workers, ray_address, artifacts)
+        judging = ray_workers(chosen, loaded.program, opened, config, workers, ray_address, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
     with display.live(opened.ledger) as shown, judging as judge_record:
         summary = run(chosen, loaded.program, opened, data, out, identity, shown.judged, judge_record)
@@ -149,11 +139,11 @@ def submit(
     if on_failure not in ("refuse", "fallback"):
         raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.cli.display import note
-    from aisr.predict import submit as submission
+    from aisr.predict.submit import check_submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
-    found = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    found = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in found.problems[:limit]:
         note(f"  {problem}")
     if found.problems:

@@ -22,7 +22,7 @@ from aisr.cli.options import (
     Schema,
     chosen_task,
 )
-from aisr.cli.session import load, load_any, opened_lm, prepare, warn_of_another_lm
+from aisr.cli.session import lm_config, load, load_any, opened_lm, prepare, warn_of_another_lm
 from aisr.cli.task_options import EmbeddingApiBase, EvidenceFiles, Paper, TaskName
 from aisr.programs.errors import UserError
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import dspy
     from rich.text import Text
 
-    from aisr.predict.explain import Reason
     from aisr.predict.judge import Outcome
+    from aisr.predict.replay import Reason
     from aisr.programs.task import Exhibit, Judgements
 
 # --- The commands that show compiled programs: one, and what sets two apart.
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 def inspect(task: TaskName, program: ProgramName, artifacts: Root = ARTIFACTS) -> None:
     """Print a compiled program as a person reads it, as Markdown: instruction, demos, decision layer, lengths."""
     prepare(artifacts, program)
-    from aisr.artifact.prompt_page import as_markdown
+    from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    typer.echo(printable(as_markdown(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
+    typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
 
 
 def report(
@@ -142,9 +142,9 @@ def check_text(
         raise UserError("give --evidence FILE (once or more) for a paragraph, or --paper FILE for a claim")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.predict.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
+    from aisr.predict.replay import explain
     from aisr.programs import drafts
     from aisr.programs.task import Sources
 
@@ -154,11 +154,8 @@ def check_text(
     if task.draft is None:
         raise UserError(f"--program {program} is compiled for {task.name}, which takes no drafts")
     record = task.draft(text, Sources(evidence or [], paper))
-    opened = opened_lm(
-        lm,
-        Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1),
-        embedding_api_base=embedding_api_base,
-    )
+    reach = Reach(api_base=api_base, schema=schema, logprobs=logprobs, threads=1)
+    opened = opened_lm(lm_config(lm, reach, embedding_api_base=embedding_api_base))
     warn_of_another_lm(loaded.program, opened)
     example = attach_embeddings(loaded.program, opened.embeddings).prepare(record)
     outcome = judge(task, loaded.program, example, opened)
@@ -166,7 +163,7 @@ def check_text(
         display.note(f"not judged: {outcome.failure}")
         raise typer.Exit(RECORDS_FAILED)
     named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
-    why = reasons(task, loaded.program, example, opened)
+    why = explain(task, loaded.program, example, opened)
     say_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
     display.say_spend(opened.ledger.spend)
 

@@ -1,9 +1,10 @@
 """What every command that runs a program opens first: the cache, the language model, the program."""
 
+import logging
 import os
 import shlex
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
+    from aisr.lm.config import LMConfig
     from aisr.programs.task import Task
 
 
@@ -59,13 +61,22 @@ def command_line() -> str:
     return shlex.join(hidden).replace("'…'", "…")
 
 
-def opened_lm(lm: str, reach: Reach, ledger: "Ledger | None" = None, **more: Any) -> "OpenLM":
-    """`aisr.lm.open.opened_lm`, whose import is too slow for `--help`."""
-    from aisr.lm import open as lms
+def lm_config(lm: str, reach: Reach, **more: Any) -> "LMConfig":
+    """The LM of a command's options. more: other fields of `LMConfig`."""
+    from aisr.lm.config import LMConfig
 
-    if reach.api_base and more.get("embedding_api_base") == lms.PROVIDER:
+    return LMConfig(lm, **asdict(reach), **more)
+
+
+def opened_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
+    """`aisr.lm.open.open_lm`, without what DSPy logs: failures are counted."""
+    from aisr.lm.config import PROVIDER
+    from aisr.lm.open import open_lm
+
+    if config.api_base and config.embedding_api_base == PROVIDER:
         say_one_key("embeddings")
-    return lms.opened_lm(lm, **asdict(reach), ledger=ledger, **more)
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
+    return open_lm(config, ledger, needs_key)
 
 
 def say_one_key(whose: str) -> None:
@@ -80,39 +91,12 @@ def say_one_key(whose: str) -> None:
         )
 
 
-def opened_beside(
-    role: str,
-    spec: str,
-    own_base: str | None,
-    reach: Reach,
-    ledger: "Ledger",
-    price: str | None,
-    timeout: float | None = None,
-    keyed: bool = True,
-) -> "OpenLM":
-    """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; reach: how --lm is.
-
-    Raises UserError where that is at a server of the user's own and nobody says where this one is: records would leave
-    for a provider unasked.
-    """
-    if reach.api_base and own_base is None and spec != "embedded":
-        raise UserError(
-            f"--{role}-lm {spec}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
-            f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "
-            f"{spec.partition('/')[0]}"
-        )
-    address = None if own_base == "provider" else own_base
-    if reach.api_base and address is None and spec.startswith("openai/"):
+def lm_beside(config: "LMConfig", role: str, model: str, api_base: str | None, price: str | None) -> "LMConfig":
+    """The LM of --ROLE-lm, beside that of --lm, see `LMConfig.beside`."""
+    beside = config.beside(role, model, api_base, price)
+    if config.api_base and beside.api_base is None and model.startswith("openai/"):
         say_one_key(f"the {role} LM")
-    own = replace(reach, api_base=address, schema=reach.schema or not address)
-    return opened_lm(spec, own, ledger, price=price, timeout=timeout, role=f"{role}-", keyed=keyed)
-
-
-def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
-    """`aisr.lm.open.embedding_address`."""
-    from aisr.lm import open as lms
-
-    return lms.embedding_address(own_base, api_base)
+    return beside
 
 
 def load_any(program: str, artifacts: Path) -> "Loaded":

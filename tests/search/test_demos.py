@@ -7,14 +7,15 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.optimize.objective import objective
+from aisr.optimize.demos import covering
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Candidate, Compilation, Settings, covering
+from aisr.optimize.search import Candidate, Search, Settings, objective
 from aisr.predict.judge import judge_all
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.retrieval.excerpts import DISTRACTORS, USUAL, excerpt, lesson
+from aisr.programs.retrieval import excerpt
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.judge import DISTRACTORS, USUAL_LENGTHS, lesson
+from aisr.programs.track2.record import CITATION_LABELS, Track2Record
 from aisr.programs.track2.task import TRACK2
 from support.scripted import claim, field, question, right, scripted, written
 
@@ -44,7 +45,7 @@ def citation(label: str, number: int) -> Track2Record:
 
 def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) -> list[list[dict[str, Any]]]:
     lm = scripted(right)
-    work = Compilation(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
+    work = Search(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
     found = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
     return [candidate.program.judging.demos for candidate in found[1:]]
 
@@ -55,7 +56,7 @@ def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
     assert (gold, shown) == (["P2"], ["P2", "P3", "P4"])
     assert [line[:4] for line in lines] == ["[P2]", "[P3]", "[P4]"]
     assert "Pears keep well in sand." in lines[0]
-    assert len(lines[0]) <= USUAL[0] + 7
+    assert len(lines[0]) <= USUAL_LENGTHS[0] + 7
     for most in (1, 30, 100, 5000):
         assert len(excerpt("pears keep in sand", PAPER["P2"], most)) <= most + 2
     assert len(lesson("Pears", PAPER, [], list(PAPER)).text.split("\n")) == DISTRACTORS + 1
@@ -93,7 +94,7 @@ def judged(request: Any) -> str:
 
 def proposed(optimizer: str, train: list[dspy.Example], student: Any) -> list[list[dict[str, Any]]]:
     lm = scripted(judged)
-    work = Compilation(
+    work = Search(
         TRACK2, student, train, train[-8:],
         lambda: objective(TRACK2, train, judge_all(TRACK2, student, train, lm)),
         Settings(demos=4, candidates=3), lm, lm, lambda text: None,

@@ -13,7 +13,7 @@ from aisr.paper.draft import Float, Sentence, caption_sentences
 from aisr.paper.recompute.grid import Grid, find_mentions
 from aisr.paper.recompute.numbers import Number, find_numbers
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
 

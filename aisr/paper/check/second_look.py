@@ -23,8 +23,8 @@ from aisr.paper.draft import MOST_TABLES, Draft, Float, Sentence, part_of
 from aisr.paper.recompute.grid import Grid, find_mentions, make_grids
 from aisr.paper.recompute.numbers import find_numbers
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.retrieval.retrievers import bm25, fused, names_and_numbers, order, stemmed
-from aisr.programs.text.units import tokens
+from aisr.programs.retrieval import bm25, fused, names_and_numbers, order, stemmed
+from aisr.programs.text import tokens
 
 # --- The paper as an index: which tables, figures and passages speak of a sentence.
 
