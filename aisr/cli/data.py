@@ -34,7 +34,7 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.leakage import Common, all_keys, common
+    from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
@@ -48,7 +48,7 @@ def check(
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
-    rows: list[Common] = []
+    rows: list[Fingerprint] = []
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
@@ -56,7 +56,7 @@ def check(
                 note(str(line.problem))
             continue
         records += 1
-        rows.append(common(chosen, line.record))
+        rows.append(fingerprint(chosen, line.record))
         for path in line.record.img_paths:
             if gallery:
                 gallery.file(line.record.id, path)
@@ -114,9 +114,12 @@ def split(
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
-        made = {name: splits.shaped(sides, found, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
+        made = {
+            name: splits.resample_split(sides, found, chosen.labelled.neutral, like, seed)
+            for name, sides in made.items()
+        }
     for name, sides in made.items():
-        for side, count in splits.write(sides, found, file, out / name).items():
+        for side, count in splits.write_split(sides, found, file, out / name).items():
             before = len(getattr(whole[name], side))
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
             faulty = _faulty(chosen, found, getattr(sides, side))
@@ -277,7 +280,7 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
 def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
     from aisr.cli.display import note
     from aisr.corrections import labelled
-    from aisr.optimize.examples import corrected
+    from aisr.optimize.examples import read_corrected
 
     made = labelled.labelled(task, found, known, majority)
     _say(made)
@@ -292,7 +295,7 @@ def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]
     )
     splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
     if "train" in splits:
-        note(str(corrected(task, out / labelled.RECORDS, splits)))
+        note(str(read_corrected(task, out / labelled.RECORDS, splits)))
 
 
 def _say(made: "Labelled") -> None:
@@ -353,7 +356,7 @@ def export(
     from aisr.lm.adapters import adapter_for
     from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.examples import chats, examples, labelled, write
+    from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)
@@ -366,5 +369,7 @@ def export(
         Embeddings(LMConfig(embedding_api_base=embedding_api_base)),
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
-    count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
+    count = write_conversations(
+        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(schema))
+    )
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")
