@@ -14,6 +14,8 @@ from aisr.programs.context24_text.sentences import (
     BY_HAND,
     MethodWeights,
     Paper,
+    fit_weights,
+    headings,
     locate,
     paper,
     without_page,
