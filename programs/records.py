@@ -115,6 +115,11 @@ class CorrectableRecord(Record):
         return digest_texts([*self.statements, "", *self.evidence_parts, "", self.context])
 
 
+def content_digest(record: Record) -> str:
+    """A digest of what is judged and of what it is judged by; the id of a record that cannot be corrected."""
+    return record.content_digest() if isinstance(record, CorrectableRecord) else record.id
+
+
 def _as_captions(value: Any) -> Any:
     """A caption is a list of strings; a lone string or null is read as such a list."""
     if value is None:

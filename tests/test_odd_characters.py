@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper import cited_papers as cited_works
-from aisr.paper.check.session import Refused
-from aisr.paper.check.session import citation as cited
-from aisr.paper.check.session import claim as claimed
+from aisr.paper.check.session import Refused, citation_check, claim_check
 from aisr.paper.readers.files import read_draft
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
@@ -76,11 +74,11 @@ def test_papers_are_read_in_their_own_lines(tmp_path: Path, name: str) -> None:
 
 def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"Title of it\n\nText {NO_ENDS} here.\n", encoding="utf-8")
-    source = cited_works.source(tmp_path / "a.txt")
+    source = cited_works.read_source(tmp_path / "a.txt")
     assert len(source.paragraphs) == 2
     (tmp_path / "b.txt").write_bytes(b"Title\n\n\xed\xa0\x80 is half\n")
     with pytest.raises(UserError, match=r"b\.txt"):
-        cited_works.source(tmp_path / "b.txt")
+        cited_works.read_source(tmp_path / "b.txt")
 
 
 def test_markdown_beyond_the_limits_says_which(tmp_path: Path) -> None:
@@ -91,8 +89,8 @@ def test_markdown_beyond_the_limits_says_which(tmp_path: Path) -> None:
 
 def test_an_agent_is_told_of_half_a_character() -> None:
     with pytest.raises(Refused, match="half of a surrogate pair"):
-        claimed(["\ud800"], ["a"])
+        claim_check(["\ud800"], ["a"])
     with pytest.raises(Refused, match="half of a surrogate pair"):
-        cited("a", ["\ud800"])
-    draft, checks = claimed([f"The {NO_ENDS} is 5."], [f"a | {NO_ENDS}"])
+        citation_check("a", ["\ud800"])
+    draft, checks = claim_check([f"The {NO_ENDS} is 5."], [f"a | {NO_ENDS}"])
     assert len(draft.paragraphs[0].sentences) == len(checks.claims) == 1

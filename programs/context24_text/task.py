@@ -11,8 +11,8 @@ from aisr.base.files import write_whole
 from aisr.metrics.context24_text import KINDS, RIGHT, Grounded, rouge, snippet_match
 from aisr.metrics.scores import Scores
 from aisr.programs.context24_text.judge import Context24TextJudge, best_sentences
-from aisr.programs.context24_text.paper_sentences import Paper, known_again, paper
 from aisr.programs.context24_text.record import Context24TextPrediction, Context24TextRecord
+from aisr.programs.context24_text.sentences import Paper, locate, paper
 from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.submission import Submission
@@ -112,7 +112,7 @@ class Context24TextTask(Task[Context24TextRecord, Snippets, Snippets]):
         stand in a gold passage."""
         source: Paper = example.source
         gold = record.gold or ()
-        known = {place for places in known_again(source, gold) for place in places}
+        known = {place for places in locate(source, gold) for place in places}
         places = {key: int(key[1:]) - 1 for key in example.shown}
         return [
             *(Exhibit(key=f"snippet {k}", text=text, chosen=k) for k, text in enumerate(answer or (), start=1)),
