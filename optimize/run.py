@@ -366,8 +366,8 @@ class Run:
             "baseline_dev": choice.contenders[0].dev,
             "test": test.champion if test else None,
             "baseline_test": test.baseline if test else None,
-            "floor_dev": choice.champion.dev.no_lm,
-            "floor_test": test.champion.no_lm if test else None,
+            "no_lm_dev": choice.champion.dev.no_lm,
+            "no_lm_test": test.champion.no_lm if test else None,
         }
         return Manifest(
             task=plan.task.name,
