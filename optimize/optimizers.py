@@ -124,7 +124,7 @@ def gepa(work: Compilation) -> list[Judge]:
         metric=work.objective.with_feedback,
         max_metric_calls=work.settings.candidates * (len(work.dev) + 2 * GEPA_MINIBATCH),
         reflection_minibatch_size=GEPA_MINIBATCH,
-        reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.longest),
+        reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.reflection_tokens),
         instruction_proposer=Reflection(work.student, work.train, work.objective.confusion, work.teacher.adapter),
         gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task, pool)},
         num_threads=work.lm.threads,
@@ -167,7 +167,7 @@ def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candid
     seen = {identity(candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if work.lm.brief:
+        if work.lm.short_prompts:
             describe_lost_options(program)
         if identity(program) not in seen:
             seen.add(identity(program))

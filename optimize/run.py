@@ -161,7 +161,7 @@ def learn(student: Judge, train: Sequence[Record], say: Callable[[str], None]) -
 
 def student_of(plan: Plan, lm: OpenLM) -> Judge:
     student: Judge = plan.task.build(plan.options)
-    if lm.brief:
+    if lm.short_prompts:
         describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), lm.embeddings)
 
@@ -338,7 +338,7 @@ def _check_alive(plan: Plan, student: Judge, dev: Sequence[dspy.Example], lm: Op
 def _check_taught(teacher: OpenLM) -> None:
     """Raises UserError where the teacher was asked and never answered: what was found without it says nothing of what
     it would have taught."""
-    error = teacher.lm.contact.never
+    error = teacher.lm.contact.error
     if error is not None:
         reason = redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500]
         raise UserError(f"every call of the teacher, {teacher.spec}, failed, the first with {reason}; nothing is saved")

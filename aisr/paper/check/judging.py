@@ -380,12 +380,12 @@ def judge_by(
             raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
         judging = loaded.program
     else:
-        shown = evidence_form(evidence, lm) if evidence else "image" if lm.sees else None
+        shown = evidence_form(evidence, lm) if evidence else "image" if lm.supports_vision else None
         wanted = {"states": states_for(lm), "evidence": shown}
         judging = task.build(
             {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
         )
-        if lm.decides:
+        if lm.is_decision_model:
             describe_options(judging)
     check_compatible(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
