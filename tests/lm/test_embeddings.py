@@ -14,7 +14,7 @@ from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
 from support.corpora import read_rows, write
-from support.embedder import embed, is_embedding, texts
+from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import HttpRequest, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 
@@ -25,7 +25,7 @@ HYBRID = ("--retriever", "hybrid:openai/embedder")
 
 def both(request: HttpRequest) -> Reply:
     """What a server that does both answers."""
-    return (200, embed(request)) if is_embedding(request) else judged(request)
+    return (200, embed_letters(request)) if is_embedding(request) else judged(request)
 
 
 def refused(request: HttpRequest) -> tuple[int, str]:
@@ -207,7 +207,7 @@ def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
     aisr: Aisr, tmp_path: Path, loopback: Loopback
 ) -> None:
     def backwards(request: HttpRequest) -> Reply:
-        body = json.loads(embed(request))
+        body = json.loads(embed_letters(request))
         return 200, json.dumps(body | {"data": body["data"][::-1]})
 
     loopback.reply = backwards

@@ -16,7 +16,7 @@ from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS
 from aisr.programs.text import tokens
 from support.commands import Aisr
-from support.embedder import embed, is_embedding, texts
+from support.embedder import embed_letters, is_embedding, texts
 from support.loopback import Loopback, serve
 from support.paths import SAMPLE
 from support.plans import SILENT
@@ -49,7 +49,7 @@ def dry(given: Plan, root: Path, *lms: Any) -> DryRun:
 def answer(request: Any) -> Any:
     """The same label always, and the vectors of whoever asks for some."""
     if is_embedding(request):
-        return 200, embed(request)
+        return 200, embed_letters(request)
     return written(request.question, {"label": "Supported", "evidence_ids": []})
 
 

@@ -5,7 +5,7 @@ import json
 from support.loopback import HttpRequest, Loopback
 
 
-def embed(request: HttpRequest, width: int = 3) -> str:
+def embed_letters(request: HttpRequest, width: int = 3) -> str:
     """Embeddings by the letters of each text."""
     rows = [[float(text.count(letter)) + 1.0 for letter in "aeiou"[:width]] for text in request.body["input"]]
     data = [{"object": "embedding", "index": k, "embedding": row} for k, row in enumerate(rows)]
