@@ -4,9 +4,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aisr.paper.check.checks import CITATIONS, CLAIMS, without_pictures
+from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks, without_pictures
 from aisr.paper.check.records import Check
-from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order, marked
+from aisr.paper.check.verdicts import (
+    Labels,
+    Mark,
+    Piece,
+    Review,
+    Subject,
+    Verdict,
+    hidden_verdicts,
+    mark_dismissed,
+    sort_verdicts,
+)
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
@@ -45,19 +55,19 @@ def draft(folder: Path, pages: bool = False) -> Draft:
 
 def claim_check(texts: list[str] | None = None, paragraph: int = 1) -> Check:
     """The paragraph of results against its table."""
-    sentences = texts or TEXTS[1]
+    said = texts or TEXTS[1]
     record = Track1Record.model_validate(
         {
             "id": f"claim-{paragraph}",
-            "claim_text": " ".join(sentences),
+            "claim_text": " ".join(said),
             "evidence_bundle": [
                 {"type": "text", "text": "Wind was weak."},
                 {"type": "table", "text": TABLE, "table_caption": ["Table 1: F1 at two sites."]},
             ],
-            "sentence_label": [{"sentence": text} for text in sentences],
+            "sentence_label": [{"sentence": text} for text in said],
         }
     )
-    return Check(record, paragraph, tuple(range(len(sentences))))
+    return Check(record, tuple((paragraph, number) for number in range(len(said))))
 
 
 def citation_check() -> Check:
@@ -65,7 +75,12 @@ def citation_check() -> Check:
     record = Track2Record.model_validate(
         {"id": "citation-1", "claim_text": TEXTS[0][1], "cited_paper_full_text": [CITED]}
     )
-    return Check(record, 0, (1,), "ash2020")
+    return Check(record, ((0, 1),), "ash2020")
+
+
+def found() -> Checks:
+    """What of the draft is checked."""
+    return Checks((claim_check(),), (citation_check(),), {"no number, comparison or result": 1}, {"elm2019": 1})
 
 
 LABELS = {
@@ -92,16 +107,16 @@ def reviewed(folder: Path, pages: bool = False, **more: Any) -> Review:
         ),
     ]  # fmt: skip
     made = draft(folder, pages)
-    fields: dict[str, Any] = {
+    given: dict[str, Any] = {
         "draft": made,
         "lm": "scripted",
-        "verdicts": in_order([*hidden(made), *verdicts]),
+        "verdicts": sort_verdicts([*hidden_verdicts(made), *verdicts]),
         "labels": LABELS,
-        "worth": ("A reader's aid, no proof.",),
+        "reliability": ("A reader's aid, no proof.",),
         "skipped": {"no number": 1},
         "missing": {"elm2019": 1},
     }
-    return Review(**{**fields, **more})
+    return Review(**{**given, **more})
 
 
 def correctable(folder: Path, **known: Any) -> Review:
@@ -112,8 +127,8 @@ def correctable(folder: Path, **known: Any) -> Review:
         if one.kind in checks:
             check, task = checks[one.kind]
             assert task.correctable is not None
-            record, number = without_pictures(check.record), check.sentences.index(one.sentence)
+            record, number = without_pictures(check.record), check.places.index((one.paragraph, one.sentence))
             digest = task.correctable.digests(record)[number]
             one = one._replace(subject=Subject(task.name, record, number, one.statement, digest))
         verdicts.append(one)
-    return marked(replace(made, verdicts=tuple(verdicts)), known)
+    return mark_dismissed(replace(made, verdicts=tuple(verdicts)), known)

@@ -20,8 +20,7 @@ from mcp.types import TextContent
 
 from aisr.lm.budget import Limits
 from aisr.paper.check.server import server
-from aisr.paper.check.session import Session, Settings
-from aisr.paper.check.session import opened as folders
+from aisr.paper.check.session import Session, Settings, resolve_folders
 from support.injections import INJECTIONS
 from support.paths import SAMPLE
 from support.runs import opened
@@ -40,7 +39,7 @@ def session(loopback: "Loopback", tmp_path: Path) -> Callable[..., Session]:
 
     def make(**limits: Any) -> Session:
         lm = opened(loopback.url, threads=2, limits=Limits(**limits), timeout=5)
-        return Session(Settings(folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
+        return Session(Settings(resolve_folders([tmp_path / "papers"]), tmp_path / "artifacts"), lm)
 
     return make
 
