@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
-from aisr.optimize.search import strip
+from aisr.optimize.optimizers import strip
 from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submit import check_submission
@@ -23,8 +23,7 @@ from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import CITATION_LABELS
 from aisr.programs.track2.task import TRACK2
 from support.corpora import citation, claim
-from support.scripted import TRACKS, examples, scripted, written
-from support.scripted import said as labels_of
+from support.scripted import TRACKS, examples, labels_of, scripted, written
 
 CASES = 150
 

@@ -30,14 +30,14 @@ from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.run import Made, Plan
+    from aisr.optimize.run import Plan, Run
     from aisr.predict.replay import ReplayedRecord
 
 
 # --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
 
 
-def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[ReplayedRecord]", traced: int) -> bool:
+def register(artifacts: Path, plan: "Plan", made: "Run", told: "list[ReplayedRecord]", traced: int) -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
     from mlflow.exceptions import MlflowException
 
@@ -46,9 +46,8 @@ def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[ReplayedRe
     from aisr.tracking.registry import ALIAS
     from aisr.tracking.store import NoStore, reason
 
-    compiled = runs.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
     try:
-        tracked = runs.track(artifacts, compiled)
+        tracked = runs.track(artifacts, made)
         named = runs.said(artifacts, tracked.run_id)
         if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
             note(shown)
@@ -117,7 +116,7 @@ def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
     from aisr.optimize.optimizers import WRITTEN_BY_LM
 
     writing = [step for step in chain if step in WRITTEN_BY_LM]
-    if teacher.decides and writing:
+    if teacher.is_decision_model and writing:
         raise UserError(
             f"--optimizer {writing[0]} has instructions written, and a decision model writes none: give --teacher-lm "
             "PROVIDER/MODEL"
@@ -174,10 +173,10 @@ def compile_(
     from aisr.artifact.program import check_name
     from aisr.cli import display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.demos import usual_search
+    from aisr.optimize.demos import default_optimizers
     from aisr.optimize.estimate import DryRun
-    from aisr.optimize.examples import corrected
-    from aisr.optimize.run import Plan, Watcher, compile_program
+    from aisr.optimize.examples import read_corrected
+    from aisr.optimize.run import Callbacks, Plan, compile_program
     from aisr.optimize.search import settings
     from aisr.predict.prepare import evidence_form, find_gallery, states_for
     from aisr.report import write as write_report
@@ -195,7 +194,7 @@ def compile_(
     folder = data or SAMPLE / chosen.name
     files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
     searched = settings(budget, seed, **sizes)
-    usual = chain or usual_search(files["train"], limit_train, searched.demos)
+    usual = chain or default_optimizers(files["train"], limit_train, searched.demos)
     name = check_name(name or "-".join(usual))
     ledger = spending.ledger(None if estimate else artifacts / chosen.name / name)
     config = lm_config(lm, reach, embedding_api_base=embedding_api_base, **spending.prices())
@@ -212,7 +211,7 @@ def compile_(
     if not files["test"].exists():
         del files["test"]
     corrections = folder / CORRECTIONS
-    learnt = corrected(chosen, corrections, files) if corrections.exists() else None
+    learnt = read_corrected(chosen, corrections, files) if corrections.exists() else None
     if learnt:
         display.note(str(learnt))
     if states is None and "states" in chosen.judge.Options.names():
@@ -237,7 +236,7 @@ def compile_(
     if estimate:
         run = DryRun()
         with TemporaryDirectory() as nowhere, display.live(run.ledger) as shown:
-            silent = Watcher(lambda stage: None, shown.judged, lambda contender: None, run.add_gold)
+            silent = Callbacks(lambda stage: None, shown.judged, lambda contender: None, run.add_gold)
             compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
         display.print_estimate(run, ledger.limits)
         return
@@ -248,7 +247,7 @@ def compile_(
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     with display.live(opened.ledger) as shown:
-        watcher = Watcher(
+        watcher = Callbacks(
             shown.stage,
             shown.judged,
             lambda contender: shown.say(contender_line(contender)),

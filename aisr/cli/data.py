@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from aisr.corrections.corrections import Found
-    from aisr.corrections.labelled import Labelled
+    from aisr.corrections.corrections import PlacedCorrection
+    from aisr.corrections.labelled import LabelledRecords
     from aisr.optimize.split import Split, Survey
     from aisr.programs.records import Record
     from aisr.programs.task import Task
@@ -34,7 +34,7 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.leakage import Common, all_keys, common
+    from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
@@ -48,7 +48,7 @@ def check(
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
-    rows: list[Common] = []
+    rows: list[Fingerprint] = []
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
@@ -56,7 +56,7 @@ def check(
                 note(str(line.problem))
             continue
         records += 1
-        rows.append(common(chosen, line.record))
+        rows.append(fingerprint(chosen, line.record))
         for path in line.record.img_paths:
             if gallery:
                 gallery.file(line.record.id, path)
@@ -114,9 +114,12 @@ def split(
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
-        made = {name: splits.shaped(sides, found, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
+        made = {
+            name: splits.resample_split(sides, found, chosen.labelled.neutral, like, seed)
+            for name, sides in made.items()
+        }
     for name, sides in made.items():
-        for side, count in splits.write(sides, found, file, out / name).items():
+        for side, count in splits.write_split(sides, found, file, out / name).items():
             before = len(getattr(whole[name], side))
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
             faulty = _faulty(chosen, found, getattr(sides, side))
@@ -220,21 +223,21 @@ def corrections(
 ) -> None:
     """Make labelled records of corrections, with who and when beside them. Where people differ, it is listed and left
     out. Nothing is overwritten. With --draft: remember beside the paper which flags were dismissed."""
-    from aisr.corrections.corrections import read
+    from aisr.corrections.corrections import read_corrections
 
     if (task is None) != (out is None) or (task is None and draft is None):
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
     if draft is not None:
         _expect_paper(draft)
     bad: list[str] = []
-    found = read(files, bad)
+    corrected = read_corrections(files, bad)
     _list("left out, as they are no corrections", bad)
-    found = _in_time(found)
+    corrected = _in_time(corrected)
     if draft is not None:
-        _dismiss(found, draft)
+        _dismiss(corrected, draft)
     if task is not None and out is not None:
         chosen = chosen_task(task)
-        _labels(found, chosen, _records(chosen, data or []), out, majority)
+        _labels(corrected, chosen, _records(chosen, data or []), out, majority)
 
 
 def _expect_paper(draft: Path) -> None:
@@ -253,53 +256,55 @@ def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 
 
-def _in_time(found: "Sequence[Found]") -> "list[Found]":
+def _in_time(corrections: "Sequence[PlacedCorrection]") -> "list[PlacedCorrection]":
     """Without corrections from the future, which are listed: they would have the last word for good."""
-    from aisr.corrections.corrections import in_time
+    from aisr.corrections.corrections import split_future
 
-    good, early = in_time(found)
+    good, early = split_future(corrections)
     _list("left out, as their time cannot be true", early)
     return good
 
 
-def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
+def _dismiss(corrections: "Sequence[PlacedCorrection]", draft: Path) -> None:
     from aisr.base.files import pluralize
     from aisr.cli.display import note
-    from aisr.corrections.corrections import remember
+    from aisr.corrections.corrections import save_dismissals
 
-    if all(one.correction.dismissed is None for one in found):
+    if all(one.correction.dismissed is None for one in corrections):
         note("no flag is dismissed in there; nothing was written")
         return
-    file, count = remember(draft, found)
+    file, count = save_dismissals(draft, corrections)
     note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
-def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
+def _labels(
+    corrections: "Sequence[PlacedCorrection]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool
+) -> None:
     from aisr.cli.display import note
-    from aisr.corrections import labelled
-    from aisr.optimize.examples import corrected
+    from aisr.corrections.labelled import PROVENANCE, RECORDS, label_records
+    from aisr.optimize.examples import read_corrected
 
-    made = labelled.labelled(task, found, known, majority)
+    made = label_records(task, corrections, known, majority)
     _say(made)
     if not made.records:
         raise UserError(f"no labelled record of {task.name} came of them; nothing was written")
-    _write(out, labelled.files(made))
+    _write(out, made.files())
     people = sorted({voice["who"] for one in made.provenance for voice in one["by"]})
     names = ", ".join(people[:5]) + (f" and {len(people) - 5} more" if len(people) > 5 else "")
     note(
-        f"wrote {out / labelled.RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
-        f"{labelled.PROVENANCE} beside it has who and when"
+        f"wrote {out / RECORDS}: records: {len(made.records)}, labels: {len(made.provenance)}, by {names}; "
+        f"{PROVENANCE} beside it has who and when"
     )
     splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
     if "train" in splits:
-        note(str(corrected(task, out / labelled.RECORDS, splits)))
+        note(str(read_corrected(task, out / RECORDS, splits)))
 
 
-def _say(made: "Labelled") -> None:
+def _say(made: "LabelledRecords") -> None:
     """What was left out, and why."""
     from aisr.cli.display import note
 
-    for task, count in made.elsewhere.items():
+    for task, count in made.other_tasks.items():
         note(f"{count} corrections are of {task}: --task {task} takes them")
     _list("people differ, left out (--majority takes what more than half say)", [str(one) for one in made.conflicts])
     _list("left out, as they fit no record", made.rejected)
@@ -350,10 +355,10 @@ def export(
         raise UserError(f"{out} is there already; choose another --out or remove it")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.lm.adapters import adapter_for
+    from aisr.lm.client import adapter_for
     from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.examples import chats, examples, labelled, write
+    from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)
@@ -366,5 +371,7 @@ def export(
         Embeddings(LMConfig(embedding_api_base=embedding_api_base)),
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
-    count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(schema)))
+    count = write_conversations(
+        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(schema))
+    )
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

@@ -62,7 +62,7 @@ def evaluate(
     """Score a compiled program on labelled records, with a 95 % interval."""
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.examples import labelled
+    from aisr.optimize.examples import read_labeled
     from aisr.predict.evaluate import Evaluation, score_outcomes
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.predict.replay import judge_with_calls
@@ -74,7 +74,7 @@ def evaluate(
     check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
-    rows = labelled(chosen, loaded.program, data, limit)
+    rows = read_labeled(chosen, loaded.program, data, limit)
     records = [row.example for row in rows]
     warn_of_another_lm(loaded.program, opened)
     if track:
@@ -163,7 +163,7 @@ def compare(
     prepare(artifacts, *compiled_of(names))
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.examples import examples, labelled
+    from aisr.optimize.examples import examples, read_labeled
     from aisr.predict.evaluate import evaluate as score_program
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
@@ -176,7 +176,7 @@ def compare(
         warn_of_another_lm(loaded.program, opened)
         check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
-        records = examples(labelled(chosen, program, data, limit))
+        records = examples(read_labeled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {lm} on {len(records)} records of {data}")
         with display.live(opened.ledger) as shown:
             found.append(score_program(chosen, program, records, opened, shown.judged))
@@ -290,18 +290,18 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.ranker_fit import fit_ranker, looked
+    from aisr.optimize.ranker_fit import fit_ranker, gold_claims
     from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.records import read
     from aisr.programs.retrieval import bm25, built_in
 
-    given = looked(task, list(read(train, task.record, task.name)))
+    given = gold_claims(task, list(read(train, task.record, task.name)))
     made = fit_ranker(given, bm25, built_in, seed=0)
     display.note(f"fitted on {len(given.claims)} claims with evidence, in {len(set(given.group))} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.unseen.items()}
+        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
     papers = {tuple(one.paragraphs.values()) for one in given.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)

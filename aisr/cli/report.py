@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 def inspect(task: TaskName, program: ProgramName, artifacts: Root = ARTIFACTS) -> None:
     """Print a compiled program as a person reads it, as Markdown: instruction, demos, decision layer, lengths."""
     prepare(artifacts, program)
-    from aisr.artifact.prompt_page import as_markdown
+    from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
 
     chosen = chosen_task(task)
     loaded = load(chosen, program, artifacts)
-    typer.echo(printable(as_markdown(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
+    typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", chosen, loaded.program)), nl=False)
 
 
 def report(

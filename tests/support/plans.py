@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from aisr.optimize.run import Plan, Watcher
+from aisr.optimize.run import Callbacks, Plan
 from aisr.optimize.search import Settings
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim
 
-SILENT = Watcher(lambda text: None, lambda: None, lambda contender: None)
+SILENT = Callbacks(lambda text: None, lambda: None, lambda contender: None)
 
 
 def plan(folder: Path, **changes: Any) -> Plan:
@@ -18,5 +18,5 @@ def plan(folder: Path, **changes: Any) -> Plan:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.jsonl").write_text("".join(record.model_dump_json() + "\n" for record in records))
     data = {name: folder / f"{name}.jsonl" for name in ("train", "dev", "test")}
-    given = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
-    return Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**given, **changes})
+    defaults = {"optimizers": ["labeled"], "settings": Settings(demos=2, candidates=3), "options": {}, "limits": {}}
+    return Plan(task=TRACK1, name="x", data=data, command="aisr compile", **{**defaults, **changes})
