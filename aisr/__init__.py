@@ -6,17 +6,16 @@
     for judged in program.judge_all(records, lm):  # dicts as in a line of the JSONL files
         print(judged.id, judged.answer or judged.failure)
 
-`await program.ajudge(record, lm)` is for event loops. What this module names stays where it is; everything else of the
-project may move. Importing it loads neither DSPy nor MLflow, and using it changes nothing of the process: no variable
-of the environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
+`await program.ajudge(record, lm)` is for event loops. The names of this module stay; everything else of the project may
+move. Importing it loads neither DSPy nor MLflow, and using it changes nothing of the process: no variable of the
+environment, no setting of DSPy or MLflow, no logger. Answers are kept in DSPy's response cache (see `open_lm`).
 """
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aisr.api.lm import LM, BadProgram, BadRecord, Error, LMUnavailable, open_lm
-    from aisr.api.program import Judged, Program, Verdict, load
+    from aisr.api import LM, BadProgram, BadRecord, Error, Judged, LMUnavailable, Program, Verdict, load, open_lm
 
 # `aisr/programs`, `aisr/metrics` and `aisr/optimize` are links to the folders beside this one. A checkout without
 # symbolic links (Windows) has files in their place; an editable installation then finds the folders where they are.
@@ -28,19 +27,6 @@ if not (_HERE / "programs").is_dir():
             "it anew with `git clone -c core.symlinks=true`"
         )
     __path__.append(str(_HERE.parent))
-
-_PLACES = {
-    "LM": "lm",
-    "BadProgram": "lm",
-    "BadRecord": "lm",
-    "Error": "lm",
-    "Judged": "program",
-    "LMUnavailable": "lm",
-    "Program": "program",
-    "Verdict": "program",
-    "load": "program",
-    "open_lm": "lm",
-}
 
 __all__ = [
     "LM",
@@ -57,9 +43,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A name of the way in, from its file: every room is below this package, and most need none of these."""
-    if name not in _PLACES:
+    """A name of `aisr.api`, imported when it is used: everything is below this package, and most needs none of it."""
+    if name not in __all__:
         raise AttributeError(f"module 'aisr' has no attribute {name!r}")
-    from importlib import import_module
+    from aisr import api
 
-    return getattr(import_module(f"aisr.api.{_PLACES[name]}"), name)
+    return getattr(api, name)

@@ -16,17 +16,28 @@ AISR_ARTIFACTS   the artifacts folder, whose response cache is used where DSPY_C
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import mlflow
 from mlflow.exceptions import TEMPORARILY_UNAVAILABLE
+from pydantic import BaseModel, SkipValidation, create_model
 
-from aisr.api.lm import LM, BadProgram, BadRecord, LMUnavailable, open_lm
-from aisr.api.program import ARTIFACTS, check, example, judged, refusals
-from aisr.api.signature import prediction_form, record_form
-from aisr.artifact.program_file import parse
+from aisr.api import (
+    ARTIFACTS,
+    LM,
+    BadProgram,
+    BadRecord,
+    LMUnavailable,
+    check_lm,
+    open_lm,
+    prepare_record,
+    to_judged,
+    translated_errors,
+)
+from aisr.artifact.program import parse
 from aisr.base.files import cache_folder
 from aisr.lm.response_cache import configure_cache
 from aisr.predict.judge import judge_all
@@ -35,6 +46,7 @@ from aisr.programs.registry import TASKS
 from aisr.tracking.store import artifacts_of
 
 EMBEDDED = "embedded"
+PLAIN = (bool, int, float, str)  # in this order: True is an int as well
 
 
 def model(config: Mapping[str, Any]) -> mlflow.pyfunc.PythonModel:
@@ -73,24 +85,26 @@ class _Served(mlflow.pyfunc.PythonModel):
         if artifacts is not None:
             configure_cache(cache_folder(artifacts))
         self.loaded, self.lm = loaded, _lm(self.config)
-        check(loaded, self.lm)
+        check_lm(loaded, self.lm)
 
-    def judged(self, given: list[Any]) -> list[dict[str, Any]]:
+    def judged(self, records: list[Any]) -> list[dict[str, Any]]:
         """The line of each record, see `aisr.Judged.line`. Raises MlflowException for a record of the wrong form (HTTP
         400) and where the LM would refuse every record (HTTP 503)."""
         try:
             examples = [
-                example(self.loaded, {name: getattr(one, name) for name in one.model_fields_set}, k, f"inputs[{k}]: ")
-                for k, one in enumerate(given)
+                prepare_record(
+                    self.loaded, {name: getattr(one, name) for name in one.model_fields_set}, k, f"inputs[{k}]: "
+                )
+                for k, one in enumerate(records)
             ]
-            with refusals():
+            with translated_errors():
                 outcomes = judge_all(self.loaded.task, self.loaded.program, examples, self.lm.opened)
         except BadRecord as error:
             raise mlflow.MlflowException.invalid_parameter_value(str(error)) from error
         except LMUnavailable as error:
             message = f"the language model does not answer: {error}"
             raise mlflow.MlflowException(message, error_code=TEMPORARILY_UNAVAILABLE) from None
-        return [judged(self.loaded, *pair).line for pair in zip(examples, outcomes, strict=True)]
+        return [to_judged(self.loaded, *pair).line for pair in zip(examples, outcomes, strict=True)]
 
 
 def _lm(config: Mapping[str, Any]) -> LM:
@@ -116,3 +130,56 @@ def _artifacts() -> Path | None:
     """The artifacts folder; None where only a server knows it."""
     named = os.environ.get("AISR_ARTIFACTS")
     return Path(named) if named else artifacts_of(mlflow.get_tracking_uri())
+
+
+# --- The signature of a served model: the forms of its records and predictions, from the task's pydantic models.
+# MLflow would check records by these types as well, and answer a bad one with all that it was sent. So they let
+# everything pass, and the task's own model says what is wrong.
+
+
+def record_form(model: type[BaseModel]) -> type[BaseModel]:
+    """The fields of a record, those without a default required; but for its id, which may be missing."""
+    return _loosened(model, optional=frozenset({"id"}))
+
+
+def prediction_form(model: type[BaseModel]) -> type[BaseModel]:
+    """The fields of a prediction, or why there is none."""
+    fields = {name: _field(info.annotation, required=name == "id") for name, info in model.model_fields.items()}
+    return create_model(f"{model.__name__}Form", **fields, failed=_field(str, required=False))
+
+
+def _loosened(model: type[BaseModel], optional: frozenset[str] = frozenset()) -> type[BaseModel]:
+    fields = {
+        name: _field(info.annotation, info.is_required() and name not in optional)
+        for name, info in model.model_fields.items()
+    }
+    return create_model(f"{model.__name__}Form", **fields)
+
+
+def _field(annotation: Any, required: bool) -> Any:
+    kind = _kind(annotation)
+    return Annotated[kind if required else kind | None, SkipValidation], None
+
+
+def _kind(annotation: Any) -> Any:
+    """The type as MLflow has it: plain types, lists, dicts by strings and models; Any for everything else."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(inner[0])
+    if origin is Literal:
+        return _one({_kind(type(value)) for value in inner})
+    if origin in (Union, UnionType):
+        return _one({_kind(one) for one in inner if one is not NoneType})
+    if origin in (list, Sequence):
+        return list[_kind(inner[0])]  # type: ignore[misc]
+    if origin in (dict, Mapping):
+        return dict[str, _kind(inner[1])]  # type: ignore[misc]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return _loosened(annotation)
+    if isinstance(annotation, type):
+        return next((plain for plain in PLAIN if issubclass(annotation, plain)), Any)
+    return Any
+
+
+def _one(kinds: set[Any]) -> Any:
+    return kinds.pop() if len(kinds) == 1 else Any

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TextIO
 
 from pydantic import BaseModel
 
-from aisr.artifact import folder as artifact_folder
 from aisr.artifact.manifest import manifest
-from aisr.base.text import percent, with_interval
+from aisr.artifact.program import load_program
+from aisr.base.files import percent, with_interval
 from aisr.cli.display import console, note, table
 from aisr.cli.options import ARTIFACTS
 from aisr.programs.registry import TASKS
@@ -163,7 +163,7 @@ def _walk(task: str, root: Path, progress: Progress) -> Walked:
 
 def _registered(task: str, root: Path) -> str:
     """The version of what was compiled: the champion may be a better one that was compiled before."""
-    loaded = artifact_folder.load(root / task / NAME)
+    loaded = load_program(root / task / NAME)
     version = registry.version_of(open_store(root), NAME, loaded)
     return f"{MODEL_SCHEME}{registry.model_name(loaded.task)}/{version.version}"
 

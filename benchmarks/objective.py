@@ -3,7 +3,7 @@ LM is called.
 
 Pools of 60 simulated candidate programs (benchmarks.simulation) are ranked by each objective on a sample of
 records. The ranking is compared with the official score, of the same sample and in truth (20,000 records of the same
-world). The credit is linearised at a program of the worse half of the pool, as the uncompiled one is, on 400 records
+world). The surrogate is linearised at a program of the worse half of the pool, as the uncompiled one is, on 400 records
 that stand in no sample. `--full` prints every size, objective and spread. The answer is the same on every run.
 """
 
@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from aisr.metrics.f1 import FN, FP, TP, Credit, f1_scores, linearise
-from aisr.metrics.scores import value
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import FN, FP, TP, Surrogate, Tally, f1_scores, linearise, value
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 Floats = NDArray[np.float64]
@@ -88,33 +86,33 @@ def accuracy_and_exact(sample: Sample) -> Floats:
     return (accuracy(sample) + exact) / 2
 
 
-def credit(sample: Sample) -> Floats:
-    """Mean credit, linearised at the baseline's train tally."""
+def surrogate(sample: Sample) -> Floats:
+    """Mean surrogate, linearised at the baseline's train tally."""
     return _means(linearise(sample.train[sample.baseline].counts), sample.tallies)
 
 
 def relinearised(sample: Sample) -> Floats:
-    """Mean credit, linearised at the train tally of the candidate with most credit on train."""
+    """Mean surrogate, linearised at the train tally of the candidate with the highest surrogate on train."""
     best = int(_means(linearise(sample.train[sample.baseline].counts), sample.train).argmax())
     return _means(linearise(sample.train[best].counts), sample.tallies)
 
 
 def averaged(sample: Sample) -> Floats:
-    """Mean of the credits at the baseline and at the candidate with most credit on train."""
-    return (credit(sample) + relinearised(sample)) / 2
+    """Mean of the surrogates at the baseline and at the candidate with the highest surrogate on train."""
+    return (surrogate(sample) + relinearised(sample)) / 2
 
 
 def own_slope(sample: Sample) -> Floats:
-    """As credit, but with the baseline's own F1 as t_k, which is right for its near copies only."""
+    """As surrogate, but with the baseline's own F1 as t_k, which is right for its near copies only."""
     totals = sample.train[sample.baseline].counts.mean(axis=0)
-    return _means(Credit(t=f1_scores(totals), n=totals[TP] + totals[FN]), sample.tallies)
+    return _means(Surrogate(t=f1_scores(totals), n=totals[TP] + totals[FN]), sample.tallies)
 
 
 def exact_gradient(sample: Sample) -> Floats:
-    """As credit, but with the baseline's own denominator TP + FP + n in the place of 2 n."""
+    """As surrogate, but with the baseline's own denominator TP + FP + n in the place of 2 n."""
     totals = sample.train[sample.baseline].counts.mean(axis=0)
     own = 2 * totals[TP] + totals[FP] + totals[FN]
-    return _means(Credit(t=f1_scores(totals), n=own / 2), sample.tallies)
+    return _means(Surrogate(t=f1_scores(totals), n=own / 2), sample.tallies)
 
 
 def corpus_score(sample: Sample) -> Floats:
@@ -125,14 +123,14 @@ def corpus_score(sample: Sample) -> Floats:
 OBJECTIVES: dict[str, Callable[[Sample], Floats]] = {
     "accuracy": accuracy,
     "accuracy + exact": accuracy_and_exact,
-    "credit": credit,
-    "credit, re-linearised": relinearised,
-    "credit, averaged": averaged,
-    "credit, own slope": own_slope,
-    "credit, exact gradient": exact_gradient,
+    "surrogate": surrogate,
+    "surrogate, re-linearised": relinearised,
+    "surrogate, averaged": averaged,
+    "surrogate, own slope": own_slope,
+    "surrogate, exact gradient": exact_gradient,
     "corpus score": corpus_score,
 }
-SHOWN = ["accuracy", "credit", "credit, re-linearised", "credit, own slope", "corpus score"]  # without --full
+SHOWN = ["accuracy", "surrogate", "surrogate, re-linearised", "surrogate, own slope", "corpus score"]  # without --full
 
 
 def study(plan: Plan = PLAN, worlds: Sequence[World] = WORLDS) -> Results:
@@ -191,7 +189,7 @@ def _over_seeds(values: Floats) -> Measured:
     return Measured(Agreement(*means.mean(axis=0)), Agreement(*spread))
 
 
-def _means(per_record: Credit, tallies: Sequence[Tally]) -> Floats:
+def _means(per_record: Surrogate, tallies: Sequence[Tally]) -> Floats:
     return np.array([per_record.of(tally.counts, tally.exact).mean() for tally in tallies])
 
 
@@ -222,13 +220,13 @@ def full(results: Results) -> str:
 
 
 def goals(results: Results, objectives: Sequence[str]) -> str:
-    """Whether the variants of the credit meet the goals in all worlds, with mean ± standard deviation over seeds."""
+    """Whether the variants of the surrogate meet the goals in all worlds, with mean ± standard deviation over seeds."""
     lines = [
         f"| goal in {', '.join(_worlds(results))} | Spearman, same sample >= {GOAL_SPEARMAN:.2f} at {AT_SPEARMAN} "
         f"| | lost to objective < {GOAL_EXTRA} at {AT_EXTRA} | |",
         "|---|---|---|---|---|",
     ]
-    for name in (name for name in objectives if name.startswith("credit")):
+    for name in (name for name in objectives if name.startswith("surrogate")):
         ranks = [results[world, AT_SPEARMAN, name] for world in _worlds(results)]
         losses = [results[world, AT_EXTRA, name] for world in _worlds(results)]
         cells = [

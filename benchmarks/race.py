@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aisr.metrics.confidence import rungs, survivors
-from aisr.metrics.scores import value
-from aisr.metrics.tally import Tally
+from aisr.metrics.intervals import rungs, survivors
+from aisr.metrics.scores import Tally, value
 from benchmarks.simulation import WORLDS, World, draw_corpus, draw_pool, judge, part
 
 POOLS = (6, 20)

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics.f1 import FN, FP, TP
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import FN, FP, TP, Tally
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 
 Floats = NDArray[np.float32]
@@ -166,7 +165,7 @@ def _mix(parent: Candidate, other: Candidate) -> Candidate:
 
 
 def _counts(corpus: Corpus, said: NDArray[np.int64], right: NDArray[np.bool_], labels: int) -> NDArray[np.int64]:
-    """int (records, 3, labels), as aisr.metrics.tally.Tally holds them."""
+    """int (records, 3, labels), as aisr.metrics.scores.Tally holds them."""
     cell = corpus.record * (3 * labels)
     cells = [
         (cell + TP * labels + said)[right],

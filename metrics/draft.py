@@ -3,11 +3,11 @@ are. Of a record with one sentence, exact match is accuracy; of one with several
 
 from collections.abc import Sequence
 
-from aisr.metrics.tally import Tally, of_statements
+from aisr.metrics.scores import Tally, tally_statements
 from aisr.programs.labels import DRAFT_LABELS
 
 
 def tally_draft(gold: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str] | None]) -> Tally:
     """For each record: the gold label of each sentence, as a list of one, and one predicted label a sentence; None for
     a record that failed. Raises ValueError where numbers differ or a label is unknown."""
-    return of_statements(gold, predicted, DRAFT_LABELS, "exact")
+    return tally_statements(gold, predicted, DRAFT_LABELS)

@@ -1,49 +1,29 @@
-"""The ranking score as a function of labels alone, in arrays, for whoever tries thousands of decision rules; and
-whether a probability means what it says.
+"""The ranking score of label indices in arrays, for thousands of decision rules, and the calibration of confidences.
 
-`aisr.metrics.track1` and `aisr.metrics.track2` stay the authority; `tests/metrics/test_judgements.py` holds this one
-against them.
+`aisr.metrics.track1` and `aisr.metrics.track2` stay the authority; `tests/metrics/test_judgements.py` compares this one
+with them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics.f1 import FN, FP, TP, f1_scores, ranking_value
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import FN, FP, TP, Tally, f1_scores, ranking_value
 
 BINS = 10
 
 
-class Bin(NamedTuple):
-    """Judgements that were about equally sure: how sure on average, the share of them that was right, their number."""
-
-    confidence: float
-    accuracy: float
-    judgements: int
-
-
-def reliability(confidence: Sequence[float], right: Sequence[bool], bins: int = BINS) -> list[Bin]:
-    """Judgements by how sure they were, in bins of equal width over 0-1, the empty ones left out (Guo et al. 2017,
-    section 2). Raises ValueError for none."""
+def calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float:
+    """The expected calibration error in 0-1: the mean distance between the confidence of judgements and the share of
+    them that is right, in bins of equal width over 0-1 (Guo et al. 2017, section 2). Raises ValueError for none."""
     if not len(confidence):
         raise ValueError("no judgements: nothing to compare confidence with")
     sure, hit = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
     place = np.minimum((sure * bins).astype(np.int64), bins - 1)
-    size = np.bincount(place, minlength=bins)
-    sums = zip(np.bincount(place, sure, bins), np.bincount(place, hit, bins), size, strict=True)
-    return [Bin(float(total / count), float(hits / count), int(count)) for total, hits, count in sums if count]
-
-
-def calibration_error(confidence: Sequence[float], right: Sequence[bool], bins: int = BINS) -> float:
-    """The expected calibration error in 0-1: the mean distance between how sure a judgement was and how often such
-    judgements were right. Raises ValueError for none."""
-    found = reliability(confidence, right, bins)
-    gaps = sum(abs(one.confidence - one.accuracy) * one.judgements for one in found)
-    return gaps / sum(one.judgements for one in found)
+    gaps = np.abs(np.bincount(place, sure, bins) - np.bincount(place, hit, bins))
+    return float(gaps.sum() / len(sure))
 
 
 def selective_accuracy(confidence: Sequence[float], right: Sequence[bool], share: float) -> float:
@@ -60,17 +40,12 @@ def selective_accuracy(confidence: Sequence[float], right: Sequence[bool], share
 
 @dataclass(frozen=True)
 class Gold:
-    """The gold labels of a corpus, a row a judgement: a sentence of Track 1, a claim of Track 2.
+    """The gold labels of a corpus, a row a judgement: a sentence of Track 1, a claim of Track 2."""
 
-    allowed: bool (judgements, labels), the labels that count as right; first: int (judgements,), the one that a miss
-    counts against; record: int (judgements,), ascending from 0, the record that a judgement belongs to; f1_share: what
-    macro-F1 counts in the ranking score (see `aisr.metrics.f1.ranking_value`).
-    """
-
-    allowed: NDArray[np.bool_]
-    first: NDArray[np.int64]
-    record: NDArray[np.int64]
-    f1_share: float = 0.5
+    allowed: NDArray[np.bool_]  # (judgements, labels): the labels that count as right
+    first: NDArray[np.int64]  # (judgements,): the label that a miss counts against
+    record: NDArray[np.int64]  # (judgements,), ascending from 0: the record of a judgement
+    f1_share: float = 0.5  # of macro-F1 in the ranking score (see `aisr.metrics.scores.ranking_value`)
 
     @classmethod
     def of(cls, records: Sequence[Sequence[Sequence[str]]], labels: Sequence[str], f1_share: float = 0.5) -> "Gold":
@@ -94,49 +69,46 @@ def raised(
     before: NDArray[np.int64],
     label: int,
     moved: NDArray[np.bool_],
-    found: NDArray[np.bool_] | None,
+    evidence_right: NDArray[np.bool_] | None,
     doubt: float,
 ) -> NDArray[np.float64]:
     """The ranking score of several labellings at once, (labellings,): label indices `before` (judgements,), and `label`
-    instead where `moved` (labellings, judgements) says so.
+    instead where `moved` (labellings, judgements) is true.
 
-    doubt: misses that are added to those of each label, so that the F1 of one that was right once, and never wrong, is
-    not taken for 1.
+    evidence_right: (judgements,), for exact match, where evidence counts; doubt: misses that are added to those of each
+    label, so that the F1 of one that was right once, and never wrong, is not taken for 1.
     """
     labels = gold.allowed.shape[1]
     hits = _hit(gold, before), gold.allowed[:, label]
     one = np.eye(labels)
-    said = one[before], np.broadcast_to(one[label], (len(before), labels))
+    predicted = one[before], np.broadcast_to(one[label], (len(before), labels))
     old, new = (
         np.stack([which * hit[:, None], which * ~hit[:, None], one[gold.first] * ~hit[:, None]], axis=1)
-        for which, hit in zip(said, hits, strict=True)
+        for which, hit in zip(predicted, hits, strict=True)
     )
     counts = old.sum(axis=0) + np.tensordot(moved.astype(np.float64), new - old, axes=1)
     counts[:, FN] += doubt
     wrong = ~np.where(moved, hits[1], hits[0])
-    if found is not None:
-        wrong |= ~found
+    if evidence_right is not None:
+        wrong |= ~evidence_right
     begins = np.flatnonzero(np.diff(gold.record, prepend=-1))
     exact = (np.add.reduceat(wrong.astype(np.int64), begins, axis=1) == 0).mean(axis=1)
     return np.asarray(ranking_value(f1_scores(counts), exact, gold.f1_share))
 
 
-def tally(gold: Gold, said: NDArray[np.int64], found: NDArray[np.bool_] | None, labels: Sequence[str]) -> Tally:
+def tally(
+    gold: Gold, predicted: NDArray[np.int64], evidence_right: NDArray[np.bool_] | None, labels: Sequence[str]
+) -> Tally:
     """The counts of each record, as the official scores have them."""
-    hit = _hit(gold, said)
-    exact = _exact(gold, hit, found)
+    hit = _hit(gold, predicted)
+    right = hit if evidence_right is None else hit & evidence_right
+    exact = np.ones(gold.record[-1] + 1, dtype=np.bool_)
+    exact[gold.record[~right]] = False
     counts = np.zeros((len(exact), 3, len(labels)), dtype=np.int64)
-    for part, rows, column in ((TP, hit, said), (FP, ~hit, said), (FN, ~hit, gold.first)):
+    for part, rows, column in ((TP, hit, predicted), (FP, ~hit, predicted), (FN, ~hit, gold.first)):
         np.add.at(counts[:, part], (gold.record[rows], column[rows]), 1)
     return Tally(tuple(labels), counts, exact, "exact", gold.f1_share)
 
 
-def _hit(gold: Gold, said: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return gold.allowed[np.arange(len(said)), said]
-
-
-def _exact(gold: Gold, hit: NDArray[np.bool_], found: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    right = hit if found is None else hit & found
-    exact = np.ones(gold.record[-1] + 1, dtype=np.bool_)
-    exact[gold.record[~right]] = False
-    return exact
+def _hit(gold: Gold, predicted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return gold.allowed[np.arange(len(predicted)), predicted]

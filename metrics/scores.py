@@ -1,70 +1,328 @@
-"""What a task's official score has to answer, so that bootstrap, race, champion and optimizers need to know no more.
+"""Scores of a corpus: what bootstrap, race, champion and optimizers ask of a task's official score, and its two forms.
 
-`aisr.metrics.tally.Tally` is one of them, with counts of labels; a score without labels is another (a mean of nDCG or
-METEOR is a row of one number a record).
+`MeanScores` is the mean of one number a record (nDCG, ROUGE). `Tally` counts labels: its ranking score is the mean of
+macro-F1 and exact match (guidelines, section 2, "Metrics").
+
+An optimizer that averages over examples sees the per-record surrogate. Macro-F1 is no mean over records, so no
+per-record value has it as its mean. Its first-order expansion at a baseline has. With t_k the baseline's F1 of label k
+and n_k the mean number of gold items of label k a record,
+
+    d F1_k / d TP_k = (2 - t_k) / (2 n_k)      d F1_k / d FP_k = -t_k / (2 n_k)
+
+(F1 = 2 TP / (2 TP + FP + FN) with TP + FN = n_k fixed, so that the denominator is TP + FP + n_k; at the operating
+point of a baseline that predicts a label as often as it occurs it is 2 n_k.) The surrogate score of a record is
+
+    0.5 / K * sum_k ((2 - t_k) TP_k - t_k FP_k) / (2 n_k) + 0.5 * exact
+
+where t_k is not the baseline's F1 alone but the mean of it and 1/2. Between any two programs F - F' = (dN - t dD) / D
+holds exactly, with N = 2 TP, D = 2 TP + FP + FN, and t and D the means of the two: the baseline's own t fits its near
+copies only, and at t_k = 0 false alarms would cost nothing. 1/2 is a guess at the other program's F1; anything from .3
+to .7 serves as well (`python -m benchmarks.objective` measures both forms).
+
+Its mean rises and falls with the ranking score near the baseline (Koyejo et al. 2014; Narasimhan et al. 2015). It is
+no score: it can leave 0-1, and labels that never occur in `gold` carry no weight.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics.f1 import LabelScore
-
 Floats = NDArray[np.float64]
+TP, FP, FN = 0, 1, 2
+ENOUGH = 10  # gold statements of a label, from which on its F1 is more than luck
+PRIOR_F1 = 0.5
+
+
+class LabelScore(NamedTuple):
+    """Precision, recall and F1 in 0-1; support is the number of gold items counted for the label."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int
 
 
 @dataclass(frozen=True)
 class Report:
-    """A ranking score and its parts, all in 0-1.
-
-    parts: by name, in the order in which they are shown ("macro_f1", "pem"); per_label: where judgements are labels;
-    remarks: what a person should read beside the score, in words.
-    """
+    """A ranking score and its parts, all in 0-1."""
 
     score: float
-    parts: Mapping[str, float]
-    per_label: Mapping[str, LabelScore] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
+    parts: Mapping[str, float]  # by name, in the order in which they are printed ("macro_f1", "pem")
+    per_label: Mapping[str, LabelScore] = field(default_factory=dict)  # where answers are labels
+    remarks: tuple[str, ...] = ()  # what a person should read beside the score, in words
 
     def as_dict(self) -> dict[str, Any]:
         """The parts by their names, `score`, and `per_label` and `remarks` where there are some, as `aisr score` writes
         them."""
         labels = {label: part._asdict() for label, part in self.per_label.items()}
         more = {"per_label": labels, "remarks": list(self.remarks)}
-        return {**self.parts, "score": self.score, **{name: found for name, found in more.items() if found}}
+        return {**self.parts, "score": self.score, **{name: content for name, content in more.items() if content}}
 
 
-class Scores(Protocol):
+class Scores(ABC):
     """How a corpus of answers did under a task's official score, record by record."""
 
-    def __len__(self) -> int:
-        """The number of records."""
-
     @property
+    @abstractmethod
     def rows(self) -> Floats:
         """What each record adds, shape (records, numbers): the ranking score depends on their weighted sum alone, so
         records with equal rows can take each other's place."""
 
+    @abstractmethod
     def ranking(self, weights: Floats) -> Floats:
         """The ranking score in 0-1, where each record counts as often as `weights` (resamples, records) says; shape
         (resamples,)."""
 
-    def credit(self, baseline: Self) -> Floats:
+    @abstractmethod
+    def surrogate(self, baseline: Self) -> Floats:
         """What an optimizer that takes means may see of each record, shape (records,): the ranking score, linearised at
         the baseline; the value itself where the ranking score is a mean."""
 
+    @abstractmethod
     def right(self) -> NDArray[np.bool_]:
-        """Which answers are right enough to be shown as demos, shape (records,)."""
+        """Which answers are right enough to be demos, shape (records,)."""
 
+    @abstractmethod
     def report(self) -> Report:
         """The ranking score and its parts. Raises ValueError for an empty corpus."""
+
+    def smoothed(self) -> Self:
+        """The scores that programs are chosen by; see `Tally.smoothed`."""
+        return self
+
+    def __len__(self) -> int:
+        """The number of records."""
+        return len(self.rows)
 
 
 def value(scores: Scores) -> float:
     """The ranking score of a corpus, in 0-1. Raises ValueError for an empty one."""
+    return float(scores.ranking(np.ones((1, records_of(scores))))[0])
+
+
+def records_of(scores: Scores) -> int:
+    """The number of records. Raises ValueError where there are none."""
     if not len(scores):
         raise ValueError("no records: an empty corpus has no score")
-    return float(scores.ranking(np.ones((1, len(scores))))[0])
+    return len(scores)
+
+
+def check_pairs(gold: Sequence[object], predicted: Sequence[object]) -> None:
+    """Raises ValueError where the numbers of gold records and predictions differ."""
+    if len(gold) != len(predicted):
+        raise ValueError(f"{len(predicted)} predictions for {len(gold)} gold records; one prediction a record")
+
+
+@dataclass(frozen=True)
+class MeanScores(Scores):
+    """A ranking score that is the mean of a number a record."""
+
+    values: Floats  # of each record, in 0-1, (records,)
+    demo_from: ClassVar[float] = 1.0  # the value from which an answer may be a demo
+
+    @property
+    def rows(self) -> Floats:
+        """The values, shape (records, 1)."""
+        return self.values[:, None]
+
+    def ranking(self, weights: Floats) -> Floats:
+        """The mean where records count as often as `weights` (resamples, records) says; shape (resamples,)."""
+        return np.asarray(weights @ self.values / weights.sum(axis=1))
+
+    def surrogate(self, baseline: Self) -> Floats:
+        """The values: the ranking score is their mean."""
+        return self.values
+
+    def right(self) -> NDArray[np.bool_]:
+        """Whether a value reaches `demo_from`."""
+        return self.values >= self.demo_from
+
+    def report(self) -> Report:
+        """The mean. Raises ValueError for an empty corpus."""
+        records_of(self)
+        return Report(float(self.values.mean()), {})
+
+
+def ranking_value(f1: NDArray[Any], exact: Any, f1_share: float = 0.5, weights: NDArray[Any] | None = None) -> Any:
+    """The ranking score, in 0-1: the mean of macro-F1 and exact match.
+
+    f1: of each label, shape (..., labels); exact: the share of records that match exactly, shape (...); f1_share: the
+    share of macro-F1 in the score, in 0-1; weights: the weight of each label in macro-F1, all the same as the official
+    score has it.
+    """
+    return (2 * f1_share * np.average(f1, axis=-1, weights=weights) + 2 * (1 - f1_share) * exact) / 2
+
+
+def f1_scores(totals: NDArray[Any]) -> NDArray[np.float64]:
+    """F1 of each label. `totals` has shape (..., 3, labels); the result (..., labels), 0 where nothing was counted."""
+    tp, fp, fn = totals[..., TP, :], totals[..., FP, :], totals[..., FN, :]
+    return ratio(2 * tp, 2 * tp + fp + fn)
+
+
+def ratio(top: NDArray[Any], bottom: NDArray[Any]) -> NDArray[np.float64]:
+    """`top` over `bottom`, and 0 where that is 0."""
+    quotient: NDArray[np.float64] = np.zeros(np.shape(bottom), dtype=np.float64)
+    np.divide(top, bottom, out=quotient, where=bottom != 0)
+    return quotient
+
+
+def label_scores(labels: Sequence[str], totals: NDArray[np.int64]) -> dict[str, LabelScore]:
+    """Precision, recall, F1 and support of each label, from its counts (3, labels)."""
+    tp, fp, fn = (totals[part] for part in (TP, FP, FN))
+    columns = zip(ratio(tp, tp + fp), ratio(tp, tp + fn), f1_scores(totals), tp + fn, strict=True)
+    return {
+        label: LabelScore(float(precision), float(recall), float(f1), int(support))
+        for label, (precision, recall, f1, support) in zip(labels, columns, strict=True)
+    }
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """The linearised ranking score. `t` and `n` have one entry a label (see the module)."""
+
+    t: NDArray[np.float64]
+    n: NDArray[np.float64]
+
+    def of(self, counts: NDArray[np.int64], exact: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The surrogate score of each record, shape (records,). counts: (records, 3, labels); exact: (records,)."""
+        weight = np.divide(0.5 / len(self.n), 2 * self.n, out=np.zeros_like(self.n), where=self.n > 0)
+        tp, fp = counts[:, TP, :], counts[:, FP, :]
+        return np.asarray((((2 - self.t) * tp - self.t * fp) * weight).sum(axis=1) + 0.5 * exact)
+
+
+def linearise(counts: NDArray[np.int64]) -> Surrogate:
+    """The surrogate at the operating point of a baseline, by its counts (records, 3, labels) on train, never on dev or
+    test."""
+    totals = counts.sum(axis=0)
+    n = (totals[TP] + totals[FN]) / max(len(counts), 1)
+    return Surrogate(t=(f1_scores(totals) + PRIOR_F1) / 2, n=n.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Tally(Scores):
+    """A corpus of labels as counts a record; score, intervals and surrogate are arithmetic on them."""
+
+    labels: tuple[str, ...]
+    counts: NDArray[np.int64]  # (records, 3, labels): true positives, false positives and false negatives
+    exact: NDArray[np.bool_]  # (records,): paragraph exact match (Track 1), Joint@3 (Track 2)
+    exact_name: str  # the name of that part, "pem" or "joint_at_3"
+    f1_share: float = 0.5  # of macro-F1 in the ranking score (see `ranking_value`)
+    smooth: bool = False  # whether the ranking score is smoothed, for choosing by it; reports never are
+
+    @cached_property
+    def rows(self) -> Floats:
+        """Counts and exact match, shape (records, 3 * labels + 1)."""
+        counts = self.counts.reshape(len(self.exact), 3 * len(self.labels))
+        return np.column_stack([counts, self.exact]).astype(np.float64)
+
+    def ranking(self, weights: Floats) -> Floats:
+        """The ranking score, where records count as often as `weights` (resamples, records) says; (resamples,)."""
+        totals = weights @ self.rows
+        counts = totals[:, :-1].reshape(len(weights), *self.counts.shape[1:])
+        exact = totals[:, -1] / weights.sum(axis=1)
+        by_label = np.minimum(self.support, ENOUGH) if self.smooth and self.support.any() else None
+        return np.asarray(ranking_value(f1_scores(counts), exact, self.f1_share, by_label))
+
+    def smoothed(self) -> Self:
+        """The same scores for choosing between programs: in macro-F1 each label counts by its gold statements, `ENOUGH`
+        of them as much as more, so that a lucky hit on a label that occurs once is worth a tenth of what it is worth in
+        the official score."""
+        return replace(self, smooth=True)
+
+    @cached_property
+    def support(self) -> NDArray[np.int64]:
+        """The gold statements of each label, (labels,); of several labels of one, the predicted one counts."""
+        return np.asarray(self.counts[:, TP].sum(axis=0) + self.counts[:, FN].sum(axis=0))
+
+    @property
+    def rare_labels(self) -> dict[str, int]:
+        """The labels with fewer than `ENOUGH` gold statements, and how many each has."""
+        return {label: int(n) for label, n in zip(self.labels, self.support, strict=True) if n < ENOUGH}
+
+    def surrogate(self, baseline: Self) -> Floats:
+        """The ranking score linearised at the operating point of a baseline on train, a value a record."""
+        return baseline._linearised.of(self.counts, self.exact)
+
+    @cached_property
+    def _linearised(self) -> Surrogate:
+        return linearise(self.counts)
+
+    def right(self) -> NDArray[np.bool_]:
+        """Exact match: a demo that is right in part teaches what is wrong in it."""
+        return self.exact
+
+    def report(self) -> Report:
+        """The ranking score with macro-F1, exact match and the score of each label. Raises ValueError for an empty
+        corpus."""
+        records_of(self)
+        totals = self.counts.sum(axis=0)
+        f1, exact = f1_scores(totals), float(self.exact.mean())
+        parts = {"macro_f1": float(f1.mean()), self.exact_name: exact}
+        score = float(ranking_value(f1, exact, self.f1_share))
+        return Report(score, parts, label_scores(self.labels, totals), self._remarks(f1, exact))
+
+    def _remarks(self, f1: Floats, exact: float) -> tuple[str, ...]:
+        """How much of the score rests on rare labels, in words."""
+        if not self.rare_labels:
+            return ()
+        (first, few), *others = self.rare_labels.items()
+        counts = f"{first}: {few} gold statement{'' if few == 1 else 's'} of {self.support.sum()}"
+        counts = ", ".join([counts, *(f"{label}: {few}" for label, few in others)])
+        alone = "the F1 of each alone" if others else "its F1 alone"
+        remark = f"{counts}; {alone} moves the score by {100 * self.f1_share / len(self.labels):.1f}"
+        rest = self.support >= ENOUGH
+        if not rest.any():
+            return (remark,)
+        return (f"{remark}; over the other labels {100 * ranking_value(f1[rest], exact, self.f1_share):.1f}",)
+
+
+def tally_statements(
+    gold: Sequence[Sequence[Sequence[str]]],
+    predicted: Sequence[Sequence[str] | None],
+    labels: tuple[str, ...],
+    exact_name: str = "exact",
+) -> Tally:
+    """Records of one or more statements, each with its gold labels, and one predicted label each; exact where all of a
+    record are right. None is a record that failed: it earns nothing and its gold labels are missed.
+
+    Raises ValueError where the numbers of records or statements differ or a label is unknown.
+    """
+    counts, exact = empty_counts(gold, predicted, labels)
+    column = {label: k for k, label in enumerate(labels)}
+    for row, (types, answer) in enumerate(zip(gold, predicted, strict=True)):
+        if answer is not None and len(answer) != len(types):
+            raise ValueError(f"record {row + 1}: {len(answer)} labels for {len(types)} sentences; one label a sentence")
+        tp, fp, fn = counts[row]
+        missed = 0
+        for k, allowed in enumerate(types):
+            label = answer[k] if answer is not None else None
+            if label in allowed:
+                tp[column_of(column, label, row)] += 1
+                continue
+            missed += 1
+            fn[column_of(column, allowed[0], row)] += 1
+            if label is not None:
+                fp[column_of(column, label, row)] += 1
+        exact[row] = missed == 0
+    return Tally(labels, counts, exact, exact_name)
+
+
+def empty_counts(
+    gold: Sequence[object], predicted: Sequence[object], labels: tuple[str, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The counts and exact matches of a corpus before it is counted. Raises ValueError where the numbers of records
+    differ."""
+    check_pairs(gold, predicted)
+    return np.zeros((len(gold), 3, len(labels)), dtype=np.int64), np.zeros(len(gold), dtype=np.bool_)
+
+
+def column_of(column: Mapping[str, int], label: str | None, row: int) -> int:
+    """The column of a label. Raises ValueError for an unknown one, naming the record."""
+    if label is None or label not in column:
+        raise ValueError(f"record {row + 1}: unknown label {label!r}; one of: {', '.join(column)}")
+    return column[label]

@@ -9,7 +9,7 @@ a `Tally` of counts a record.
 
 from collections.abc import Sequence
 
-from aisr.metrics.tally import Tally, known, nothing_counted
+from aisr.metrics.scores import Tally, column_of, empty_counts
 from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
 from aisr.programs.track2.record import Citation
 
@@ -19,22 +19,22 @@ def tally_track2(gold: Sequence[Citation], predicted: Sequence[Citation | None])
 
     Raises ValueError where the numbers of records differ or a label is unknown.
     """
-    counts, exact = nothing_counted(gold, predicted, CITATION_LABELS)
+    counts, exact = empty_counts(gold, predicted, CITATION_LABELS)
     column = {label: k for k, label in enumerate(CITATION_LABELS)}
     for row, (right, guess) in enumerate(zip(gold, predicted, strict=True)):
         tp, fp, fn = counts[row]
-        wanted = known(column, right.label, row)
+        wanted = column_of(column, right.label, row)
         if guess is not None and guess.label == right.label:
             tp[wanted] += 1
-            exact[row] = evidence_found(right.evidence_para_ids, guess.evidence_para_ids)
+            exact[row] = evidence_right(right.evidence_para_ids, guess.evidence_para_ids)
             continue
         fn[wanted] += 1
         if guess is not None:
-            fp[known(column, guess.label, row)] += 1
+            fp[column_of(column, guess.label, row)] += 1
     return Tally(CITATION_LABELS, counts, exact, "joint_at_3")
 
 
-def evidence_found(gold: Sequence[str], predicted: Sequence[str]) -> bool:
+def evidence_right(gold: Sequence[str], predicted: Sequence[str]) -> bool:
     """Whether the first three predicted ids hold a gold one; where gold has none, whether there are none."""
     if not gold:
         return not predicted

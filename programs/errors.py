@@ -4,6 +4,9 @@ A command ends with the message of the first in one line, and shows the second w
 the arithmetic must not look like a wrong file name, least of all after money was spent.
 """
 
+import sys
+from collections.abc import Callable
+
 
 class UserError(ValueError):
     """Bad input, a wrong option, a file that is not what it should be. The message says what, what was expected, and
@@ -15,3 +18,14 @@ class UserError(ValueError):
 
 class NotEmbedded(RuntimeError):
     """A model gave no embeddings of the texts of a record; those of another it may well give."""
+
+
+def exit_code(command: Callable[[], object]) -> int:
+    """Run the command of a module (`python -m aisr.metrics.averitec`): 0, or 2 with the message of its UserError on
+    standard error."""
+    try:
+        command()
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0

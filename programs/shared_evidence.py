@@ -6,7 +6,7 @@ A record that is judged by the evidence of another one is no new record: its lab
 from collections.abc import Iterable
 from posixpath import normpath
 
-from aisr.base import digests
+from aisr.base.files import digest_text
 from aisr.programs.text.compare import alike, spaced, words
 from aisr.programs.text.sanitize import rows_of
 
@@ -28,7 +28,7 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
         before, rows = rows_of(alike(text))
         cells = {cell for row in rows for cell in map(_cell, row.split("|")) if cell}
         if len(cells) >= CELLS and sum(any(map(str.isdigit, cell)) for cell in cells) > 1:
-            keys.add(f"table:{digests.of_text(chr(10).join(sorted(cells)))}")
+            keys.add(f"table:{digest_text(chr(10).join(sorted(cells)))}")
         keys |= _long("evidence text", text)
         keys |= _long("caption", before) if rows else set()
     for caption in captions:
@@ -39,7 +39,7 @@ def evidence_keys(texts: Iterable[str], captions: Iterable[str] = ()) -> set[str
 def paper_keys(paragraphs: Iterable[str]) -> set[str]:
     """The key of a paper: its words, however they are parted into paragraphs; none where there are none."""
     found = spaced("\n".join(paragraphs)).replace(" ", "")
-    return {f"paper:{digests.of_text(found)}"} if found else set()
+    return {f"paper:{digest_text(found)}"} if found else set()
 
 
 def picture_keys(paths: Iterable[str]) -> set[str]:
@@ -49,7 +49,7 @@ def picture_keys(paths: Iterable[str]) -> set[str]:
 
 def _long(kind: str, text: str) -> set[str]:
     found = spaced(text)
-    return {f"{kind}:{digests.of_text(found.replace(' ', ''))}"} if found.count(" ") >= PHRASE - 1 else set()
+    return {f"{kind}:{digest_text(found.replace(' ', ''))}"} if found.count(" ") >= PHRASE - 1 else set()
 
 
 def _cell(text: str) -> str:

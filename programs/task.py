@@ -19,8 +19,7 @@ import dspy
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
-from aisr.base.digests import of_texts
-from aisr.base.files import replacing
+from aisr.base.files import digest_texts, replacing
 from aisr.metrics.scores import Scores
 from aisr.programs.errors import UserError
 from aisr.programs.judges.contract import Program
@@ -189,12 +188,12 @@ class Correctable:
     def digests(self, record: Any) -> list[str]:
         """For each statement one of its words and of its evidence: another where either changes, and the same where
         something else in the record does."""
-        evidence = of_texts(self.evidence(record))  # once, however many statements a record has
-        return [of_texts([statement, evidence]) for statement in self.statements(record)]
+        evidence = digest_texts(self.evidence(record))  # once, however many statements a record has
+        return [digest_texts([statement, evidence]) for statement in self.statements(record)]
 
     def content(self, record: Any) -> str:
         """A digest of all that is judged, and of all that it is held against."""
-        return of_texts([*self.statements(record), "", *self.evidence(record), "", self.around(record)])
+        return digest_texts([*self.statements(record), "", *self.evidence(record), "", self.around(record)])
 
 
 RecordT = TypeVar("RecordT", bound=Record, default=Any)

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files, write_index
+from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
 from aisr.optimize.search.compilation import strip
-from aisr.predict.batch_api import Answers
+from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.submission import check
+from aisr.predict.submit import check
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.lines import BadLine, scan
 from aisr.programs.registry import TASKS
@@ -174,7 +174,7 @@ def test_any_artifact(task: Task, tmp_path: Path) -> None:
     def run(content: bytes) -> None:
         file.write_bytes(content)
         try:
-            loaded = artifact_folder.load(tmp_path)
+            loaded = load_program(tmp_path)
         except BadArtifact as refused:
             assert_clear(str(refused), str(file))
         else:
@@ -186,7 +186,7 @@ def test_any_artifact(task: Task, tmp_path: Path) -> None:
 
 def test_any_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "track1" / "mine"
-    artifact_folder.save(folder, {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    save_files(folder, {"program.json": program_text(TRACK1, TRACK1.build({}))})
     made = {"task": "track1", "optimizer": "a", "digest": "d", "lm": {"spec": "x"}}
     made["scores"] = {"dev": {"score": 0.5, "interval": [0.4, 0.6]}}
 
@@ -194,9 +194,9 @@ def test_any_manifest(tmp_path: Path) -> None:
     @given(altered(made).map(lambda value: json.dumps(value).encode()) | st.binary(max_size=50))
     def run(content: bytes) -> None:
         (folder / "manifest.json").write_bytes(content)
-        artifact_folder.write_index(tmp_path)
+        write_index(tmp_path)
         with pytest.raises(BadArtifact) as refused:
-            artifact_folder.load(folder)
+            load_program(folder)
         assert_clear(str(refused.value), str(folder))
 
     run()

@@ -151,7 +151,7 @@ def test_it_is_typed_for_who_uses_it(python: Path, project: Path) -> None:
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     said = subprocess.run(words, cwd=project, env=clean, capture_output=True, text=True, check=False).stdout
     lines = [re.sub(r"^user\.py:\d+: ", "", line) for line in said.splitlines()]
-    assert lines[:2] == ['note: Revealed type is "aisr.api.program.Judged"'] * 2
+    assert lines[:2] == ['note: Revealed type is "aisr.api.Judged"'] * 2
     assert [re.search(r"\[([a-z-]+)\]$", line)[1] for line in lines[2:] if line.startswith("error")] == [  # type: ignore[index]
         "arg-type", "index", "arg-type"
     ], said  # fmt: skip

@@ -1,33 +1,34 @@
-"""A compiled program as a folder of text: saved, checked, loaded; and the index of them all."""
+"""The folder of a compiled program: whether it exists, its files written, and the index of all of them. Nothing here
+imports DSPy, so a mistyped name is refused at once."""
 
 from pathlib import Path
 
-from aisr.artifact.manifest import FILE
-from aisr.artifact.manifest import parse as parse_manifest
-from aisr.artifact.program_file import MAX_BYTES, Loaded, parse
-from aisr.artifact.there import PROGRAM, check_there
-from aisr.base.files import BadArtifact, read_json, write_whole
+from aisr.artifact.manifest import FILE, parse
+from aisr.base.files import BadArtifact, write_whole
+
+PROGRAM = "program.json"
+UNCOMPILED = "uncompiled"  # stands for a program that was not compiled, where two are compared
+MOST_NAMED = 5
 
 
-def load(folder: Path) -> Loaded:
-    """The program of an artifact folder. Raises `BadArtifact` where it is not there, not ours or was changed since."""
-    check_there(folder)
-    file = folder / PROGRAM
-    if file.stat().st_size > MAX_BYTES:
-        raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
-    loaded = parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
-    manifest = folder / FILE
-    if manifest.is_file():
-        recorded = read_json(manifest).get("digest")
-        if recorded != loaded.digest:
-            raise BadArtifact(
-                f"{file}: digest {loaded.digest}, but manifest.json says {str(recorded)[:80]}; the program was changed "
-                "after it was compiled. Compile it again, or remove manifest.json to use it as it is"
-            )
-    return loaded
+def check_program_exists(folder: Path, root: Path | None = None) -> None:
+    """Raises `BadArtifact` for a folder without a program; of those below the artifacts folder `root` it names some,
+    first those of the same name."""
+    if (folder / PROGRAM).is_file():
+        return
+    if str(folder) == UNCOMPILED:
+        raise BadArtifact(
+            f"{UNCOMPILED}: no folder of a program; `aisr compare {UNCOMPILED} PROGRAM` scores PROGRAM as it was "
+            "before it was compiled"
+        )
+    others = root.glob(f"*/*/{PROGRAM}") if root else ()
+    folders = [file.parent for file in sorted(others, key=lambda file: (file.parent.name != folder.name, file))]
+    such_as = f", such as {', '.join(map(str, folders[:MOST_NAMED]))}" if folders else ""
+    more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
+    raise BadArtifact(f"{folder}: no {PROGRAM} in there; expected a folder that `aisr compile` wrote{such_as}{more}")
 
 
-def save(folder: Path, files: dict[str, str]) -> None:
+def save_files(folder: Path, files: dict[str, str]) -> None:
     """Write the files of an artifact, each whole or not at all, program.json last."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(files, key=lambda name: name == PROGRAM):
@@ -42,14 +43,10 @@ def write_index(root: Path) -> None:
     ]
     for path in sorted(root.glob(f"*/*/{FILE}")):
         try:
-            cells = _index_cells(path)
+            made = parse(path)
+            dev, test = (str(made.scores.get(split, "–")) for split in ("dev", "test"))
+            cells = [made.task, path.parent.name, made.optimizer, made.lm.spec, dev, test, made.digest]
         except BadArtifact:
             cells = ["?", path.parent.name, "manifest.json is not one of ours", "", "", "", ""]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     write_whole(root / "INDEX.md", "# Compiled programs\n\n" + "\n".join(rows) + "\n")
-
-
-def _index_cells(path: Path) -> list[str]:
-    made = parse_manifest(path)
-    dev, test = (str(made.scores.get(split, "–")) for split in ("dev", "test"))
-    return [made.task, path.parent.name, made.optimizer, made.lm.spec, dev, test, made.digest]

@@ -5,8 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from aisr.base.files import BadArtifact, checked_json
-from aisr.base.text import with_interval
+from aisr.base.files import BadArtifact, parse_json, with_interval
 from aisr.programs.lines import explain
 
 FILE = "manifest.json"
@@ -216,7 +215,7 @@ def parse(path: Path) -> Manifest:
 def _parsed(path: Path, model: type[PartT], expected: str) -> PartT:
     try:
         text = path.read_bytes()
-        checked_json(text, str(path))
+        parse_json(text, str(path))
         return model.model_validate_json(text)
     except OSError as error:
         raise BadArtifact(f"{path}: {error.strerror}; expected {expected}") from error

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from aisr.artifact.uncompiled import built_as
+from aisr.artifact.program import built_as
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
 from aisr.programs.judges.contract import Program, named_by

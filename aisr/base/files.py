@@ -1,8 +1,9 @@
-"""Files written whole or not at all, and read with errors that name them."""
+"""Files that are written whole or not at all and read with errors that name them; digests; numbers as text."""
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedWriter
 from pathlib import Path
@@ -11,43 +12,27 @@ from typing import Any
 from aisr.programs.errors import UserError
 from aisr.programs.lines import RepeatedKey, loads
 
-# --- What makes a run this run: written down when it begins, and held against it when it goes on.
-
-
-def difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """The first thing in which two runs differ, with both values, as `lm: this then, that now`; None where they are the
-    same run. What only one of them has is a difference."""
-    for key in dict.fromkeys([*now, *earlier]):
-        if earlier.get(key) != now.get(key):
-            return f"{key}: {earlier.get(key)} then, {now.get(key)} now"
-    return None
-
 
 class BadArtifact(UserError):
-    """A folder or file that is no artifact of ours, or not the one it says it is."""
+    """A folder or file that is no artifact of ours, or not the one it claims to be."""
+
+
+class CannotWrite(UserError):
+    """The disk is full, the folder read-only, or the like. Finished work is kept."""
 
 
 def cache_folder(artifacts: Path) -> Path:
-    """Where an artifacts folder keeps what can be had again: answers of LMs, what was read in pictures."""
+    """Where an artifacts folder keeps what can be had again: answers of LMs, text read in pictures."""
     return artifacts.resolve() / ".cache"
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader, or a kill, never meets half of it. Raises `CannotWrite`."""
-    whole = content.encode() if isinstance(content, str) else content
-    with replacing(path) as file:
-        file.write(whole)
-
-
-def as_json(content: dict[str, Any]) -> str:
-    """JSON as it stands in an artifact: readable, and the same for the same content."""
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+# --- Reading
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises `BadArtifact` where there is none."""
     try:
-        content = checked_json(path.read_bytes(), str(path))
+        content = parse_json(path.read_bytes(), str(path))
     except OSError as error:
         raise BadArtifact(f"{path}: not readable as JSON ({error})") from error
     if not isinstance(content, dict):
@@ -55,8 +40,8 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def checked_json(text: str | bytes, source: str) -> Any:
-    """The value that a JSON text is of. Raises `BadArtifact`, naming `source` and, for a repeated key, its line."""
+def parse_json(text: str | bytes, source: str) -> Any:
+    """The value of a JSON text. Raises `BadArtifact`, naming `source` and, for a repeated key, its line."""
     try:
         return loads(text)
     except RepeatedKey as error:
@@ -65,29 +50,33 @@ def checked_json(text: str | bytes, source: str) -> Any:
         raise BadArtifact(f"{source}: not JSON ({error})") from error
 
 
-class CannotWrite(UserError):
-    """The disk is full, the folder read-only, or the like. What was finished is kept."""
+def first_difference(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """The first key in which the identities of two runs differ, with both values, as `lm: this then, that now`; None
+    for the same run. A key that only one of them has is a difference."""
+    for key in dict.fromkeys([*now, *earlier]):
+        if earlier.get(key) != now.get(key):
+            return f"{key}: {earlier.get(key)} then, {now.get(key)} now"
+    return None
 
 
-@contextmanager
-def writing(path: Path, *beside: Path) -> Iterator[None]:
-    """Say of a failure to write a file, or what belongs `beside` it, what it was and what helps. An error that names
-    another file passes through."""
-    try:
-        yield
-    except OSError as error:
-        if not any(_is_about(error, one) for one in (path, *beside)):
-            raise
-        raise CannotWrite(
-            f"{path}: cannot be written ({error.strerror or error}); what was finished before is kept. Make room or "
-            "choose another folder, and run the same command again"
-        ) from error
+# --- Writing
+
+
+def as_json(content: dict[str, Any]) -> str:
+    """JSON as it stands in an artifact: readable, and the same for the same content."""
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader, or a kill, never meets half of it. Raises `CannotWrite`."""
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
     """A file to write that takes the place of `path` when the block ends well, and is gone when it does not. Its folder
-    is made if it is not there."""
+    is made if needed."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,8 +88,72 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
             unfinished.unlink(missing_ok=True)
 
 
-def _is_about(error: OSError, path: Path) -> bool:
-    """Whether an error is about a file that is written: it names none, a folder above it, or one that is called after
-    it."""
+@contextmanager
+def writing(path: Path, *beside: Path) -> Iterator[None]:
+    """Turn a failure to write a file, or what belongs `beside` it, into `CannotWrite`. An error that names another file
+    passes through."""
+    try:
+        yield
+    except OSError as error:
+        if not any(_concerns(error, one) for one in (path, *beside)):
+            raise
+        raise CannotWrite(
+            f"{path}: cannot be written ({error.strerror or error}); what was finished before is kept. Make room or "
+            "choose another folder, and run the same command again"
+        ) from error
+
+
+def _concerns(error: OSError, path: Path) -> bool:
+    """Whether an error concerns a file being written: it names none, a folder above it, or one named after it."""
     named = error.filename
     return not isinstance(named, str) or path.is_relative_to(named) or path.name in Path(named).name
+
+
+# --- Digests of files and texts: the first 16 hex digits of their SHA-256
+
+DIGEST_LENGTH = 16
+
+
+class RunningDigest:
+    """The digest of the content so far."""
+
+    def __init__(self) -> None:
+        self._sha = hashlib.sha256()
+
+    def update(self, content: bytes) -> None:
+        self._sha.update(content)
+
+    def __str__(self) -> str:
+        return self._sha.hexdigest()[:DIGEST_LENGTH]
+
+
+def digest_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGEST_LENGTH]
+
+
+def digest_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def digest_texts(texts: Sequence[str]) -> str:
+    """Of texts in their order. Halves of characters, which a PDF may hold, count like any other."""
+    return digest_text(json.dumps(list(texts)))
+
+
+# --- Numbers as text, wherever a person reads them
+
+
+def percent(value: float) -> str:
+    """A share in 0-1 as points of a hundred, with one place."""
+    return f"{100 * value:.1f}"
+
+
+def with_interval(value: float, low: float, high: float) -> str:
+    """The same with the ends of its interval."""
+    return f"{percent(value)} [{percent(low)}, {percent(high)}]"
+
+
+def pluralize(count: int, noun: str) -> str:
+    """A number of things: "1 flag", "2 flags"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

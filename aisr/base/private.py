@@ -10,8 +10,13 @@
    process.
 6. `_node_ip_address` of Ray: left to itself it listens at the machine's address, where anybody on the network could
    have it run code.
+
+The versions that were tried are checked here as well. `pyproject.toml` has the same bounds, but only installers read
+them: after an upgrade of one package by hand, an error deep inside it would follow, or none.
 """
 
+import re
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import dspy
@@ -19,9 +24,7 @@ from dspy._vendor.lm15.transports import StdlibAsyncTransport, StdlibTransport, 
 from dspy.clients._deprecation import adapter_message_call
 from dspy.clients.engines.litellm_errors import litellm_errors
 
-from aisr.base.versions import check
-
-check()  # before a version that was not tried fails deep inside
+from aisr.programs.errors import UserError
 
 __all__ = [
     "StdlibAsyncTransport",
@@ -31,6 +34,31 @@ __all__ = [
     "adapter_message_call",
     "litellm_errors",
 ]
+
+# The first version that was not tried; Ray may be absent.
+BELOW = {"dspy": (3, 5), "mlflow": (3, 19), "gepa": (0, 2), "ray": (2, 61), "litellm": (1, 110)}
+
+
+class Untried(UserError):
+    """A package is installed in a version that this one was not made for."""
+
+
+def check_versions() -> None:
+    """Raises `Untried` for the first package that is too new. A few milliseconds."""
+    for package, below in BELOW.items():
+        try:
+            installed = version(package)
+        except PackageNotFoundError:
+            continue
+        if tuple(int(part) for part in re.findall(r"\d+", installed)[:2]) >= below:
+            bound = ".".join(map(str, below))
+            raise Untried(
+                f"{package} {installed} is installed; this version of aisr leans on insides of {package} and was made "
+                f"for less than {bound}: pip install '{package}<{bound}'"
+            )
+
+
+check_versions()  # before a version that was not tried fails deep inside
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):

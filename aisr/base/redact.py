@@ -1,6 +1,7 @@
-"""Keeping keys, passwords and addresses out of files and messages: servers like to repeat them in their errors.
+"""Keys, passwords and addresses: kept out of files and messages, since servers like to repeat them in their errors;
+trimmed in the environment.
 
-And keeping messages from steering the terminal that shows them: they quote records and answers, which hold anything.
+And messages are kept from steering the terminal that shows them: they quote records and answers, which hold anything.
 """
 
 import html
@@ -9,10 +10,12 @@ import os
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+KEY_NAME = re.compile(r"KEY|TOKEN|SECRET", re.IGNORECASE)
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 SHORTEST = 6  # shorter values are no secrets, and replacing them would garble the text
 USER_INFO = re.compile(r"(?<=://)[^/\s@]+@")
@@ -21,7 +24,33 @@ STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u20
 ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+")
 
 
-def environment() -> list[tuple[str, str]]:
+# --- The environment
+
+
+def trim_keys() -> None:
+    """Take blanks and line ends from the ends of all keys, as `$(cat key)` and lines of an `.env` file leave them.
+
+    No key has any; with them no request could be sent, and the error that says so quotes the key. DSPy and LiteLLM read
+    keys from the environment, each by itself, so it is there that they are trimmed.
+    """
+    for name, value in list(os.environ.items()):
+        if KEY_NAME.search(name) and value != value.strip():
+            os.environ[name] = value.strip()
+
+
+@contextmanager
+def environment_defaults(**values: str) -> Iterator[None]:
+    """Set variables for as long as the block lasts, where the user has set none."""
+    missing = {name: value for name, value in values.items() if name not in os.environ}
+    os.environ.update(missing)
+    try:
+        yield
+    finally:
+        for name in missing:
+            os.environ.pop(name, None)
+
+
+def secret_values() -> list[tuple[str, str]]:
     """The secret variables of the environment with all forms of their values, the longest first: one may hold
     another."""
     named = [pair for pair in os.environ.items() if SECRET_NAME.search(pair[0])]
@@ -31,18 +60,18 @@ def environment() -> list[tuple[str, str]]:
 @lru_cache(maxsize=256)
 def forms(value: str) -> tuple[str, ...]:
     """A secret as errors and answers may hold it: as it is, trimmed, its lines, and each of these escaped or encoded.
-    What is shorter than `SHORTEST` is left out."""
+    Forms shorter than `SHORTEST` are left out."""
     plain = {value, value.strip(), " ".join(value.split()), *(line.strip() for line in value.splitlines())}
-    found = {form for one in plain if len(one) >= SHORTEST for form in (one, *_spelled(one))}
-    return tuple(sorted(form for form in found if len(form) >= SHORTEST))
+    spellings = {form for one in plain if len(one) >= SHORTEST for form in (one, *_encodings(one))}
+    return tuple(sorted(form for form in spellings if len(form) >= SHORTEST))
 
 
-def _spelled(value: str) -> Iterator[str]:
+def _encodings(value: str) -> Iterator[str]:
     """A value as Python, JSON, addresses, HTML and the common encodings spell it."""
     yield from (repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
     raw = value.encode("utf-8", "surrogateescape")
     for encoded in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
-        yield from (encoded, re.sub("%..", lambda found: found[0].lower(), encoded))
+        yield from (encoded, re.sub("%..", lambda match: match[0].lower(), encoded))
     yield from (html.escape(value), html.escape(value, quote=False))
     yield from (raw.hex(), raw.hex().upper())
     for before in range(3):  # what stands before it, such as a user name, moves the letters of Base64
@@ -51,10 +80,13 @@ def _spelled(value: str) -> Iterator[str]:
             yield encode(b"\0" * before + raw).decode()[-(-before * 8 // 6) : whole]
 
 
+# --- Text without secrets
+
+
 def values(text: str, known: Sequence[tuple[str, str]] | None = None) -> str:
-    """The text without the values of secret variables, and otherwise as it is. known: those that `environment` found
-    before; looking costs more than replacing."""
-    for name, value in environment() if known is None else known:
+    """The text without the values of secret variables, and otherwise as it is. known: an earlier result of
+    `secret_values`; looking costs more than replacing."""
+    for name, value in secret_values() if known is None else known:
         text = text.replace(value, f"<{name}>")
     return text
 
@@ -73,11 +105,11 @@ def secrets(text: str) -> str:
     return printable(USER_INFO.sub("", values(text)))
 
 
+def addresses(text: str) -> str:
+    """The same, and without any http address: for files that are passed on."""
+    return ADDRESS.sub("<address>", secrets(text))
+
+
 def printable(text: str) -> str:
     """The text with control characters spelled out, but for tab and newline."""
-    return STEERING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def addresses(text: str) -> str:
-    """The same, and without any http address: for what is written to files that are passed on."""
-    return ADDRESS.sub("<address>", secrets(text))
+    return STEERING.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

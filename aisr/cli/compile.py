@@ -173,7 +173,7 @@ def compile_(
     """Compile a program against the ranking score; save the champion and register it."""
     _check_folder(task, data)
     prepare(artifacts)
-    from aisr.artifact.program_file import check_name
+    from aisr.artifact.program import check_name
     from aisr.cli import display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
     from aisr.optimize.datasets.corrected import corrected
@@ -292,9 +292,9 @@ def contender_line(contender: Any) -> str:
 
 def say_champion(made: Any) -> None:
     """What a compile found."""
-    from aisr.base.text import percent
+    from aisr.base.files import percent
     from aisr.cli.display import note, say_failures
-    from aisr.metrics.confidence import in_words
+    from aisr.metrics.intervals import in_words
 
     champion = made.choice.champion
     note(f"  champion: {champion.name}, {champion.dev.interval} on dev")
@@ -341,7 +341,7 @@ def say_champion(made: Any) -> None:
 
 def say_decision(report: dict[str, Any]) -> None:
     """What became of the decision layer."""
-    from aisr.base.text import percent
+    from aisr.base.files import percent
     from aisr.cli.display import note
 
     if "why" in report:

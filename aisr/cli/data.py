@@ -264,7 +264,7 @@ def _in_time(found: "Sequence[Found]") -> "list[Found]":
 
 
 def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
-    from aisr.base.text import counted
+    from aisr.base.files import pluralize
     from aisr.cli.display import note
     from aisr.corrections import dismissed
 
@@ -272,7 +272,7 @@ def _dismiss(found: "Sequence[Found]", draft: Path) -> None:
         note("no flag is dismissed in there; nothing was written")
         return
     file, count = dismissed.remember(draft, found)
-    note(f"{counted(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
+    note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 
 def _labels(found: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:

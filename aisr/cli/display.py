@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from aisr.base import redact
+from aisr.base.files import percent
 from aisr.base.redact import printable
-from aisr.base.text import percent
 
 # Into a pipe or a file, tables may be wider than the 80 columns that rich would assume.
 console = Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)

@@ -164,7 +164,7 @@ def compare(
     names = (first, second)
     prepare(artifacts, *compiled_of(names))
     from aisr.cli import display
-    from aisr.metrics.confidence import in_words
+    from aisr.metrics.intervals import in_words
     from aisr.optimize.datasets.examples import examples, labelled
     from aisr.predict.evaluate import measure
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
@@ -247,7 +247,7 @@ def retrieval(
 ) -> None:
     """Score how well paragraphs are ranked for claims, against the gold evidence of labelled records."""
     prepare(artifacts, program)
-    from aisr.base import text
+    from aisr.base.files import percent
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
     from aisr.predict.prepare import attach_embeddings
@@ -272,10 +272,10 @@ def retrieval(
         [
             [
                 row.name,
-                *(text.percent(hit) for hit in row.hits),
+                *(percent(hit) for hit in row.hits),
                 f"{row.mrr:.3f}",
-                text.percent(row.recall),
-                f"{text.percent(row.shown)} %",
+                percent(row.recall),
+                f"{percent(row.shown)} %",
                 f"{row.milliseconds:.1f}",
             ]
             for row in found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aisr.base.text import counted
+from aisr.base.files import pluralize
 from aisr.cli.options import (
     ARTIFACTS,
     FOUND,
@@ -246,13 +246,13 @@ def say_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = Fal
             note(f"  … and {len(part['items']) - MOST} more; the page names them all")
     if gone := review.dismissed:
         people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
-        note(f"{counted(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
+        note(f"{pluralize(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
     for said in review.worth:
         note(said)
     if failing:
         unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
         less = f", {unknown} of them with unknown confidence" if unknown else ""
-        note(f"--fail-on: {counted(len(failing), 'sentence')}{less}")
+        note(f"--fail-on: {pluralize(len(failing), 'sentence')}{less}")
 
 
 def mcp(

@@ -66,7 +66,7 @@ def predict(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.embeddings import Embeddings
-    from aisr.predict import batch_api as batching
+    from aisr.predict import batch as batching
     from aisr.predict.dry_run import DryRun
     from aisr.predict.predict import here
     from aisr.predict.predict import predict as run
@@ -114,7 +114,7 @@ def predict(
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {lm} into {out}")
     judging = here(chosen, loaded.program, opened)
     if engine == "ray":
-        from aisr.predict.ray_engine import on_ray
+        from aisr.predict.ray import on_ray
 
         settings |= asdict(reach)
         judging = on_ray(chosen, loaded.program, opened, settings, workers, ray_address, gallery, artifacts)
@@ -151,7 +151,7 @@ def submit(
     if on_failure not in ("refuse", "fallback"):
         raise UserError(f"--on-failure {on_failure!r}; one of: refuse, fallback")
     from aisr.cli.display import note
-    from aisr.predict import submission
+    from aisr.predict import submit as submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
@@ -175,7 +175,7 @@ def score(
     """Score predictions as the official evaluator does; refuse what it refuses."""
     from aisr.base.files import as_json, write_whole
     from aisr.cli import display
-    from aisr.predict.score_files import score_files
+    from aisr.predict.submit import score_files
 
     chosen = chosen_task(task)
     display.note(f"scoring {predicted} against {gold} as {chosen.name}")
@@ -197,7 +197,7 @@ def vote(
 ) -> None:
     """Average the label probabilities of predictions files. Exits 1 where all files failed a record."""
     from aisr.cli.display import note
-    from aisr.predict.vote import vote as average
+    from aisr.predict.submit import vote as average
 
     found = average(out, predictions, weight or ())
     note(f"wrote {out}: {found.records} records by {len(predictions)} files, {found.failed} failed in all of them")

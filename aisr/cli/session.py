@@ -7,13 +7,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.environment import trim_keys
 from aisr.base.files import cache_folder
+from aisr.base.redact import trim_keys
 from aisr.cli.options import Reach
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.artifact.program_file import Loaded
+    from aisr.artifact.program import Loaded
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
     from aisr.programs.task import Task
@@ -25,21 +25,22 @@ def prepare(artifacts: Path, *programs: str | None) -> None:
     Raises UserError for a program that is not there: who mistyped it should not wait for that import.
     """
     for program in filter(None, programs):
-        _check_there(program, artifacts)
+        _check_exists(program, artifacts)
     trim_keys()
     os.environ.setdefault("DSPY_CACHEDIR", str(cache_folder(artifacts)))
     os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the price list of the package, not of the web
 
 
-def _check_there(program: str, artifacts: Path) -> None:
-    from aisr.artifact.there import check_there
+def _check_exists(program: str, artifacts: Path) -> None:
     from aisr.tracking.store import MODEL_SCHEME, check_registered
 
     if program.startswith(MODEL_SCHEME):
         check_registered(artifacts, program)
     else:
-        check_there(Path(program), artifacts)
+        from aisr.artifact.folder import check_program_exists
+
+        check_program_exists(Path(program), artifacts)
 
 
 ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
@@ -132,7 +133,7 @@ def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
 def load_two(task: "Task", names: tuple[str, str], artifacts: Path) -> list["Loaded"]:
     """Two programs to hold against each other, of which one may be `uncompiled`: the other one as it was before it was
     compiled. Raises UserError where both are."""
-    from aisr.artifact.uncompiled import uncompiled
+    from aisr.artifact.program import uncompiled
 
     known = {name: load(task, name, artifacts) for name in compiled_of(names)}
     return [known[name] if name in known else uncompiled(*known.values()) for name in names]
@@ -140,7 +141,7 @@ def load_two(task: "Task", names: tuple[str, str], artifacts: Path) -> list["Loa
 
 def compiled_of(names: tuple[str, str]) -> list[str]:
     """The compiled ones among two programs. Raises UserError where there is none."""
-    from aisr.artifact.there import UNCOMPILED
+    from aisr.artifact.folder import UNCOMPILED
 
     found = [name for name in names if name != UNCOMPILED]
     if not found:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from aisr.base.digests import LENGTH
+from aisr.base.files import DIGEST_LENGTH
 from aisr.programs.errors import UserError
 from aisr.programs.lines import BadLine, explain, loads
 
@@ -27,7 +27,7 @@ def _one_line(text: str) -> str:
 
 Id = Annotated[str, Field(min_length=1, max_length=1000)]
 Name = Annotated[str, AfterValidator(_one_line), Field(min_length=1, max_length=200)]
-Digest = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{LENGTH}}}$")]
+Digest = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGEST_LENGTH}}}$")]
 
 
 class _Strict(BaseModel):

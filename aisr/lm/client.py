@@ -49,7 +49,7 @@ class LedgerLM(dspy.LM):
         self.limiter = RateLimiter(threads, num_retries)
         self.price = price
         self.gives_logprobs = gives_logprobs
-        self.hidden = redact.environment()
+        self.hidden = redact.secret_values()
         self.contact = Contact()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -24,7 +24,8 @@ from dspy.lm15 import (
     Usage,
 )
 
-from aisr.base import digests, redact
+from aisr.base import redact
+from aisr.base.files import digest_text
 from aisr.base.private import litellm_errors
 from aisr.lm.adapters import lean_adapter
 from aisr.lm.budget import Ledger
@@ -51,7 +52,7 @@ class Unusable(ProviderError):
     tokens of the answer, as a chat's usage names them; nothing where the server did not say so."""
 
     def __init__(self, message: str, paid: Mapping[str, Any]) -> None:
-        said = redact.values(message, redact.environment())  # a server may repeat a key as a name
+        said = redact.values(message, redact.secret_values())  # a server may repeat a key as a name
         super().__init__(f"the decision model gave no answer that can be used: {said}")
         self.paid = dict(paid)
 
@@ -150,7 +151,7 @@ def open_decisions(
     price = price or listed_decision_price(model)
     check_price(f"{DECIDE}{model}", price, ledger, role)
     engine = DecisionEngine(model, api_base, "none" if api_base and not os.environ.get(own_key) else None, timeout)
-    digest = digests.of_text(api_base.rstrip("/")) if api_base else None
+    digest = digest_text(api_base.rstrip("/")) if api_base else None
     lm = LedgerLM(
         f"decide-{digest}/{model}" if digest else f"decide/{model}",  # as servers are told apart in the response cache
         ledger=ledger,

@@ -27,9 +27,10 @@ from dspy.utils.exceptions import (
 )
 from numpy.typing import NDArray
 
-from aisr.base import digests, redact
-from aisr.base.environment import trim_keys
+from aisr.base import redact
+from aisr.base.files import digest_text
 from aisr.base.private import TransportError, litellm_errors
+from aisr.base.redact import trim_keys
 from aisr.lm.budget import Ledger
 from aisr.lm.endpoint import key_of_servers
 from aisr.lm.prices import Price, listed_input_price, usd
@@ -80,7 +81,7 @@ class Embedder:
         self.address = address
         self._server = BoundedTransport(timeout, max_connections=max(threads, 8)) if address else None
         # Two servers give other numbers for one model name.
-        self.name = f"{model} at {digests.of_text(address.rstrip('/'))}" if address else model
+        self.name = f"{model} at {digest_text(address.rstrip('/'))}" if address else model
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":

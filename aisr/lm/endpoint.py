@@ -77,7 +77,7 @@ class Endpoint:
             "max_connections": max(threads, 8),
             "trust_env": bool(getproxies()),
         }
-        self.hidden = redact.environment()
+        self.hidden = redact.secret_values()
         path = urlsplit(address).path.rstrip("/")
         if path not in ("", PLAIN_PATH):
             self.hidden += [("address", form) for form in redact.forms(path)]

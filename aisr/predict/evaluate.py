@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import dspy
 
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import Interval, difference_interval, score_interval
+from aisr.metrics.intervals import Interval, difference_interval, score_interval
 from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
@@ -86,7 +86,7 @@ def held(task: Task, judged: Iterable[tuple[dspy.Example, Outcome]]) -> dict[str
 @dataclass(frozen=True)
 class Result:
     """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without;
-    group: of each record, where that is known (see `aisr.metrics.confidence`)."""
+    group: of each record, where that is known (see `aisr.metrics.intervals`)."""
 
     scores: Scores
     score: Report

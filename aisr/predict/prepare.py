@@ -13,8 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from aisr.base import digests
-from aisr.base.files import cache_folder
+from aisr.base.files import cache_folder, digest_text
 from aisr.lm.client import OpenLM
 from aisr.lm.decide import check_writes
 from aisr.lm.embeddings import Embeddings
@@ -67,7 +66,7 @@ def digest_shown(program: Program, gallery: Gallery | None, paths: Iterable[str]
     their contents, whichever folder they are in. Empty for a program that shows none. paths: as records name them."""
     if gallery is None or program.options.get("evidence", CAPTION) == CAPTION:
         return {}
-    return {"pictures": digests.of_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
+    return {"pictures": digest_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
 
 
 def form_of_evidence(evidence: str, lm: "OpenLM") -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aisr.metrics.confidence import Interval, mean_interval
+from aisr.metrics.intervals import Interval, mean_interval
 from aisr.programs.errors import UserError
 from aisr.programs.lines import read
 from aisr.programs.retrieval.evidence_ranker import counted

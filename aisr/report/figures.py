@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from aisr.base.files import write_whole
-from aisr.metrics.confidence import Interval
+from aisr.metrics.intervals import Interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

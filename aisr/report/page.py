@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.base.digests import of_text
-from aisr.base.files import write_whole
+from aisr.base.files import digest_text, write_whole
 from aisr.corrections import panel
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def framed(
     pages = Environment(loader=FileSystemLoader([template.parent, HERE]), autoescape=True)
     return pages.get_template(template.name).render(
         title=title,
-        page=of_text(next(iter(texts.values())).encode("utf-8", "replace").decode()),
+        page=digest_text(next(iter(texts.values())).encode("utf-8", "replace").decode()),
         style=Markup(style),
         style_hash=_digest(style),
         script=Markup(script),

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from aisr.base.files import checked_json, write_whole
+from aisr.base.files import parse_json, write_whole
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import of_record
 from aisr.predict.replay import Replayed
@@ -209,7 +209,7 @@ def read(folder: Path) -> Records:
         raise NoRecords(f"{path}: larger than {MAX_BYTES >> 20} MiB; not a file that `aisr` wrote")
     try:
         text = path.read_bytes()
-        checked_json(text, str(path))
+        parse_json(text, str(path))
         found = Records.model_validate_json(text)
     except ValidationError as error:
         raise NoRecords(f"{path}: {explain(error)}") from error

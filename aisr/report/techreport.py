@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from aisr.artifact.manifest import Manifest, Score
+from aisr.base.files import percent, with_interval
 from aisr.base.redact import printable
-from aisr.base.text import percent, with_interval
 from aisr.programs.judges.contract import Program
 from aisr.programs.task import Task
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aisr.artifact import folder as artifact_folder
-from aisr.base.files import as_json, write_whole
-from aisr.base.text import percent
+from aisr.artifact.program import load_program
+from aisr.base.files import as_json, percent, write_whole
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import as_before
 from aisr.optimize.experiment.evaluation import Evaluation
@@ -41,7 +40,7 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     from test as a whole where there is one. Returns the records of dev.
     """
     task, choice, test = plan.task, made.choice, made.test
-    loaded = artifact_folder.load(made.folder)
+    loaded = load_program(made.folder)
     as_before(choice.champion.program, attach_gallery(loaded.program, plan.gallery))
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _honest(test))

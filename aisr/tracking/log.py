@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from aisr.artifact.manifest import Manifest
-from aisr.base import digests
-from aisr.base.text import percent
-from aisr.metrics.confidence import in_words
+from aisr.base.files import digest_file, digest_text, percent
+from aisr.metrics.intervals import in_words
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.optimize.search.champion import Choice, Contender, Tested
 from aisr.programs.task import Task
@@ -124,7 +123,7 @@ def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
     from mlflow.entities import LoggedModelInput
 
     mlflow = open_store(root)
-    task, digest = done.loaded.task, digests.of_file(done.data)
+    task, digest = done.loaded.task, digest_file(done.data)
     records = len(done.found.scores)
     version = version_of(mlflow, done.program, done.loaded)
     name = f"{version.name} v{version.version}" if version else Path(done.program).name
@@ -151,7 +150,7 @@ def _tags(compiled: Compiled) -> dict[str, str]:
     data = " ".join(f"{split} {about.digest}/{about.records}" for split, about in made.data.items())
     about = note_of_compile(made, compiled.choice, compiled.test)
     return {
-        **runs.tags(runs.COMPILE, compiled.task, made.lm.spec, digests.of_text(data), about),
+        **runs.tags(runs.COMPILE, compiled.task, made.lm.spec, digest_text(data), about),
         "aisr.optimizer": made.optimizer,
         "aisr.candidate": compiled.choice.champion.name,
         "aisr.decision": made.layer or "none",

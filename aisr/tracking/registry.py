@@ -14,14 +14,12 @@ from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.artifact import folder as artifact_folder
 from aisr.artifact.manifest import Manifest, OnTest
 from aisr.artifact.manifest import on_test as parse_on_test
 from aisr.artifact.manifest import parse as parse_manifest
-from aisr.artifact.program_file import Loaded, parse
+from aisr.artifact.program import Loaded, load_program, parse
 from aisr.base import redact
-from aisr.base.files import BadArtifact
-from aisr.base.text import percent
+from aisr.base.files import BadArtifact, percent
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
 from aisr.tracking import runs
@@ -60,7 +58,7 @@ def model_name(task: Task) -> str:
 def load(program: str, root: Path) -> Loaded:
     """The program of an artifact folder, or of `models:/…` in the store below `root`. Raises `BadArtifact` and, for the
     latter, `NoStore`."""
-    return load_registered(root, program) if program.startswith(MODEL_SCHEME) else artifact_folder.load(Path(program))
+    return load_registered(root, program) if program.startswith(MODEL_SCHEME) else load_program(Path(program))
 
 
 def load_registered(root: Path, uri: str) -> Loaded:

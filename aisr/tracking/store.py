@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 
 from aisr.base import redact
-from aisr.base.environment import environment
 from aisr.base.files import BadArtifact
+from aisr.base.redact import environment_defaults
 from aisr.programs.errors import UserError
 
 STORE, DATABASE = ".mlflow", "mlflow.db"  # below the artifacts folder
@@ -46,7 +46,7 @@ class Reader(NamedTuple):
 
     def file_of_run(self, run_id: str, path: str, place: Path) -> Path:
         """A file that a run left, copied into the folder `place`."""
-        with environment(**QUIET):
+        with environment_defaults(**QUIET):
             return Path(self.client.download_artifacts(run_id, path, str(place)))
 
     def file_of_version(self, version: Any, path: str, place: Path) -> Path:
@@ -57,7 +57,7 @@ class Reader(NamedTuple):
         where = self.client.get_model_version_download_uri(version.name, version.version)
         if where.startswith("models:/"):
             where = self.client.get_logged_model(where.removeprefix("models:/")).artifact_location
-        with environment(**QUIET):
+        with environment_defaults(**QUIET):
             fetched = mlflow.artifacts.download_artifacts(f"{where}/{path}", dst_path=str(place), tracking_uri=self.uri)
         return Path(fetched)
 
@@ -105,7 +105,7 @@ def reading(root: Path) -> Iterator[Reader]:
     Raises `NoStore`, also where nothing was logged below the artifacts folder yet.
     """
     check_exists(root)
-    with environment(MLFLOW_DISABLE_TELEMETRY="true"):
+    with environment_defaults(MLFLOW_DISABLE_TELEMETRY="true"):
         import mlflow
 
         uri = tracking_uri(root)
@@ -179,7 +179,7 @@ def _reach(mlflow: Any, uri: str) -> None:
     """Raises `NoStore` where the store does not answer soon. MLflow would try a server that is down for minutes, and
     not before a compile has spent what it had to spend."""
     try:
-        with environment(**IMPATIENT):
+        with environment_defaults(**IMPATIENT):
             mlflow.MlflowClient(tracking_uri=uri).search_experiments(max_results=1)
     except (mlflow.MlflowException, ImportError) as error:
         raise NoStore(

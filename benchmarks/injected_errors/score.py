@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aisr.metrics.confidence import Interval
+from aisr.metrics.intervals import Interval
 
 ENOUGH = 10  # of which an interval says something
 Z = 1.96

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aisr.base import digests
+from aisr.base.files import digest_text
 from aisr.optimize.datasets.near_duplicates import near_duplicates
 from aisr.programs.task import Task
 from aisr.programs.text.compare import spaced
@@ -109,7 +109,7 @@ def _long(text: str) -> Long | None:
     """A long text; None for a short one."""
     found = spaced(text)
     opening = found.split(" ", OPENING)[:OPENING]
-    return Long(" ".join(opening), digests.of_text(found)) if len(opening) >= LONG else None
+    return Long(" ".join(opening), digest_text(found)) if len(opening) >= LONG else None
 
 
 def _add(keys: Sequence[set[str]], kind: str, texts: Sequence[tuple[int, str, str]]) -> None:

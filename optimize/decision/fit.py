@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from aisr.metrics.confidence import Interval, difference_interval, resampled
+from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.judgements import tally
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import Tally
 from aisr.optimize.datasets.apart import grouped
 from aisr.optimize.decision import rule as rule_fit
 from aisr.optimize.decision.folds import FOLDS, Judged, Material, gather

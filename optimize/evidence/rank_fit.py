@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aisr.metrics.confidence import Interval, mean_interval
+from aisr.metrics.intervals import Interval, mean_interval
 from aisr.optimize.datasets.leakage import all_keys, common, groups
 from aisr.optimize.datasets.split import fold_of
 from aisr.programs.errors import UserError

@@ -10,12 +10,12 @@ from pathlib import Path
 import dspy
 from dspy.utils.exceptions import LMBillingError, LMError
 
-from aisr.artifact import folder as artifact_folder
 from aisr.artifact import prompt_page
+from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.manifest import Manifest
-from aisr.artifact.program_file import parse, program_text
-from aisr.base import digests, redact
-from aisr.base.files import as_json, difference, read_json, write_whole
+from aisr.artifact.program import parse, program_text
+from aisr.base import redact
+from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
@@ -91,13 +91,13 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
         fitted,
         test,
         champion,
-        digests.of_text(text),
+        digest_text(text),
         sizes,
         time.monotonic() - began,
         evidence,
         sharing,
     )
-    artifact_folder.save(
+    save_files(
         folder,
         {
             "program.json": text,
@@ -106,7 +106,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
             "PROMPT.md": prompt_page.as_markdown(f"{plan.task.name} · {plan.name}", plan.task, champion),
         },
     )
-    artifact_folder.write_index(root)
+    write_index(root)
     return Made(folder, made, choice, fitted, test)
 
 
@@ -248,13 +248,13 @@ def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[
     return {
         "task": plan.task.name,
         "optimizer": f"{plan.optimizers} {asdict(plan.settings)}",
-        "program": digests.of_text(program_text(plan.task, student)),
+        "program": digest_text(program_text(plan.task, student)),
         "lm": lm.identity,
         "teacher": teacher.identity,
         "limits": str(plan.limits),
         "decision layer": str(plan.decide),
-        **{f"{name} data": digests.of_file(path) for name, path in plan.data.items()},
-        **({"corrections": digests.of_file(plan.corrected.file)} if plan.corrected else {}),
+        **{f"{name} data": digest_file(path) for name, path in plan.data.items()},
+        **({"corrections": digest_file(plan.corrected.file)} if plan.corrected else {}),
         **digest_shown(student, plan.gallery, (path for record in records for path in record.img_paths)),
     }
 
@@ -269,7 +269,7 @@ def claimed(folder: Path, identity: dict[str, str]) -> Iterator[None]:
     """
     claim = folder / CLAIM
     known = claim.exists()
-    other = difference(read_json(claim), identity) if known else None
+    other = first_difference(read_json(claim), identity) if known else None
     if other:
         raise UserError(
             f"{folder} was begun with another {other}; choose another --name, or remove the folder to start anew"

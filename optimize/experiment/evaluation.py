@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aisr.artifact.program_file import Loaded
+from aisr.artifact.program import Loaded
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import Result
 

@@ -19,7 +19,7 @@ from aisr.artifact.manifest import (
     Spent,
     UsedLM,
 )
-from aisr.base import digests
+from aisr.base.files import digest_file
 from aisr.lm.client import OpenLM
 from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.datasets.leakage import RULE, Leak
@@ -74,7 +74,7 @@ def manifest(
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={
-            name: Data(file=path.name, path=str(path), digest=digests.of_file(path), records=sizes[name])
+            name: Data(file=path.name, path=str(path), digest=digest_file(path), records=sizes[name])
             for name, path in plan.data.items()
         },
         corrections=_corrections(plan.corrected) if plan.corrected else None,
@@ -131,7 +131,7 @@ def report(choice: Choice, test: Tested | None) -> dict[str, Any]:
 
 def _corrections(found: Corrected) -> Corrections:
     return Corrections(
-        digest=digests.of_file(found.file),
+        digest=digest_file(found.file),
         records=len(found.records),
         replaced=len(found.replaced),
         left_out=len(found.left_out),

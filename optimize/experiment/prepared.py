@@ -27,7 +27,7 @@ from aisr.programs.task import Task
 
 class Unseen:
     """Prepares records as a program does, but those of a paper that its ranker was fitted on by one that was not: the
-    evidence of train is as hard to find then as that of dev, for demos, credit and decision layer."""
+    evidence of train is as hard to find then as that of dev, for demos, surrogate and decision layer."""
 
     def __init__(self, task: Task, program: SearchingProgram, rankers: Mapping[Paper, EvidenceRanker]) -> None:
         self._task = task

@@ -8,9 +8,8 @@ import dspy
 from dspy.utils.exceptions import LMBillingError
 
 from aisr.lm.client import OpenLM
-from aisr.metrics.confidence import Interval, difference_error, difference_interval, nested, rungs, survivors
-from aisr.metrics.scores import value
-from aisr.metrics.tally import Tally, steadied
+from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
+from aisr.metrics.scores import Tally, value
 from aisr.optimize.search.compilation import Candidate
 from aisr.predict.dry_run import spend_of
 from aisr.predict.evaluate import Result, groups_of, result, scored
@@ -64,7 +63,7 @@ class Choice:
     def smoothed(self) -> dict[str, int]:
         """The labels with so few gold statements in dev that race and choice counted them less, and how many."""
         scores = self.champion.dev.scores
-        return scores.hardly_there if isinstance(scores, Tally) else {}
+        return scores.rare_labels if isinstance(scores, Tally) else {}
 
 
 def choose(
@@ -75,7 +74,7 @@ def choose(
     done: Callable[[Contender], None] = lambda contender: None,
     so_far: Contender | None = None,
 ) -> Choice:
-    """Race the candidates on dev (see `aisr.metrics.confidence`) and take the best of those that ran to the end, by
+    """Race the candidates on dev (see `aisr.metrics.intervals`) and take the best of those that ran to the end, by
     score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
     the end.
 
@@ -132,10 +131,10 @@ def _surely_better(contender: Contender, other: Contender) -> bool:
 
 
 def worth(contender: Contender) -> float:
-    """The score on dev, in 0-1, as it is steadied for choosing (see `aisr.metrics.tally.steadied`), less `POINT` for
+    """The score on dev, in 0-1, smoothed for choosing (see `aisr.metrics.scores.Tally.smoothed`), less `POINT` for
     every doubling of the price, where that is known: a program that costs three times as much has to be 1.6 points
     better."""
-    score = value(steadied(contender.dev.scores))
+    score = value(contender.dev.scores.smoothed())
     return score - POINT * log2(contender.usd) if contender.usd else score
 
 

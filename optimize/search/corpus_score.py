@@ -46,7 +46,7 @@ class CorpusMIPRO(EvaluatedMIPRO):
 
 
 class CorpusAcceptance:
-    """GEPA's gate: a proposal goes on if the ranking score of its minibatch rises, not the mean of its credits.
+    """GEPA's gate: a proposal goes on if the ranking score of its minibatch rises, not the mean of its surrogates.
 
     train: the examples that minibatches are drawn from, in the order in which GEPA has them.
     """

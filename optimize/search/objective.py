@@ -18,8 +18,8 @@ LEAST = 3  # of them with each kind of label, where train has so many
 
 
 class Objective:
-    """A metric for DSPy: the credit of one example against a baseline (see `aisr.metrics.scores.Scores.credit`), or,
-    while demos are bootstrapped, whether the answer is right enough to be one.
+    """A metric for DSPy: the surrogate score of one example (see `aisr.metrics.scores.Scores.surrogate`), or, while
+    demos are bootstrapped, whether the answer is right enough to be one.
 
     The baseline is one on train alone; dev and test never reach it. confusion: in words, which way it mistakes labels.
     """
@@ -31,8 +31,8 @@ class Objective:
 
     def __call__(self, example: dspy.Example, prediction: dspy.Prediction, trace: Any = None) -> float:
         scores = self._scores(example, prediction)
-        # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive credit.
-        return float(scores.right()[0]) if trace is not None else self._credit(scores)
+        # A truthy metric makes a demo: bootstrapping must ask for a right answer, not for a positive surrogate.
+        return float(scores.right()[0]) if trace is not None else self._surrogate(scores)
 
     def with_feedback(
         self,
@@ -42,14 +42,14 @@ class Objective:
         pred_name: str | None = None,
         pred_trace: Any = None,
     ) -> dspy.Prediction:
-        """The credit, and what was wrong in words, for an optimizer that reflects (GEPA)."""
+        """The surrogate score, and what was wrong in words, for an optimizer that reflects (GEPA)."""
         return dspy.Prediction(
-            score=self._credit(self._scores(example, prediction)),
+            score=self._surrogate(self._scores(example, prediction)),
             feedback=self.task.feedback(example.gold, self.task.answer(prediction)),
         )
 
-    def _credit(self, scores: Scores) -> float:
-        return float(scores.credit(self.baseline)[0])
+    def _surrogate(self, scores: Scores) -> float:
+        return float(scores.surrogate(self.baseline)[0])
 
     def _scores(self, example: dspy.Example, prediction: dspy.Prediction) -> Scores:
         return self.task.score([example.gold], [self.task.answer(prediction)])

@@ -160,7 +160,7 @@ def _record_keys(predict: dspy.Predict) -> list[str]:
 
 
 def _asks_once(predict: dspy.Predict) -> bool:
-    """Whether the engine writes questions down, or knows only the answers to those (`aisr/predict/batch_api.py`)."""
+    """Whether the engine writes questions down, or knows only the answers to those (`aisr/predict/batch.py`)."""
     return bool(getattr(_engine(predict), "asks_once", False))
 
 

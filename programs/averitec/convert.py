@@ -16,8 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from aisr.base import digests
-from aisr.base.files import replacing
+from aisr.base.files import digest_file, replacing
 from aisr.programs.averitec.documents import PAGES, SUFFIX, build, pages, reduced
 from aisr.programs.averitec.record import Document
 from aisr.programs.errors import UserError
@@ -64,7 +63,7 @@ def write(file: Path, documents: Path, out: Path, passages: int = PASSAGES, inde
             if not isinstance(claim.get("claim"), str):
                 raise UserError(f"{file}: entry {count - 1}: claim: missing; expected the text of a claim")
             held = _pages_of(documents, number)
-            digest = digests.of_file(held)
+            digest = digest_file(held)
             if index:
                 claim["store"] = f"{PAGES}/{digest}{SUFFIX}"
                 found = build(pages(held), out.parent / claim["store"]).excerpts(claim["claim"], passages)

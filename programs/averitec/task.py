@@ -10,7 +10,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.averitec.score import HEADLINE, Matches, matched, of_pairs, of_questions
+from aisr.metrics.averitec import HEADLINE, Matches, evidence_match, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.averitec.documents import held
 from aisr.programs.averitec.judge import AveritecJudge, AveritecOptions, filled
@@ -49,7 +49,7 @@ def _problem(record: AveritecRecord, answer: FactCheck) -> str | None:
 def _feedback(gold: Checked, answer: FactCheck) -> str:
     """What is wrong, in a few sentences, for an optimizer that reflects."""
     said, right = of_pairs(answer.evidence).strings, of_questions(gold.questions).strings
-    match = matched(said, right)
+    match = evidence_match(said, right)
     told = (
         "The label is right."
         if answer.label == gold.label
@@ -147,7 +147,7 @@ JUDGEMENTS = Judgements(
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
     answer_right=lambda gold, answer: (
-        matched(of_pairs(answer.evidence).strings, of_questions(gold.questions).strings) > HEADLINE
+        evidence_match(of_pairs(answer.evidence).strings, of_questions(gold.questions).strings) > HEADLINE
     ),
     f1_share=0.0,
 )

@@ -13,7 +13,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.context24_figures.score import HALF, Ranked, gain
+from aisr.metrics.context24_figures import HALF, Ranked, gain
 from aisr.programs.context24_figures.judge import Context24FiguresJudge, Context24FiguresOptions, without_lm
 from aisr.programs.context24_figures.ranking import documents, paper_of
 from aisr.programs.context24_figures.record import (

@@ -10,7 +10,7 @@ from typing import Any
 import dspy
 
 from aisr.base.files import write_whole
-from aisr.metrics.context24_text.score import KINDS, RIGHT, Grounded, matched, rouge
+from aisr.metrics.context24_text import KINDS, RIGHT, Grounded, rouge, snippet_match
 from aisr.programs.context24_text.judge import Context24TextJudge, Context24TextOptions, best_sentences
 from aisr.programs.context24_text.paper_sentences import Paper, known_again, paper
 from aisr.programs.context24_text.record import Context24TextPrediction, Context24TextRecord
@@ -35,7 +35,7 @@ def _feedback(gold: Snippets, answer: Snippets) -> str:
     """What is wrong, in a few sentences, for an optimizer that reflects."""
     if not gold:
         return "Nothing is gold for this claim; no answer to it earns anything."
-    one, two, longest = matched(answer, gold, rouge, len(KINDS))
+    one, two, longest = snippet_match(answer, gold, rouge, len(KINDS))
     told = f"ROUGE-L {longest:.2f}, ROUGE-1 {one:.2f}, ROUGE-2 {two:.2f}."
     if longest >= RIGHT:
         return f"{told} That is close to the gold passages."

@@ -6,7 +6,7 @@ from typing import Any
 
 import dspy
 
-from aisr.metrics.track2 import evidence_found, tally_track2
+from aisr.metrics.track2 import evidence_right, tally_track2
 from aisr.programs import drafts, labels
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.evidence_list import complete
@@ -102,7 +102,7 @@ JUDGEMENTS = Judgements(
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),
-    evidence_right=lambda gold, ids: evidence_found(gold.evidence_para_ids, ids),
+    evidence_right=lambda gold, ids: evidence_right(gold.evidence_para_ids, ids),
 )
 TRACK2: Task[Track2Record, Citation, Citation] = Task(
     name="track2",

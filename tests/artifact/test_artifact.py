@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact import program_file
-from aisr.base import digests, files
-from aisr.base.files import BadArtifact
+from aisr.artifact import program as program_file
+from aisr.artifact.folder import save_files, write_index
+from aisr.artifact.program import load_program
+from aisr.base import files
+from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.search.compilation import strip
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -34,8 +35,8 @@ def text_of(task: Task, **options: Any) -> str:
 
 
 def saved(folder: Path, text: str) -> Path:
-    manifest = files.as_json({"digest": digests.of_text(text)})
-    artifact_folder.save(folder, {"program.json": text, "manifest.json": manifest})
+    manifest = files.as_json({"digest": digest_text(text)})
+    save_files(folder, {"program.json": text, "manifest.json": manifest})
     return folder
 
 
@@ -59,9 +60,9 @@ def state(content: dict[str, Any]) -> dict[str, Any]:
 )
 def test_round_trip(task: Task, options: dict[str, Any], tmp_path: Path) -> None:
     text = text_of(task, **options)
-    loaded = artifact_folder.load(saved(tmp_path / "a", text))
+    loaded = load_program(saved(tmp_path / "a", text))
     assert loaded.task is task
-    assert loaded.digest == digests.of_text(text)
+    assert loaded.digest == digest_text(text)
     assert program_file.program_text(task, loaded.program) == text
     assert options.items() <= loaded.program.options.items()
 
@@ -81,8 +82,8 @@ def test_an_edited_program_is_refused_with_both_digests(tmp_path: Path) -> None:
     changed = text.replace("Judge whether", "Say whether")
     (folder / "program.json").write_text(changed, encoding="utf-8")
     with pytest.raises(BadArtifact) as refused:
-        artifact_folder.load(folder)
-    for said in (digests.of_text(text), digests.of_text(changed), "manifest.json"):
+        load_program(folder)
+    for said in (digest_text(text), digest_text(changed), "manifest.json"):
         assert said in str(refused.value)
 
 
@@ -116,7 +117,7 @@ def test_a_demo_that_would_be_sent_as_an_address_is_refused(demo: dict[str, Any]
 
     folder = saved(tmp_path / "a", edited(text_of(TRACK1), edit))
     with pytest.raises(BadArtifact, match=r"label: demos\[1\] holds a part of a message"):
-        artifact_folder.load(folder)
+        load_program(folder)
 
 
 def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_a_demo_with_a_picture_as_it_is_compiled_is_loaded(tmp_path: Path) -> No
     spoilt = {**demo, "sentences": [part(f"[{IMAGE}]")]}
     program.named_predictors()[0][1].demos = [demo, spoilt]
     strip(program)
-    loaded = artifact_folder.load(saved(tmp_path / "a", program_file.program_text(TRACK1, program))).program
+    loaded = load_program(saved(tmp_path / "a", program_file.program_text(TRACK1, program))).program
     (kept,) = loaded.named_predictors()[0][1].demos
     assert "data:image/jpeg" in kept["evidence"]
 
@@ -143,7 +144,7 @@ def test_a_weight_beyond_all_measure_is_refused(place: str, tmp_path: Path) -> N
 
     folder = saved(tmp_path / "a", edited(program_file.program_text(TRACK1, program), edit))
     with pytest.raises(BadArtifact, match=rf"decision\.says\.{place}.*less than or equal to 1000000"):
-        artifact_folder.load(folder)
+        load_program(folder)
 
 
 @pytest.mark.parametrize("name", ["program.json", "manifest.json"])
@@ -155,7 +156,7 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: P
     if name == "program.json":
         (folder / "manifest.json").unlink()
     with pytest.raises(BadArtifact, match=rf"{name}:3: key '{first}' stands twice in one object"):
-        artifact_folder.load(folder)
+        load_program(folder)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_a_key_that_stands_twice_is_refused_with_its_line(name: str, tmp_path: P
 def test_a_hostile_program_is_refused(edit: Edit, said: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / "a", edited(text_of(TRACK1), edit))
     with pytest.raises(BadArtifact) as refused:
-        artifact_folder.load(folder)
+        load_program(folder)
     assert said in str(refused.value)
     assert str(folder / "program.json") in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -192,7 +193,7 @@ def test_a_hostile_program_is_refused(edit: Edit, said: str, tmp_path: Path) -> 
 )
 def test_what_is_no_object_is_refused(content: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(BadArtifact, match=said):
-        artifact_folder.load(saved(tmp_path / "a", content))
+        load_program(saved(tmp_path / "a", content))
 
 
 def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
@@ -200,15 +201,15 @@ def test_a_pickle_is_refused_and_not_run(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "program.json").write_bytes(pickle.dumps(Trap(mark)))
     with pytest.raises(BadArtifact, match="not JSON"):
-        artifact_folder.load(tmp_path / "a")
+        load_program(tmp_path / "a")
     assert not mark.exists()
 
 
 def test_too_large_a_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artifact_folder, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(program_file, "MAX_BYTES", 2**20)
     (tmp_path / "program.json").write_bytes(b" " * (2**20 + 1))
     with pytest.raises(BadArtifact, match="larger than 1 MiB"):
-        artifact_folder.load(tmp_path)
+        load_program(tmp_path)
 
 
 @pytest.mark.parametrize("manifest", ["not json", "[]", "{}"])
@@ -216,7 +217,7 @@ def test_a_broken_manifest_is_refused(manifest: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / "a", text_of(TRACK1))
     (folder / "manifest.json").write_text(manifest)
     with pytest.raises(BadArtifact, match=r"manifest\.json"):
-        artifact_folder.load(folder)
+        load_program(folder)
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -238,7 +239,7 @@ def test_the_index_lists_every_artifact_of_every_task(tmp_path: Path) -> None:
     for task in BOTH:
         scores = {"dev": {"score": 0.5, "interval": [0.25, 0.75]}}
         manifest = {"task": task, "optimizer": "a|b", "lm": {"spec": "embedded"}, "scores": scores, "digest": "d"}
-        artifact_folder.save(tmp_path / task / "mine", {"manifest.json": files.as_json(manifest)})
-    artifact_folder.write_index(tmp_path)
+        save_files(tmp_path / task / "mine", {"manifest.json": files.as_json(manifest)})
+    write_index(tmp_path)
     rows = (tmp_path / "INDEX.md").read_text().splitlines()[4:]
     assert rows == [f"| {task} | mine | a\\|b | embedded | 50.0 [25.0, 75.0] | – | d |" for task in BOTH]

@@ -7,10 +7,9 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact import folder as artifact_folder
 from aisr.artifact import prompt_page
-from aisr.artifact.program_file import Loaded, parse, program_text
-from aisr.artifact.uncompiled import uncompiled
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import Loaded, parse, program_text, uncompiled
 from aisr.programs.decision.layer import Decision, Rule
 from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
@@ -82,7 +81,7 @@ def test_a_text_with_fences_stays_in_its_fence() -> None:
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:
     program = with_demos(TRACK1, 2)
     program.judging.demos[-1]["evidence"] = "\x1b[2Jgone"
-    artifact_folder.save(tmp_path / "a", {"program.json": program_text(TRACK1, program)})
+    save_files(tmp_path / "a", {"program.json": program_text(TRACK1, program)})
     shown = aisr("inspect", "--task", "track1", "--program", tmp_path / "a")
     assert shown.code == 0, shown.err
     assert "### Demos: 2" in shown.out

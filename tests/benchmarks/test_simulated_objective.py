@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import Tally
 from benchmarks.objective import (
     SHOWN,
     Plan,

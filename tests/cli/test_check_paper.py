@@ -10,9 +10,9 @@ import pypdfium2
 import pytest
 from playwright.sync_api import Browser
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact.program_file import program_text
-from aisr.base import digests
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
+from aisr.base.files import digest_text
 from aisr.paper.check.paper_checks import CLAIMS
 from aisr.paper.check.verdicts import EXACT
 from aisr.paper.readers.open import READERS
@@ -192,9 +192,7 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
     text = r"F1 falls by 3 points (Figure 1). \begin{figure}\includegraphics{%s}\caption{F1.}\end{figure}"
     (tmp_path / "main.tex").write_text(text % "plot" + text % "other.eps", "utf-8")
     (tmp_path / "other.eps").touch()
-    artifact_folder.save(
-        tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))}
-    )
+    save_files(tmp_path / "seeing", {"program.json": program_text(CLAIMS, CLAIMS.build({"evidence": "image"}))})
     loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported", "Supported"]})
     lm = ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", "artifacts"]
     finished = aisr("check-paper", "main.tex", "--out", "review", *words, *lm)
@@ -209,11 +207,11 @@ def test_a_drawn_figure_is_shown_to_a_model_with_eyes_and_on_the_page(
 def test_a_compiled_program_brings_its_error_rate(aisr: Aisr, keyed: Loopback, quick: Path) -> None:
     text = program_text(CLAIMS, CLAIMS.build({}))
     score = {"precision": 0.5, "recall": 0.75, "support": 4}
-    made = {"task": CLAIMS.name, "digest": digests.of_text(text), "lm": {"spec": "openai/local"}}
+    made = {"task": CLAIMS.name, "digest": digest_text(text), "lm": {"spec": "openai/local"}}
     files = {"program.json": text, "manifest.json": json.dumps(made)}
     report = {"test": {"records": 2, "per_label": {"Supported": score}}}
-    artifact_folder.save(quick / "known", {**files, "report.json": json.dumps(report)})
-    artifact_folder.save(quick / "unknown", files)
+    save_files(quick / "known", {**files, "report.json": json.dumps(report)})
+    save_files(quick / "unknown", files)
     told = check(aisr, keyed, "--program", "known")
     assert told.code == 0, told.err
     assert "judged by known. On its test split (2 records) it labelled 75.0 % of 4 statements right." in told.out

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program import load_program
 from aisr.optimize.datasets.corrected import corrected
 from aisr.optimize.experiment.compile import compile_program
 from aisr.programs.track1.record import Track1Record
@@ -56,7 +56,7 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
     assert made.manifest.corrections is not None
     assert made.manifest.corrections.model_dump(exclude={"digest"}) == {"records": 2, "replaced": 1, "left_out": 0}
     assert made.manifest.data["train"].records == 3
-    loaded = artifact_folder.load(made.folder)
+    loaded = load_program(made.folder)
     report = techreport.filled(loaded.task, loaded.program, made.manifest, "again")
     assert "2 records that people corrected were in train" in report
     assert any("Row 900.1" in wording(request) for request in requests(lm))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.base.files import BadArtifact
 from aisr.cli.session import warn_of_another_lm
 from aisr.lm.open import open_lm

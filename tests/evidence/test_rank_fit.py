@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import as_markdown
 from aisr.base.files import BadArtifact
 from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact import folder as artifact_folder
+from aisr.artifact.program import load_program
 from aisr.cli.compile import say_champion
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
@@ -35,7 +35,7 @@ def test_a_spent_budget_leaves_a_valid_artifact_of_what_was_found(
     say_champion(made)
     assert "on the held-out test split: not scored, the budget was spent before" in capsys.readouterr().out
     assert f"--max-calls is {calls}" in (made.manifest.stopped_early or "")
-    assert artifact_folder.load(made.folder).digest == made.manifest.digest
+    assert load_program(made.folder).digest == made.manifest.digest
 
 
 def test_a_gain_is_stated_on_the_test_split_against_the_uncompiled_program(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.base import digests
+from aisr.base.files import digest_file
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
 from support.corpora import read_rows, write
@@ -164,7 +164,7 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
         other.reply = both
         monkeypatch.setenv("AISR_EMBEDDING_API_BASE", other.url)
         file = tmp_path / "track2" / "dense" / "program.json"
-        model: Any = serving.model({"task": "track2", "digest": digests.of_file(file)})
+        model: Any = serving.model({"task": "track2", "digest": digest_file(file)})
         model.load_context(SimpleNamespace(artifacts={"program": str(file)}))
         assert "label" in model.judged([given])[0]
         assert row["claim_text"] in texts(other)

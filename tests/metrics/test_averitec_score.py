@@ -3,6 +3,7 @@ METEOR comes from NLTK 3.9.1 with its own data."""
 
 import gzip
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import nltk
 import numpy as np
 import pytest
 
-from aisr.metrics.averitec import files
-from aisr.metrics.averitec.files import (
+from aisr.metrics import averitec
+from aisr.metrics.averitec import (
+    Matches,
     Official,
     PaperPrediction,
     Prediction2024,
@@ -21,12 +23,11 @@ from aisr.metrics.averitec.files import (
     score_official,
     score_paper,
 )
-from aisr.metrics.averitec.meteor import meteor, synonyms, words
-from aisr.metrics.averitec.score import Matches
-from aisr.metrics.confidence import score_interval
+from aisr.metrics.intervals import score_interval
+from aisr.metrics.meteor import meteor, synonyms, words
 from aisr.metrics.scores import value
 from aisr.programs.averitec.record import Answer, Checked, FactCheck, Pair, Question
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from aisr.programs.labels import VERDICTS
 from support.paths import TESTS
 
@@ -39,17 +40,17 @@ def golden(name: str) -> list[dict[str, Any]]:
 VECTORS = golden("averitec-score-vectors.jsonl.gz")
 
 
-def differences(said: Official, official: dict[str, Any]) -> dict[str, float]:
+def differences(predicted: Official, official: dict[str, Any]) -> dict[str, float]:
     """By how much each number differs from the organisers'."""
-    ours = {**said.as_dict(), "by_type_0.25": said.by_type}
-    found = {}
+    ours = {**asdict(predicted), "by_type_0.25": predicted.by_type}
+    result = {}
     for name, right in official.items():
         if isinstance(right, dict):
             assert ours[name].keys() == right.keys()
-            found[name] = max(abs(ours[name][key] - right[key]) for key in right)
+            result[name] = max(abs(ours[name][key] - right[key]) for key in right)
         else:
-            found[name] = float(np.max(np.abs(np.array(ours[name]) - np.array(right))))
-    return found
+            result[name] = float(np.max(np.abs(np.array(ours[name]) - np.array(right))))
+    return result
 
 
 def test_both_official_scorers_are_reproduced() -> None:
@@ -58,8 +59,8 @@ def test_both_official_scorers_are_reproduced() -> None:
         gold = rows(corpus["references"], Reference, corpus["id"])
         paper = score_paper(gold, rows(corpus["predictions"], PaperPrediction, corpus["id"]))
         later = score_2024(gold, rows(corpus["predictions_2024"], Prediction2024, corpus["id"]))
-        for said, official in ((paper, corpus["official"]), (later, corpus["official_2024"])):
-            assert max(differences(said, official).values()) < 1e-9, corpus["name"]
+        for predicted, official in ((paper, corpus["official"]), (later, corpus["official_2024"])):
+            assert max(differences(predicted, official).values()) < 1e-9, corpus["name"]
 
 
 def test_meteor_of_all_pairs_and_their_words() -> None:
@@ -81,8 +82,8 @@ def corpus() -> tuple[list[Checked], list[FactCheck | None]]:
     asked = (Question(question="When did the bridge close?", answers=[Answer(answer="It closed in May 2020.")]),)
     good, bad = (Pair("When did the bridge close?", "It closed in May 2020."),), (Pair("Why?", "Nobody said."),)
     gold = [Checked(label, asked) for label in ("Refuted", "Refuted", "Supported", "Refuted")]
-    said = [FactCheck("Refuted", good), FactCheck("Supported", good), FactCheck("Supported", bad), None]
-    return gold, said
+    predicted = [FactCheck("Refuted", good), FactCheck("Supported", good), FactCheck("Supported", bad), None]
+    return gold, predicted
 
 
 def test_a_claim_counts_where_label_and_evidence_are_right() -> None:
@@ -97,9 +98,9 @@ def test_a_claim_counts_where_label_and_evidence_are_right() -> None:
     assert score_interval(scores).low == 0
 
 
-def test_credit_has_a_slope_where_the_score_has_a_step() -> None:
+def test_surrogate_has_a_slope_where_the_score_has_a_step() -> None:
     scores = Matches.of(*corpus())
-    right, wrong_label, poor, failed = scores.credit(scores)
+    right, wrong_label, poor, failed = scores.surrogate(scores)
     assert right == 1
     assert wrong_label == 0.5
     assert 0.5 <= poor < 1
@@ -113,8 +114,8 @@ def written(file: Path, content: Any) -> Path:
 
 
 def command(monkeypatch: pytest.MonkeyPatch, *words: object) -> int:
-    monkeypatch.setattr("sys.argv", ["files", *map(str, words)])
-    return files.main()
+    monkeypatch.setattr("sys.argv", ["averitec", *map(str, words)])
+    return exit_code(averitec.main)
 
 
 def test_the_command_scores_official_files(
@@ -122,8 +123,8 @@ def test_the_command_scores_official_files(
 ) -> None:
     chosen = next(row for row in VECTORS if row["id"] == "v44")
     gold = written(tmp_path / "gold.json", chosen["references"])
-    said = written(tmp_path / "said.json", chosen["predictions_2024"])
-    assert command(monkeypatch, gold, said) == 0
+    predicted = written(tmp_path / "predicted.json", chosen["predictions_2024"])
+    assert command(monkeypatch, gold, predicted) == 0
     shown = capsys.readouterr().out
     assert f"{100 * chosen['official_2024']['averitec']['0.25']:.1f}  of 16 claims" in shown
     assert all(label in shown for label in VERDICTS)
@@ -141,6 +142,6 @@ def test_the_command_scores_official_files(
 def test_bad_files_are_refused(tmp_path: Path, change: Any, message: str) -> None:
     chosen = VECTORS[0]
     gold = written(tmp_path / "gold.json", chosen["references"])
-    said = written(tmp_path / "said.json", change(chosen["predictions"]))
+    predicted = written(tmp_path / "predicted.json", change(chosen["predictions"]))
     with pytest.raises(UserError, match=message):
-        score_official(gold, said)
+        score_official(gold, predicted)

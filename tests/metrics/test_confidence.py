@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.metrics.confidence import Interval, difference_interval, mean_interval, score_interval
-from aisr.metrics.tally import Tally
+from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
+from aisr.metrics.scores import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.programs.labels import CLAIM_LABELS
 from support.corpora import draw_claims, judge_claims
@@ -31,14 +31,14 @@ def test_the_interval_contains_the_score(records: int, right: float, seed: int) 
 
 def test_a_paired_difference_is_surer_than_the_two_scores() -> None:
     gold = draw_claims(Random(5), 300)
-    said = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
-    better = [[types[0] for types in row] if k % 10 == 0 else said[k] for k, row in enumerate(gold)]
-    before, after = tally_track1(gold, said), tally_track1(gold, better)
-    found = difference_interval(after, before)
-    assert found.value == pytest.approx(after.report().score - before.report().score, abs=1e-12)
-    assert found.low > 0  # the gain is real, though the two intervals overlap
+    predicted = judge_claims(Random(6), gold, dict.fromkeys(CLAIM_LABELS, 0.7), said=0.5)
+    better = [[types[0] for types in row] if k % 10 == 0 else predicted[k] for k, row in enumerate(gold)]
+    before, after = tally_track1(gold, predicted), tally_track1(gold, better)
+    result = difference_interval(after, before)
+    assert result.value == pytest.approx(after.report().score - before.report().score, abs=1e-12)
+    assert result.low > 0  # the gain is real, though the two intervals overlap
     assert score_interval(after).low < score_interval(before).high
-    assert difference_interval(before, after).value == -found.value
+    assert difference_interval(before, after).value == -result.value
 
 
 def test_whole_groups_are_resampled() -> None:
@@ -55,8 +55,8 @@ def test_whole_groups_are_resampled() -> None:
 def test_records_of_one_group_are_resampled_together() -> None:
     """Two hundred paragraphs in twenty groups that are as good as each other within."""
     gold = draw_claims(Random(3), 200, 2)
-    said = [[types[0] if (k // 10) % 2 else "Contradiction" for types in row] for k, row in enumerate(gold)]
-    tally = tally_track1(gold, said)
+    predicted = [[types[0] if (k // 10) % 2 else "Contradiction" for types in row] for k, row in enumerate(gold)]
+    tally = tally_track1(gold, predicted)
     group = [k // 10 for k in range(200)]
     alone, grouped = score_interval(tally), score_interval(tally, group=group)
     assert grouped.value == alone.value
@@ -74,16 +74,16 @@ def test_most_intervals_over_groups_contain_the_score_of_the_population() -> Non
     draw = Random(11)
     gold = draw_claims(draw, papers * each, 1)
     luck = [draw.choice((0.2, 1.0)) for _ in range(papers)]
-    said = [
+    predicted = [
         [types[0] if draw.random() < luck[k // each] else "Contradiction" for types in row]
         for k, row in enumerate(gold)
     ]
-    population = tally_track1(gold, said).report().score
+    population = tally_track1(gold, predicted).report().score
     group, size = [k // each for k in range(40 * each)], 40 * each
-    parts = [tally_track1(gold[k : k + size], said[k : k + size]) for k in range(0, len(gold), size)]
+    parts = [tally_track1(gold[k : k + size], predicted[k : k + size]) for k in range(0, len(gold), size)]
     for known, least, most in ((group, 21, 25), (None, 0, 20)):
-        found = [score_interval(part, 300, group=known) for part in parts]
-        assert least <= sum(one.low <= population <= one.high for one in found) <= most
+        result = [score_interval(part, 300, group=known) for part in parts]
+        assert least <= sum(one.low <= population <= one.high for one in result) <= most
 
 
 def test_a_corpus_differs_from_itself_by_nothing_and_from_other_records_not_at_all() -> None:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisr.metrics.confidence import difference_interval, score_interval
-from aisr.metrics.context24_figures import files as figure_files
-from aisr.metrics.context24_figures.score import Ranked, gain, ndcg, official_gain
+from aisr.metrics import context24_figures
+from aisr.metrics.context24_figures import Ranked, gain, ndcg, official_gain
+from aisr.metrics.intervals import difference_interval, score_interval
 from aisr.programs.context24_figures.record import Sought
+from aisr.programs.errors import exit_code
 from support.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "context24-figures-score-vectors.jsonl.gz"
@@ -25,13 +26,13 @@ def test_it_equals_the_organisers_scorer(tmp_path: Path) -> None:
     assert max(row["official_2024"]["ndcg@5"] for row in VECTORS) > 2  # repeats count again
     for row in VECTORS:
         (tmp_path / "gold.json").write_text(json.dumps(row["gold"]))
-        (tmp_path / "said.csv").write_bytes(row["csv"].encode())
-        gold = figure_files.claims(tmp_path / "gold.json")
-        told = figure_files.predictions(tmp_path / "said.csv", official_quirks=True)
+        (tmp_path / "predicted.csv").write_bytes(row["csv"].encode())
+        gold = context24_figures.claims(tmp_path / "gold.json")
+        rankings = context24_figures.predictions(tmp_path / "predicted.csv", official_quirks=True)
         for name, score in [*row["official_2024"].items(), *row["official_2025"].items()]:
-            found = figure_files.per_claim(gold, told, int(name.removeprefix("ndcg@")), official_quirks=True)
-            assert found == pytest.approx(row["per_claim"][name], abs=1e-9), row["id"]
-            assert figure_files.mean(found) == pytest.approx(score, abs=1e-9), row["id"]
+            result = context24_figures.per_claim(gold, rankings, int(name.removeprefix("ndcg@")), official_quirks=True)
+            assert result == pytest.approx(row["per_claim"][name], abs=1e-9), row["id"]
+            assert context24_figures.mean(result) == pytest.approx(score, abs=1e-9), row["id"]
 
 
 @pytest.mark.parametrize(
@@ -92,23 +93,25 @@ def test_a_corpus() -> None:
     half = scores(None, ("TAB 1", "FIG 1", "FIG 2"))
     report = half.report()
     assert report.parts["ndcg_5"] == report.parts["ndcg_10"] == pytest.approx(report.score) == half.values.mean()
-    assert half.credit(whole).tolist() == half.values.tolist() == half.rows[:, 0].tolist()
+    assert half.surrogate(whole).tolist() == half.values.tolist() == half.rows[:, 0].tolist()
     assert half.right().tolist() == [False, False]
     assert half.values[0] == 0
     assert score_interval(half).value == pytest.approx(report.score)
     assert difference_interval(whole, half).value == pytest.approx(1 - report.score)
     assert "letter by letter" in report.remarks[0]
-    with pytest.raises(ValueError, match="one ranking a record"):
+    with pytest.raises(ValueError, match="one prediction a record"):
         scores(None)
     with pytest.raises(ValueError, match="no records"):
         Ranked.of([], []).report()
 
 
-def ran(monkeypatch: pytest.MonkeyPatch, gold: list[dict[str, Any]], said: str, folder: Path, *words: str) -> int:
+def ran(monkeypatch: pytest.MonkeyPatch, gold: list[dict[str, Any]], predicted: str, folder: Path, *words: str) -> int:
     (folder / "gold.json").write_text(json.dumps(gold))
-    (folder / "said.csv").write_text(said)
-    monkeypatch.setattr("sys.argv", ["figure_files", str(folder / "gold.json"), str(folder / "said.csv"), *words])
-    return figure_files.main()
+    (folder / "predicted.csv").write_text(predicted)
+    monkeypatch.setattr(
+        "sys.argv", ["context24_figures", str(folder / "gold.json"), str(folder / "predicted.csv"), *words]
+    )
+    return exit_code(context24_figures.main)
 
 
 GOLD = [
@@ -121,18 +124,18 @@ GOLD = [
 def test_the_command_and_what_blanks_and_omissions_come_to(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    said = 'claimid,predictions\na,"FIG 10, FIG 1"\n'
-    assert ran(monkeypatch, GOLD, said, tmp_path) == 0
+    predicted = 'claimid,predictions\na,"FIG 10, FIG 1"\n'
+    assert ran(monkeypatch, GOLD, predicted, tmp_path) == 0
     # " FIG 1" is FIG 1 in second place; b was left out and counts 0; c has no gold.
     assert f"nDCG@5   {1 / np.log2(3) / 2:.4f}  of 2 claims" in capsys.readouterr().out
-    assert ran(monkeypatch, GOLD, said, tmp_path, "--official-quirks", "--depths", "3") == 0
+    assert ran(monkeypatch, GOLD, predicted, tmp_path, "--official-quirks", "--depths", "3") == 0
     # FIG 10 is worth half and so is the blank before FIG 1; the ideal is 1 and .5; what was left out costs nothing.
     official = (0.5 + 0.5 / np.log2(3)) / (1 + 0.5 / np.log2(3))
     assert f"nDCG@3   {official:.4f}  of 1 claims" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("gold", "said", "message"),
+    ("gold", "predicted", "message"),
     [
         (GOLD, "h,h\nnobody,FIG 1\n", "claim 'nobody' is not in the gold"),
         (GOLD, "h,h\na,FIG 1\na,FIG 2\n", ":3: 'a' stands there already"),
@@ -140,7 +143,7 @@ def test_the_command_and_what_blanks_and_omissions_come_to(
     ],
 )
 def test_bad_files_are_told(
-    gold: Any, said: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+    gold: Any, predicted: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
 ) -> None:
-    assert ran(monkeypatch, gold, said, tmp_path) == 2
+    assert ran(monkeypatch, gold, predicted, tmp_path) == 2
     assert message in capsys.readouterr().err

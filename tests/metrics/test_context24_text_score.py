@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aisr.metrics.confidence import score_interval
-from aisr.metrics.context24_text import files as text_files
-from aisr.metrics.context24_text.files import score_official
-from aisr.metrics.context24_text.score import KINDS, Grounded
+from aisr.metrics import context24_text
+from aisr.metrics.context24_text import KINDS, Grounded, score_official
+from aisr.metrics.intervals import score_interval
 from aisr.metrics.scores import value
-from aisr.programs.errors import UserError
+from aisr.programs.errors import UserError, exit_code
 from support.paths import TESTS
 
 with gzip.open(TESTS / "golden" / "context24-text-score-vectors.jsonl.gz", "rt", encoding="utf-8") as file:
@@ -25,17 +24,17 @@ METHOD = "Each plot measured two by two metres and was photographed from above."
 def test_the_official_scorer_is_reproduced_by_files_and_by_the_task() -> None:
     assert len(VECTORS) == 40
     for corpus in VECTORS:
-        found = score_official(corpus["gold"], corpus["predictions"])
+        result = score_official(corpus["gold"], corpus["predictions"])
         answers = [tuple(corpus["predictions"].get(key, ())) for key in corpus["gold"]]
         task = Grounded.of(list(corpus["gold"].values()), answers)
         assert value(task) == pytest.approx(task.report().score, abs=1e-12)
         assert task.report().score == task.report().parts["rouge_l"]
         for part, kind in zip(("rouge_1", "rouge_2", "rouge_l"), KINDS, strict=True):
             wanted = pytest.approx(corpus["official"][kind], abs=1e-9)
-            assert getattr(found, kind) == wanted, corpus["name"]
+            assert getattr(result, kind) == wanted, corpus["name"]
             assert task.report().parts[part] == wanted, corpus["name"]
             official = corpus["per_claim"][kind]
-            assert {key: row[kind] for key, row in found.per_claim.items()} == pytest.approx(official, abs=1e-9)
+            assert {key: row[kind] for key, row in result.per_claim.items()} == pytest.approx(official, abs=1e-9)
 
 
 def test_one_good_snippet_beats_five_and_a_repeated_one_costs() -> None:
@@ -46,11 +45,11 @@ def test_one_good_snippet_beats_five_and_a_repeated_one_costs() -> None:
 
 
 def test_a_failed_claim_and_one_without_gold_earn_nothing_and_count() -> None:
-    found = Grounded.of([[METHOD], [METHOD], []], [(METHOD,), None, (METHOD,)])
-    assert found.right().tolist() == [True, False, False]
-    assert found.credit(found).tolist() == found.ranked.tolist() == [1, 0, 0]
-    assert found.ranking(np.array([[1.0, 1, 1], [2, 0, 0]])).tolist() == [pytest.approx(1 / 3), 1]
-    interval = score_interval(found)
+    result = Grounded.of([[METHOD], [METHOD], []], [(METHOD,), None, (METHOD,)])
+    assert result.right().tolist() == [True, False, False]
+    assert result.surrogate(result).tolist() == result.values.tolist() == [1, 0, 0]
+    assert result.ranking(np.array([[1.0, 1, 1], [2, 0, 0]])).tolist() == [pytest.approx(1 / 3), 1]
+    interval = score_interval(result)
     assert interval.low == 0 < interval.high
     with pytest.raises(ValueError, match="one prediction a record"):
         Grounded.of([[METHOD]], [])
@@ -67,8 +66,8 @@ def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gold: Any, predicte
     for name, rows in (("gold", gold), ("predicted", predicted)):
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
     words = [str(tmp_path / "gold.json"), str(tmp_path / "predicted.json"), *more]
-    monkeypatch.setattr("sys.argv", ["text_files", *words])
-    return text_files.main()
+    monkeypatch.setattr("sys.argv", ["context24_text", *words])
+    return exit_code(context24_text.main)
 
 
 def test_files_are_scored_by_a_command(

@@ -8,7 +8,7 @@ import pytest
 from aisr.metrics.judgements import Gold, calibration_error, raised, tally
 from aisr.metrics.scores import value
 from aisr.metrics.track1 import tally_track1
-from aisr.metrics.track2 import evidence_found, tally_track2
+from aisr.metrics.track2 import evidence_right, tally_track2
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.track2.record import Citation
 from support.corpora import draw_citations, draw_claims, judge_claims
@@ -19,30 +19,30 @@ def test_it_is_the_official_score_of_track_1() -> None:
     records = draw_claims(draw, 30)
     for sentences in records:
         sentences[0] = draw.sample(CLAIM_LABELS, 2)  # several gold labels
-    said = judge_claims(draw, records, dict.fromkeys(CLAIM_LABELS, 0.6), 0.5)
+    predicted = judge_claims(draw, records, dict.fromkeys(CLAIM_LABELS, 0.6), 0.5)
     gold = Gold.of(records, CLAIM_LABELS)
-    indices = np.array([CLAIM_LABELS.index(label) for labels in said for label in labels])
-    official = tally_track1(records, said)
+    indices = np.array([CLAIM_LABELS.index(label) for labels in predicted for label in labels])
+    official = tally_track1(records, predicted)
     assert value(tally(gold, indices, None, CLAIM_LABELS)) == pytest.approx(official.report().score, abs=1e-12)
     ours = tally(gold, indices, None, CLAIM_LABELS)
     assert np.array_equal(ours.counts, official.counts)
     assert np.array_equal(ours.exact, official.exact)
     kept = gold[np.arange(len(indices)) >= 5]  # all but the first record of five sentences
-    rest = tally_track1(records[1:], said[1:]).report().score
+    rest = tally_track1(records[1:], predicted[1:]).report().score
     assert value(tally(kept, indices[5:], None, CLAIM_LABELS)) == pytest.approx(rest, abs=1e-12)
 
 
 def test_it_is_the_official_score_of_track_2() -> None:
     draw = Random(0)
     records = draw_citations(draw, 60)
-    said = [Citation(draw.choice([right.label, "Irrelevant"]), right.evidence_para_ids[:1]) for right in records]
-    found = np.array(
-        [evidence_found(a.evidence_para_ids, b.evidence_para_ids) for a, b in zip(records, said, strict=True)]
+    predicted = [Citation(draw.choice([right.label, "Irrelevant"]), right.evidence_para_ids[:1]) for right in records]
+    result = np.array(
+        [evidence_right(a.evidence_para_ids, b.evidence_para_ids) for a, b in zip(records, predicted, strict=True)]
     )
     gold = Gold.of([[[right.label]] for right in records], CITATION_LABELS)
-    indices = np.array([CITATION_LABELS.index(guess.label) for guess in said])
-    wanted = tally_track2(records, said).report().score
-    assert value(tally(gold, indices, found, CITATION_LABELS)) == pytest.approx(wanted, abs=1e-12)
+    indices = np.array([CITATION_LABELS.index(guess.label) for guess in predicted])
+    wanted = tally_track2(records, predicted).report().score
+    assert value(tally(gold, indices, result, CITATION_LABELS)) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_calibration_error_is_the_distance_between_sureness_and_rightness() -> None:
@@ -57,9 +57,9 @@ def test_several_labellings_at_once_score_as_each_alone() -> None:
     draw = np.random.default_rng(0)
     records = [[["A"], ["B", "A"]], [["C"]], [["B"], ["B"], ["A", "C"]]] * 5
     gold = Gold.of(records, ["A", "B", "C"])
-    said = draw.integers(3, size=len(gold.first))
-    moved = draw.random((4, len(said))) < 0.4
-    for found in (None, draw.random(len(said)) < 0.7):
-        wanted = [value(tally(gold, np.where(row, 1, said), found, "ABC")) for row in moved]
-        assert raised(gold, said, 1, moved, found, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
-        assert (raised(gold, said, 1, moved, found, doubt=1.0) < wanted).all()
+    predicted = draw.integers(3, size=len(gold.first))
+    moved = draw.random((4, len(predicted))) < 0.4
+    for result in (None, draw.random(len(predicted)) < 0.7):
+        wanted = [value(tally(gold, np.where(row, 1, predicted), result, "ABC")) for row in moved]
+        assert raised(gold, predicted, 1, moved, result, doubt=0.0) == pytest.approx(wanted, abs=1e-12)
+        assert (raised(gold, predicted, 1, moved, result, doubt=1.0) < wanted).all()

@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.metrics.scores import Report
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import Report, Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.track2.record import Citation
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
-from support.paths import TESTS
+from support.paths import ROOT, TESTS
 
 Corpus = dict[str, Any]
 GOLDEN = TESTS / "golden" / "official-score-vectors.jsonl"
@@ -30,25 +29,25 @@ claim_gold = st.lists(
 
 def golden_tally(corpus: Corpus) -> Tally:
     """The tally of a golden corpus; its predictions stand in the order of the gold records."""
-    gold, said = corpus["gold"], {row["id"]: row for row in corpus["pred"]}
-    rows = [said[row["id"]] for row in gold]
+    gold, predicted = corpus["gold"], {row["id"]: row for row in corpus["pred"]}
+    rows = [predicted[row["id"]] for row in gold]
     if corpus["track"] == 1:
         types = [[sentence["types"] for sentence in row["sentence_label"]] for row in gold]
         return tally_track1(types, [row["labels"] for row in rows])
     return tally_track2(*([Citation(row["label"], row["evidence_para_ids"]) for row in side] for side in (gold, rows)))
 
 
-def claims_score(gold: list[list[list[str]]], said: list[Any]) -> Report:
-    return tally_track1(gold, said).report()
+def claims_score(gold: list[list[list[str]]], predicted: list[Any]) -> Report:
+    return tally_track1(gold, predicted).report()
 
 
-def exact(found: Report) -> float:
+def exact(result: Report) -> float:
     """Paragraph exact match, or Joint@3."""
-    return found.parts["pem"] if "pem" in found.parts else found.parts["joint_at_3"]
+    return result.parts["pem"] if "pem" in result.parts else result.parts["joint_at_3"]
 
 
-def citations_score(gold: list[Citation], said: list[Any]) -> Report:
-    return tally_track2(gold, said).report()
+def citations_score(gold: list[Citation], predicted: list[Any]) -> Report:
+    return tally_track2(gold, predicted).report()
 
 
 def test_agrees_with_the_official_evaluator() -> None:
@@ -76,7 +75,7 @@ def test_a_label_that_never_occurs_still_divides_the_macro_f1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "gold", "said", "joint"),
+    ("label", "gold", "predicted", "joint"),
     [
         ("Supported", ["P2"], ["P9", "P8", "P2"], 1),
         ("Supported", ["P2"], ["P9", "P8", "P7", "P2"], 0),  # the fourth is cut off
@@ -88,28 +87,28 @@ def test_a_label_that_never_occurs_still_divides_the_macro_f1() -> None:
         ("Irrelevant", [], [], 0),
     ],
 )
-def test_joint_at_3(label: str, gold: list[str], said: list[str], joint: int) -> None:
-    assert citations_score([Citation("Supported", gold)], [Citation(label, said)]).parts["joint_at_3"] == joint
+def test_joint_at_3(label: str, gold: list[str], predicted: list[str], joint: int) -> None:
+    assert citations_score([Citation("Supported", gold)], [Citation(label, predicted)]).parts["joint_at_3"] == joint
 
 
 def test_a_failed_record_earns_nothing_and_misses_its_labels() -> None:
-    found = claims_score([[[S], [ENTITY]], [[S]]], [None, [S]])
-    assert (found.per_label[S].recall, found.per_label[ENTITY].recall, exact(found)) == (0.5, 0, 0.5)
-    assert found.per_label[S].precision == 1
+    result = claims_score([[[S], [ENTITY]], [[S]]], [None, [S]])
+    assert (result.per_label[S].recall, result.per_label[ENTITY].recall, exact(result)) == (0.5, 0, 0.5)
+    assert result.per_label[S].precision == 1
     assert citations_score([Citation("Supported", [])], [None]).score == 0
 
 
 @pytest.mark.parametrize(
-    ("gold", "said", "words"),
+    ("gold", "predicted", "words"),
     [
         ([[[S]]], [], "0 predictions for 1 gold records"),
         ([[[S]]], [[S, S]], "record 1: 2 labels for 1 sentences"),
         ([[[S]], [[S]]], [[S], ["Suported"]], "record 2: unknown label 'Suported'; one of: Supported, "),
     ],
 )
-def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], said: list[Any], words: str) -> None:
+def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], predicted: list[Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        tally_track1(gold, said)
+        tally_track1(gold, predicted)
     with pytest.raises(ValueError, match="record 1: unknown label 'Contradiction'; one of: Supported, Overstate"):
         tally_track2([Citation("Supported", [])], [Citation("Contradiction", [])])
     with pytest.raises(ValueError, match="no records"):
@@ -119,21 +118,17 @@ def test_what_the_evaluator_refuses_is_an_error(gold: list[Any], said: list[Any]
 @settings(deadline=None, max_examples=30)
 @given(gold=claim_gold)
 def test_a_perfect_prediction_scores_1_only_if_each_label_occurs(gold: list[list[list[str]]]) -> None:
-    found = claims_score(gold, [[types[0] for types in sentences] for sentences in gold])
+    result = claims_score(gold, [[types[0] for types in sentences] for sentences in gold])
     occurring = {types[0] for sentences in gold for types in sentences}
-    assert exact(found) == 1
-    assert found.parts["macro_f1"] == pytest.approx(len(occurring) / 5)
-    assert (found.score == 1) == (len(occurring) == 5)
+    assert exact(result) == 1
+    assert result.parts["macro_f1"] == pytest.approx(len(occurring) / 5)
+    assert (result.score == 1) == (len(occurring) == 5)
 
 
 def test_the_scores_import_no_dspy() -> None:
-    scores = (
-        "aisr.metrics.track1",
-        "aisr.metrics.track2",
-        "aisr.metrics.confidence",
-        "aisr.metrics.f1",
-    )
+    names = [file.stem for file in (ROOT / "metrics").glob("*.py")]
+    scores = {f"aisr.metrics.{name}" for name in names if name != "__init__"}
     code = f"import sys, {', '.join(scores)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(scores) <= set(done.stdout.split())
+    assert scores <= set(done.stdout.split())
     assert not {"dspy", "litellm", "mlflow", "optimize"} & set(done.stdout.split())

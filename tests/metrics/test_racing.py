@@ -9,8 +9,8 @@ import pytest
 from dspy.lm15 import Request
 from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 
-from aisr.metrics.confidence import nested, survivors
-from aisr.metrics.tally import Tally
+from aisr.metrics.intervals import nested, survivors
+from aisr.metrics.scores import Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
 from aisr.optimize.search.compilation import Candidate
@@ -24,8 +24,8 @@ STATE: Any = None  # the gate does not look at what GEPA knows
 
 def corpus(accuracy: float, seed: int, records: int = 60) -> Tally:
     draw, gold = Random(seed), [[[label]] for label in list(CLAIM_LABELS) * (records // 5)]
-    said = [[types[0][0] if draw.random() < accuracy else draw.choice(CLAIM_LABELS)] for types in gold]
-    return tally_track1(gold, said)
+    predicted = [[types[0][0] if draw.random() < accuracy else draw.choice(CLAIM_LABELS)] for types in gold]
+    return tally_track1(gold, predicted)
 
 
 def test_every_beginning_of_the_order_is_stratified() -> None:
@@ -81,26 +81,26 @@ def test_gepas_gate_follows_the_ranking_score_and_not_the_mean() -> None:
     flat_said = [["Supported"]] * 21
     finder = [["Contradiction"]] * 2 + [["Supported"]] * 18 + [["Contradiction"]]
 
-    def evaluated(said: list[list[str]]) -> SubsampleEvaluation:
-        exact = [float(s[0] in g[0]) for g, s in zip(gold, said, strict=True)]
-        return SubsampleEvaluation(exact, [dspy.Prediction(sentence_labels=s) for s in said])
+    def evaluated(predicted: list[list[str]]) -> SubsampleEvaluation:
+        exact = [float(s[0] in g[0]) for g, s in zip(gold, predicted, strict=True)]
+        return SubsampleEvaluation(exact, [dspy.Prediction(sentence_labels=s) for s in predicted])
 
     gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=types) for types in reversed(gold)])
     places = list(reversed(range(len(gold))))
-    found, flat = evaluated(finder), evaluated(flat_said)
-    assert sum(found.scores) < sum(flat.scores)
-    better = CandidateProposal({}, [0], places, eval_before=flat, eval_after=found)
-    worse = CandidateProposal({}, [0], places, eval_before=found, eval_after=flat)
+    result, flat = evaluated(finder), evaluated(flat_said)
+    assert sum(result.scores) < sum(flat.scores)
+    better = CandidateProposal({}, [0], places, eval_before=flat, eval_after=result)
+    worse = CandidateProposal({}, [0], places, eval_before=result, eval_after=flat)
     assert gate.should_accept(better, STATE)
     assert not gate.should_accept(worse, STATE)
 
 
 def test_gepas_gate_counts_what_could_not_be_read_as_missed() -> None:
     gate = CorpusAcceptance(TRACK1, [dspy.Example(gold=[["Supported"]])] * 2)
-    said = dspy.Prediction(sentence_labels=["Supported"])
-    whole = SubsampleEvaluation([1.0, 1.0], [said, said])
+    predicted = dspy.Prediction(sentence_labels=["Supported"])
+    whole = SubsampleEvaluation([1.0, 1.0], [predicted, predicted])
     for unread in (dspy.Prediction(), None):
-        torn = SubsampleEvaluation([0.0, 1.0], [unread, said])
+        torn = SubsampleEvaluation([0.0, 1.0], [unread, predicted])
         assert gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=torn, eval_after=whole), STATE)
         assert not gate.should_accept(CandidateProposal({}, [0], [0, 1], eval_before=whole, eval_after=torn), STATE)
 
@@ -109,7 +109,7 @@ def test_a_simulated_race_costs_less_than_judging_everything() -> None:
     from benchmarks.race import races
     from benchmarks.simulation import WORLDS
 
-    found = np.mean(list(races(WORLDS[0], 12, 100, seeds=2, truth=2000)), axis=0)
-    assert found[0] < 0.7
-    assert found[1] == 0  # in none of them the best was dropped
-    assert found[2] < 3
+    result = np.mean(list(races(WORLDS[0], 12, 100, seeds=2, truth=2000)), axis=0)
+    assert result[0] < 0.7
+    assert result[1] == 0  # in none of them the best was dropped
+    assert result[2] < 3

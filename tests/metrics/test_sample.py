@@ -38,9 +38,9 @@ def without_labels(value: Any) -> Any:
 @both_tracks
 @pytest.mark.parametrize(("name", "size"), [("train", 120), ("dev", 100), ("test", 100), ("test-inputs", 100)])
 def test_every_file_passes_the_reader_and_has_its_size(task: Task, name: str, size: int) -> None:
-    found = records(task, name)
-    assert len(found) == size
-    assert {record.gold is None for record in found} == {name == "test-inputs"}
+    result = records(task, name)
+    assert len(result) == size
+    assert {record.gold is None for record in result} == {name == "test-inputs"}
 
 
 @pytest.mark.parametrize("track", BOTH)

@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 from dspy.lm15 import Request
 
-from aisr.metrics.context24_figures.score import Ranked
+from aisr.metrics.context24_figures import Ranked
 from aisr.predict.judge import judge
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.context24_figures.judge import Context24FiguresJudge

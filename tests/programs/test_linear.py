@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aisr.base import redact
-from aisr.base.digests import of_texts
+from aisr.base.files import digest_texts
 from aisr.programs import drafts
 from aisr.programs.decision import cues
 from aisr.programs.text.compare import alike, lettered
@@ -24,7 +24,7 @@ KNOWN = Path(__file__).with_name("linear_expressions.txt")  # digests of those t
 
 def digest(expression: Expression) -> str:
     pattern = expression.pattern
-    return of_texts([pattern.pattern, str(pattern.flags), str(expression.whole)])
+    return digest_texts([pattern.pattern, str(pattern.flags), str(expression.whole)])
 
 
 def test_no_regular_expression_tries_all_ways_to_split_a_text() -> None:

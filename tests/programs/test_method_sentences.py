@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from dspy.lm15 import Request
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import as_markdown
 from aisr.predict.judge import judge
 from aisr.programs.context24_text.judge import Context24TextJudge

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.lm.client import OpenLM
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.optimizers import compile_candidates

@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact.program_file import parse, program_text
+from aisr.artifact.program import parse, program_text
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.registry import TASKS
 from aisr.programs.retrieval.evidence_list import complete

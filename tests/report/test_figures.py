@@ -5,7 +5,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from aisr.metrics.confidence import Interval
+from aisr.metrics.intervals import Interval
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.report import figures
 from aisr.report.figures import Tried

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.folder import load, save
+from aisr.artifact.folder import save_files
 from aisr.artifact.manifest import manifest
-from aisr.artifact.program_file import program_text
-from aisr.base import digests
+from aisr.artifact.program import load_program, program_text
+from aisr.base.files import digest_text
 from aisr.lm.open import open_lm
 from aisr.optimize.experiment.compile import compile_program
 from aisr.programs.track1.task import TRACK1
@@ -97,8 +97,8 @@ def test_the_command_to_score_again_does(schema: bool, loopback: Loopback, aisr:
 def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any], aisr: Aisr, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     text = program_text(TRACK1, TRACK1.build({}))
-    made = {"task": "track1", "name": "mine", "optimizer": "labeled", "digest": digests.of_text(text), "lm": {}}
-    save(folder, {"program.json": text, "manifest.json": json.dumps({**made, "scores": {}, **change})})
+    made = {"task": "track1", "name": "mine", "optimizer": "labeled", "digest": digest_text(text), "lm": {}}
+    save_files(folder, {"program.json": text, "manifest.json": json.dumps({**made, "scores": {}, **change})})
     finished = aisr("techreport", folder, "--task", "track1", "--out", tmp_path / "paper.md")
     assert finished.code == 2
     assert re.fullmatch(rf"error: {folder}/manifest.json: {next(iter(change))}\b.*\n", finished.err)
@@ -107,7 +107,7 @@ def test_a_manifest_of_another_shape_is_refused_by_field(change: dict[str, Any],
 
 def test_a_strangers_manifest_leads_nowhere_and_steers_nothing(folder: Path) -> None:
     text = "a|b \x1b[2J<script>planted()</script> ![x](//planted.example/x.png) [a][b]"
-    loaded = load(folder)
+    loaded = load_program(folder)
     made = manifest(folder).model_copy(update={"command": f"{text}\n`````\n", "champion": text})
     made.settings[text] = f"{text}\n{text}"
     shown = filled(loaded.task, loaded.program, made, text)

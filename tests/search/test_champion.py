@@ -7,8 +7,7 @@ from typing import Any, cast
 import dspy
 import pytest
 
-from aisr.metrics.f1 import FN, TP
-from aisr.metrics.tally import Tally
+from aisr.metrics.scores import FN, TP, Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.search.champion import choose
 from aisr.optimize.search.compilation import Candidate

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from aisr.artifact.program_file import parse
+from aisr.artifact.program import parse
 from aisr.lm.prices import Price
-from aisr.metrics.confidence import Interval
+from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import Scores
 from aisr.optimize.datasets.examples import labelled
 from aisr.optimize.decision.folds import opinions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact.program_file import program_text
+from aisr.artifact.program import program_text
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
 from aisr.optimize.search.objective import objective
 from aisr.optimize.search.optimizers import compile_candidates

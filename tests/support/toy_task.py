@@ -11,40 +11,24 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from aisr.metrics.scores import Floats, Report
+from aisr.metrics.scores import MeanScores, Report
 from aisr.programs.task import Exhibit, Task
 from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
 
 
-@dataclass(frozen=True)
-class Closeness:
+class Closeness(MeanScores):
     """One minus the distance from gold, a number a record; the ranking score is its mean."""
 
-    closeness: Floats
+    demo_from = 0.9
 
     @classmethod
-    def of(cls, gold: Sequence[float], said: Sequence[float | None]) -> Self:
-        pairs = zip(gold, said, strict=True)
+    def of(cls, gold: Sequence[float], predicted: Sequence[float | None]) -> Self:
+        pairs = zip(gold, predicted, strict=True)
         return cls(np.array([0.0 if guess is None else 1 - abs(right - guess) for right, guess in pairs]))
 
-    rows = property(lambda self: self.closeness[:, None])
-
-    def __len__(self) -> int:
-        return len(self.closeness)
-
-    def ranking(self, weights: Floats) -> Floats:
-        return np.asarray(weights @ self.closeness / weights.sum(axis=1))
-
-    def credit(self, baseline: Self) -> Floats:
-        return self.closeness
-
-    def right(self) -> NDArray[np.bool_]:
-        return self.closeness > 0.9
-
     def report(self) -> Report:
-        return Report(float(self.closeness.mean()), {"close": float(self.right().mean())})
+        return Report(super().report().score, {"close": float(self.right().mean())})
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aisr.metrics.averitec.files import score_official
+from aisr.metrics.averitec import score_official
 from aisr.metrics.judgements import Gold, raised, tally
 from aisr.metrics.scores import value
 from aisr.programs.averitec.record import FactCheck, Pair

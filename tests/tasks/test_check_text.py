@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact.program_file import program_text
-from aisr.base import digests
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
+from aisr.base.files import digest_text
 from aisr.programs.drafts import citation_record, claim_record
 from aisr.programs.registry import TASKS
 from support.loopback import Loopback
@@ -41,9 +41,7 @@ def programs(tmp_path: Path) -> dict[str, Path]:
     for name, task in TASKS.items():
         text = program_text(task, task.build({}))
         folders[name] = tmp_path / name
-        artifact_folder.save(
-            folders[name], {"program.json": text, "manifest.json": f'{{"digest": "{digests.of_text(text)}"}}'}
-        )
+        save_files(folders[name], {"program.json": text, "manifest.json": f'{{"digest": "{digest_text(text)}"}}'})
     return folders
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisr.metrics.context24_figures import files as figure_files
+from aisr.metrics import context24_figures
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, LabelTable
 from aisr.programs.errors import UserError
@@ -61,10 +61,10 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr) -> None:
 
     gold = artifacts.parent / "gold.json"
     gold.write_text(json.dumps([{**row, "figures_tables": list(LABELS)} for row in walked.gold]))
-    claims = figure_files.claims(gold)
+    claims = context24_figures.claims(gold)
     for quirks in (False, True):
-        told = figure_files.predictions(walked.packed, quirks)
-        found = figure_files.mean(figure_files.per_claim(claims, told, 10, quirks))
+        told = context24_figures.predictions(walked.packed, quirks)
+        found = context24_figures.mean(context24_figures.per_claim(claims, told, 10, quirks))
         assert quirks or found == pytest.approx(walked.report["ndcg_10"])
         assert f"@10 {100 * found:.1f}" in walked.report["remarks"][0] or not quirks
 
@@ -98,7 +98,7 @@ def test_a_submission_is_a_table_of_stripped_labels_in_order_without_repeats(tmp
     CONTEXT24_FIGURES.submission.write(lines, out)
     rows = [*csv.reader(out.read_text().splitlines())]
     assert rows == [["claimid", "predictions"], ["a", "FIG 2A,TAB 1"], ["b, c", "FIG 1"]]
-    assert figure_files.predictions(out, official_quirks=True) == {"a": ["FIG 2A", "TAB 1"], "b, c": ["FIG 1"]}
+    assert context24_figures.predictions(out, official_quirks=True) == {"a": ["FIG 2A", "TAB 1"], "b, c": ["FIG 1"]}
 
 
 def test_what_the_evaluator_would_misread_is_refused() -> None:

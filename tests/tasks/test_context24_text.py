@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisr.metrics.context24_text.files import score_official, snippets
+from aisr.metrics.context24_text import score_official, snippets
 from aisr.programs.context24_text import convert as context24_text_data
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.task import CONTEXT24_TEXT

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from aisr.artifact import folder as artifact_folder
-from aisr.artifact.program_file import program_text
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
 from aisr.metrics.scores import value
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
@@ -104,7 +104,7 @@ server = replying(by_key)
 def test_records_are_checked_predicted_scored_and_packed(server: Any, aisr: Aisr, tmp_path: Path) -> None:
     data, at, out = SAMPLE / "draft", ["--task", "draft"], tmp_path / "said.jsonl"
     assert "32 good records, 0 bad lines" in aisr("check", data / "train.jsonl", *at).out
-    artifact_folder.save(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})
+    save_files(tmp_path / "mine", {"program.json": program_text(DRAFT, DRAFT.build({}))})
     lm = ["--lm", "openai/local", "--api-base", server.url, "--artifacts", tmp_path]
     done = aisr("predict", *at, "--program", tmp_path / "mine", "--data", data / "test-inputs.jsonl", "--out", out, *lm)
     assert done.code == 0, done.err

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisr.predict.submission import Checked, check
+from aisr.predict.submit import Checked, check
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisr.base import digests
+from aisr.base.files import digest_file
 from aisr.tracking.store import open_store
 from support.commands import Aisr, Finished
 from support.compiled import FEW, KEY, TOKEN, Compiled
@@ -84,7 +84,7 @@ def test_an_evaluation_reads_at_a_glance_and_names_the_version(logged: Logged) -
         assert tags["aisr.task"] == "track1"
         assert tags["aisr.lm"] == "openai/gpt-4o-mini"
         assert tags["aisr.digest"] == manifest["digest"]
-        assert tags["aisr.data"] == f"{digests.of_file(TEST)}/6"
+        assert tags["aisr.data"] == f"{digest_file(TEST)}/6"
         assert tags["aisr.version"] == "aisr-track1/1"  # of the folder's program as well: it is the same
         assert "aisr.champion" not in tags
         (used,) = logged.client.get_run(logged.runs[name].info.run_id).inputs.model_inputs

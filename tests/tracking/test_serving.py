@@ -21,8 +21,8 @@ import pytest
 
 import aisr
 from aisr import BadProgram, LMUnavailable, serving
-from aisr.artifact.program_file import program_text
-from aisr.base import digests
+from aisr.artifact.program import program_text
+from aisr.base.files import digest_text
 from aisr.programs.averitec.documents import build
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.track1.task import TRACK1
@@ -172,7 +172,7 @@ def test_a_claim_is_served_with_the_index_of_its_pages(
     }.items():
         monkeypatch.setenv(f"AISR_{name}", value)
     monkeypatch.setattr(registered.server, "reply", lambda asked: averitec.quoting(asked.question))
-    served = serving.model({"task": "averitec", "digest": digests.of_text(text)})
+    served = serving.model({"task": "averitec", "digest": digest_text(text)})
     served.load_context(SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")}))
     given = claim.model_dump(mode="json", exclude={"documents", "label", "questions"}, exclude_none=True)
     (line,) = served.predict([given | {"store": store}])
@@ -234,11 +234,11 @@ def test_without_an_lm_only_the_built_in_one_is_taken_and_only_where_it_was_comp
     text = program_text(TRACK1, TRACK1.build({}))
     (tmp_path / "program.json").write_text(text, encoding="utf-8")
     context = SimpleNamespace(artifacts={"program": str(tmp_path / "program.json")})
-    served = serving.model({"task": "track1", "digest": digests.of_text(text), "lm": "embedded"})
+    served = serving.model({"task": "track1", "digest": digest_text(text), "lm": "embedded"})
     served.load_context(context)
     assert served.lm.spec == "embedded"
     with pytest.raises(LMUnavailable, match="an unknown LM"):
-        serving.model({"task": "track1", "digest": digests.of_text(text)}).load_context(context)
+        serving.model({"task": "track1", "digest": digest_text(text)}).load_context(context)
 
 
 def test_a_program_that_was_replaced_is_not_loaded(

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisr.artifact import folder as artifact_folder
 from aisr.artifact.manifest import on_test
-from aisr.base import digests
-from aisr.base.files import BadArtifact
+from aisr.artifact.program import load_program
+from aisr.base.files import BadArtifact, digest_file
 from aisr.tracking import registry
 from aisr.tracking.registry import NotPromoted, load_registered, promote
 from aisr.tracking.store import open_store
@@ -63,7 +62,7 @@ def test_a_run_has_the_parameters_of_its_compile(logged: Logged, name: str) -> N
     assert params["lm.spec"] == "openai/gpt-4o-mini"
     assert params["lm.adapter"] == "JSONAdapter"
     for split in ("train", "dev", "test"):
-        assert params[f"data.{split}"] == digests.of_file(DATA / f"{split}.jsonl")
+        assert params[f"data.{split}"] == digest_file(DATA / f"{split}.jsonl")
         assert manifest["data"][split]["digest"] == params[f"data.{split}"]
 
 
@@ -101,7 +100,7 @@ def test_versions_are_known_by_score_digest_and_data(logged: Logged) -> None:
         test = logged.json(name, "manifest.json")["scores"]["test"]
         stored = [float(tags[f"aisr.test_{part}"]) for part in ("score", "low", "high")]
         assert stored == [test["score"], *test["interval"]]
-        assert tags["aisr.test_data"] == f"{digests.of_file(DATA / 'test.jsonl')}/4"
+        assert tags["aisr.test_data"] == f"{digest_file(DATA / 'test.jsonl')}/4"
 
 
 def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> None:
@@ -122,7 +121,7 @@ def test_the_champion_is_promoted_and_the_former_one_is_kept(logged: Logged) -> 
     ],
 )
 def test_a_registered_program_is_the_one_in_the_folder(logged: Logged, uri: str, name: str) -> None:
-    registered, in_folder = load_registered(logged.root, uri), artifact_folder.load(logged.folder(name))
+    registered, in_folder = load_registered(logged.root, uri), load_program(logged.folder(name))
     assert registered.digest == in_folder.digest
     assert registered.task is in_folder.task
     assert registered.program.dump_state() == in_folder.program.dump_state()
@@ -173,7 +172,7 @@ def test_a_store_of_ones_own_is_honoured(
     """MLFLOW_TRACKING_URI says where to look, whatever the artifacts folder holds."""
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{logged.root / '.mlflow' / 'mlflow.db'}")
     empty = fresh_store(tmp_path / "artifacts")
-    assert load_registered(empty, "models:/aisr-track1@champion").digest == digests.of_file(
+    assert load_registered(empty, "models:/aisr-track1@champion").digest == digest_file(
         logged.folder("second") / "program.json"
     )
     monkeypatch.delenv("MLFLOW_TRACKING_URI")

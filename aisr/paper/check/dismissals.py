@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aisr.base.digests import of_file, of_texts
+from aisr.base.files import digest_file, digest_texts
 from aisr.corrections.files import Correction
 from aisr.paper.check.recomputed import LABELS
 from aisr.paper.check.verdicts import EXACT, HIDDEN, Dismissed, Piece, Review, Verdict
@@ -31,7 +31,7 @@ def marked(review: Review, known: Mapping[str, Correction]) -> Review:
         if picture.box is None and picture.file.is_relative_to(review.draft.folder)
         if (path := picture.path(review.draft.folder)) in shown
     }
-    pictures = {path: of_file(file) for path, file in files.items() if _is_readable(file)}
+    pictures = {path: digest_file(file) for path, file in files.items() if _is_readable(file)}
     held: dict[Piece, str] = {}  # one table may be held against many sentences
     return replace(review, verdicts=tuple(_marked(one, pictures, known, held) for one in review.verdicts))
 
@@ -60,7 +60,7 @@ def _marked(
         if verdict.subject
         else [verdict.statement, *(_held(one, held) for one in verdict.evidence)]
     )
-    flag = of_texts([verdict.kind, verdict.work or "", *what, *shown])
+    flag = digest_texts([verdict.kind, verdict.work or "", *what, *shown])
     found = known.get(flag)
     gone = Dismissed(found.dismissed or "", found.who, found.when.isoformat()) if found else None
     return verdict._replace(flag=flag, dismissed=gone)
@@ -68,7 +68,7 @@ def _marked(
 
 def _held(piece: Piece, held: dict[Piece, str]) -> str:
     if piece not in held:
-        held[piece] = of_texts([piece.key, *piece.lines])
+        held[piece] = digest_texts([piece.key, *piece.lines])
     return held[piece]
 
 

@@ -8,7 +8,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisr.base.digests import of_text
+from aisr.base.files import digest_text
 from aisr.paper.citations import marks
 from aisr.paper.draft import Float, Sentence, statements
 from aisr.paper.recompute.grid import Grid, mentions
@@ -74,7 +74,7 @@ def items_of(folder: Path, one: Float, rows: str | None = None) -> Iterator[dict
 
 def id_of(file: str, said: Sequence[str], taken: Counter[str]) -> str:
     """File and digest of what is said; a second record of the same content gets a number."""
-    found = f"{file}:{of_text(chr(0).join(said))}"
+    found = f"{file}:{digest_text(chr(0).join(said))}"
     taken[found] += 1
     return found if taken[found] == 1 else f"{found}-{taken[found]}"
 

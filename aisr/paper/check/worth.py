@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from aisr.artifact.manifest import Manifest, OnTest
-from aisr.base.text import percent
+from aisr.base.files import percent
 from aisr.lm.open import EMBEDDED
 
 AID = (

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from aisr.base.digests import of_text
-from aisr.base.files import write_whole
+from aisr.base.files import digest_text, write_whole
 from aisr.base.redact import printable
 from aisr.paper.check import page
 from aisr.paper.check.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, NOT_JUDGED, Kind, Review, Verdict, level, path
@@ -185,7 +184,7 @@ def _as_it_stands(text: str) -> str:
 def _fingerprint(rule: str, verdict: Verdict) -> str:
     """The same for the same sentence wherever it stands, so that an edit above it does not make it a new result."""
     text = f"{rule}\n{verdict.work or ''}\n{verdict.statement}"
-    return of_text(text.encode("utf-8", "replace").decode())
+    return digest_text(text.encode("utf-8", "replace").decode())
 
 
 def _location(review: Review, place: Place) -> dict[str, Any]:

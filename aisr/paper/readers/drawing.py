@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.base import sandbox
-from aisr.base.digests import of_file, of_text
-from aisr.base.files import write_whole
+from aisr.base.files import digest_file, digest_text, write_whole
 from aisr.paper.draft import Draft, Float, Picture, Unread
 from aisr.paper.readers.files import PICTURES, main_file
 from aisr.programs.errors import UserError
@@ -103,7 +102,7 @@ def _unfit(picture: Picture, limits: Limits) -> str | None:
 
 def _digest(picture: Picture) -> str:
     shown = f"{picture.page} {picture.box}{picture.trim or ''}"
-    return of_text(f"{EDITION} {of_file(picture.file)} {picture.file.suffix.lower()} {shown}")
+    return digest_text(f"{EDITION} {digest_file(picture.file)} {picture.file.suffix.lower()} {shown}")
 
 
 def _drawn(jobs: Sequence[Job], limits: Limits) -> dict[str, str]:

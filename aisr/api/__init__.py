@@ -1,1 +1,0 @@
-"""The way in from Python: an LM, a program, what it judged."""

@@ -1,0 +1,220 @@
+"""A compiled program as text: saved, checked, loaded; and as it was before its prompt was searched for.
+
+artifacts/<task>/<name>/ holds
+  program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
+  manifest.json  who made it from what
+  PROMPT.md      the compiled prompt as a person reads it
+  report.json    the scores of all candidates on dev, and of the champion on test
+  records.json   every record of dev as the champion judged it, with prompt and raw answer; report.html shows it
+  figures/       pictures of the scores
+  compile.json   what a compile was begun with, so that another one does not go on in its place
+
+The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the
+folder is ever executed.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import dspy
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from aisr.artifact.folder import PROGRAM, UNCOMPILED, check_program_exists
+from aisr.artifact.manifest import FILE
+from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
+from aisr.programs.decision.layer import Decision
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program, name_by, named_by, searching
+from aisr.programs.judges.learnt import hand_over, learning, learnt_by
+from aisr.programs.lines import explain
+from aisr.programs.questions import describe_options, describes_options
+from aisr.programs.registry import TASKS
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.task import Task
+from aisr.programs.vision.images import is_harmless
+
+FORMAT = 1
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+MAX_BYTES = 64 * 2**20
+NUMBERS = re.compile(r"\[\n(?: *+[0-9.e+-]++,?+\n)++ *+\]")  # a list of numbers, one a line
+
+
+class _SignatureState(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    instructions: str
+    fields: list[dict[str, str]]
+
+
+class _PredictorState(BaseModel):
+    """What DSPy saves of a predictor. `lm` must be empty: an LM with an address or a key has no place here."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    traces: list[Any] = Field(max_length=0)
+    train: list[Any] = Field(max_length=0)
+    demos: list[dict[str, Any]]
+    signature: _SignatureState
+    lm: None
+
+
+_Options = dict[str, str | int | float | bool]
+
+
+class _ProgramFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    format: int = Field(ge=FORMAT, le=FORMAT)
+    task: str
+    options: _Options
+    state: dict[str, _PredictorState]
+    ranker: EvidenceRanker | None = None
+    learnt: dict[str, Any] | None = None
+    decision: Decision | None = None
+    naming: EvidencePolicy | None = None
+
+
+class Loaded(NamedTuple):
+    """A program that came out of an artifact."""
+
+    task: Task
+    program: Program
+    digest: str
+
+
+def program_text(task: Task, program: Program) -> str:
+    """The content of program.json. The same program gives the same text, byte for byte."""
+    learnt = learnt_by(program)
+    content = {
+        "format": FORMAT,
+        "task": task.name,
+        "options": program.options,
+        "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
+        "ranker": program.ranker.model_dump() if program.ranker else None,
+        "learnt": learnt.model_dump() if learnt else None,
+        "decision": program.decision.model_dump() if program.decision else None,
+    }
+    if task.names_evidence and (naming := named_by(program)):
+        content["naming"] = naming.model_dump()
+    _validated(content, "the program to save")
+    text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return NUMBERS.sub(lambda match: " ".join(match[0].split()), text)
+
+
+def load_program(folder: Path) -> Loaded:
+    """The program of an artifact folder. Raises `BadArtifact` where it is missing, not ours or changed since."""
+    check_program_exists(folder)
+    file = folder / PROGRAM
+    if file.stat().st_size > MAX_BYTES:
+        raise BadArtifact(f"{file}: larger than {MAX_BYTES >> 20} MiB; not a program that `aisr compile` wrote")
+    loaded = parse(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    manifest = folder / FILE
+    if manifest.is_file():
+        recorded = read_json(manifest).get("digest")
+        if recorded != loaded.digest:
+            raise BadArtifact(
+                f"{file}: digest {loaded.digest}, but manifest.json says {str(recorded)[:80]}; the program was changed "
+                "after it was compiled. Compile it again, or remove manifest.json to use it as it is"
+            )
+    return loaded
+
+
+def parse(text: str, source: str) -> Loaded:
+    """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
+    file = _validated(parse_json(text, source), source)
+    task = TASKS[file.task]
+    try:
+        program = task.build(file.options)
+        expected = {name for name, _ in program.named_parameters()}
+        if expected != set(file.state):
+            raise UserError(f"predictors {sorted(file.state)}; this program has {sorted(expected)}")
+        for name, predictor in program.named_predictors():
+            _check_fields(predictor, file.state[name], name)
+            _check_demos(predictor, file.state[name], name)
+        program.load_state(file.model_dump()["state"])
+        if file.ranker is not None:
+            _rank_by(program, file.ranker)
+        if file.learnt is not None:
+            _remember(program, file.learnt)
+        if file.decision is not None:
+            _check_decision(task, file.decision)
+            program.decision = file.decision
+        if file.naming is not None:
+            name_by(program, file.naming)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BadArtifact(f"{source}: {error}") from error
+    return Loaded(task, program, digest_text(text))
+
+
+def check_name(name: str) -> str:
+    """The name, if it can be a folder's. Raises UserError otherwise."""
+    if not NAME.fullmatch(name):
+        raise UserError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
+    return name
+
+
+def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
+    """DSPy lays saved prefixes and descriptions over the fields by position: their number must be right."""
+    wanted = len(predictor.signature.fields)
+    if len(state.signature.fields) != wanted:
+        raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+
+
+def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
+    for number, demo in enumerate(state.demos):
+        if not is_harmless({field: demo[field] for field in predictor.signature.fields if field in demo}):
+            raise UserError(
+                f"{name}: demos[{number}] holds a part of a message, such as the address of a picture; expected text, "
+                "and pictures as they are compiled"
+            )
+
+
+def _rank_by(program: Program, ranker: EvidenceRanker) -> None:
+    if searching(program) is None:
+        raise UserError("ranker: this program does not look for evidence")
+    program.ranker = ranker
+
+
+def _remember(program: Program, learnt: dict[str, Any]) -> None:
+    learner = learning(program)
+    if learner is None:
+        raise UserError("learnt: this program does not learn")
+    learner.remember(learnt)
+
+
+def _check_decision(task: Task, decision: Decision) -> None:
+    labels = task.labelled.labels
+    if decision.labels != list(labels):
+        raise UserError(f"decision: labels {', '.join(decision.labels)}; {task.name} has {', '.join(labels)}")
+
+
+def _validated(content: Any, source: str) -> _ProgramFile:
+    try:
+        file = _ProgramFile.model_validate(content)
+    except ValidationError as error:
+        raise BadArtifact(f"{source}: {explain(error)}") from error
+    if file.task not in TASKS:
+        raise BadArtifact(f"{source}: task {file.task!r} is unknown; one of: {', '.join(TASKS)}")
+    return file
+
+
+SEARCHED = ("nearest", "nearest_by")  # options that the search chooses
+
+
+def uncompiled(of: Loaded) -> Loaded:
+    """The program that a compile holds its candidates against: the hand-written instruction with the options, the
+    evidence ranker and what was learnt from train of `of`; no demos and no decision layer."""
+    program = of.program
+    bare = built_as(program, of.task, {name: one for name, one in program.options.items() if name not in SEARCHED})
+    bare.ranker = program.ranker
+    hand_over(of.program, bare)
+    return parse(program_text(of.task, bare), UNCOMPILED)
+
+
+def built_as(program: Program, task: Task, options: Mapping[str, Any]) -> Program:
+    """A new program with the instruction that the search for `program` began with."""
+    built = task.build(options)
+    if any(describes_options(predictor.signature) for predictor in program.predictors()):
+        describe_options(built)  # it was compiled with an LM that new programs ask so (`OpenLM.brief`)
+    return built

@@ -1,0 +1,311 @@
+"""Prediction by a provider's batch API: the requests as a file, the answers from a file, at half the price and within
+a day.
+
+The format is OpenAI's, which others have taken over: `{"custom_id", "method", "url", "body"}` a line, answered by
+`{"custom_id", "response": {"status_code", "body"}, "error"}` in any order. A request is known by the digest of its
+body, so equal requests are sent once, and an answer to another prompt is never taken for one to this. Reading the
+answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume. The bodies are
+built and the answers are read by DSPy's own OpenAI engine, so that a request of a batch is the request of a live run,
+byte for byte, and its answer goes the same way.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dspy.lm15 import InvalidRequestError, LMRouter, Request, Response, RouterConfig
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from aisr.base import redact
+from aisr.base.files import digest_text, replacing
+from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.decide import DECIDE
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.endpoint import Endpoint, without_secrets
+from aisr.lm.open import open_lm
+from aisr.lm.prices import LMUnavailable
+from aisr.predict.judge import judge
+from aisr.programs.errors import UserError
+from aisr.programs.judges.contract import Program
+from aisr.programs.lines import BadLine, explain, read
+from aisr.programs.task import Task
+
+Body = dict[str, Any]
+# From the body of a request and an answer of the right form to the body of the response.
+Exchange = Callable[[Body, str], Body]
+
+EXPORT, IMPORT = "export", "import"
+URL = "/v1/chat/completions"
+# What OpenAI takes in one file.
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200 * 10**6
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What an export wrote: records read, requests and bytes written, and records whose requests could not be made."""
+
+    records: int
+    requests: int
+    size: int
+    failures: dict[str, str]
+
+    @property
+    def too_large(self) -> str:
+        """Which limits of OpenAI's the file exceeds, in words; empty where it is within them."""
+        over = [(self.requests > MOST_REQUESTS, f"{MOST_REQUESTS:,} requests"), (self.size > MOST_BYTES, "200 MB")]
+        return ", ".join(limit for exceeded, limit in over if exceeded)
+
+
+def opened(
+    batch: str | None,
+    answers: Path | None,
+    spec: str,
+    api_base: str | None,
+    schema: bool,
+    logprobs: bool,
+    embeddings: Embeddings | None = None,
+) -> OpenLM:
+    """The LM of `--batch`: one that answers from a file, or only says how it would be asked. Needs no key.
+
+    Raises UserError for options that do not go together, and `BadLine` for a line that answers nothing.
+    """
+    if (answers is not None) != (batch == IMPORT):
+        raise UserError("--answers, the file that the provider gave back, goes with --batch import, and only with it")
+    if batch not in (EXPORT, IMPORT):
+        raise UserError(f"--batch {batch!r}: one of: {EXPORT}, {IMPORT}")
+    if spec.startswith(DECIDE):
+        raise LMUnavailable("--batch sends chats: decision models have no batch API here; predict without --batch")
+    if not spec.startswith("openai/"):
+        raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {spec}")
+    lm = open_lm(spec, api_base=api_base, schema=schema, logprobs=logprobs, keyed=False, embeddings=embeddings)
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)
+    return lm if answers is None else offline(lm, Answers(answers).to)
+
+
+def export(task: Task, program: Program, data: Path, out: Path, lm: OpenLM) -> Exported:
+    """Write the requests that predicting `data` would send, each once; the file is there whole or not at all.
+
+    Raises UserError where `out` is there already or the program asks in steps, `BadLine` for a bad input line, and
+    `CannotWrite`.
+    """
+    check_program(program)
+    if out.exists():
+        raise UserError(f"{out} is there already; choose another --out or remove it")
+    failures = {}
+    records = size = 0
+    requests = _Requests()
+    noting = offline(lm, requests.note)
+    with replacing(out) as file:
+        for record in read(data, task.record, task.name):
+            records += 1
+            outcome = judge(task, program, program.prepare(record), noting)
+            if outcome.failure is not None:
+                failures[record.id] = outcome.failure
+            size += file.write(requests.taken())
+    return Exported(records, len(requests.known), size, failures)
+
+
+def check_program(program: Program) -> None:
+    """Raises UserError for a program whose questions build on its answers: they cannot be written down at once."""
+    if len(program.predictors()) > 1:
+        raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
+
+
+class _Requests:
+    """The lines of an export, each request once. They are written by whoever takes them: a full disk would be taken for
+    a failed call here."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self._new: list[bytes] = []
+
+    def note(self, body: Body, stand_in: str) -> Body:
+        """Note a request, and answer it with the stand-in so that the program goes on to its next."""
+        key = request_id(body)
+        if key not in self.known:
+            self.known.add(key)
+            line = {"custom_id": key, "method": "POST", "url": URL, "body": body}
+            self._new.append(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        return _completion(body, stand_in)
+
+    def taken(self) -> bytes:
+        """The lines that were noted since they were last taken."""
+        lines, self._new = self._new, []
+        return b"".join(lines)
+
+
+def request_id(body: Body) -> str:
+    """What a request is known by: 16 hex digits of its body."""
+    return digest_text(json.dumps(body, sort_keys=True))
+
+
+class _Response(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    status_code: int
+    body: Any = None
+
+
+class _Answer(BaseModel):
+    """A line of the file that a batch API gives back."""
+
+    model_config = ConfigDict(extra="ignore")
+    custom_id: str
+    response: _Response | None = None
+    error: Any = None
+
+    @property
+    def body(self) -> Body | None:
+        """What the model answered, or None where it did not."""
+        fine = self.response is not None and self.response.status_code == 200 and not self.error
+        return self.response.body if fine and self.response and isinstance(self.response.body, dict) else None
+
+    @property
+    def refusal(self) -> str:
+        """Why it did not."""
+        status = f"status {self.response.status_code}: " if self.response else ""
+        said = self.error or (self.response.body if self.response else None)
+        if isinstance(said, dict) and isinstance(said.get("error"), dict):
+            said = said["error"]  # OpenAI wraps the errors of its servers once more
+        if isinstance(said, dict):
+            said = " ".join(str(said[key]) for key in ("code", "message") if said.get(key)) or said
+        return f"{status}{said or 'no answer and no error'}"
+
+
+class Answers:
+    """The answers of a batch by the requests that they answer. Only where they stand is kept in memory.
+
+    Raises `BadLine` for a line that is no answer. Of several lines to one request the first with an answer counts.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._place: dict[str, int] = {}
+        answered: set[str] = set()
+        with path.open("rb") as file:
+            place = 0
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    found = self._parsed(line, number)
+                    key = found.custom_id
+                    if key not in answered and (found.body is not None or key not in self._place):
+                        self._place[key] = place
+                    if found.body is not None:
+                        answered.add(key)
+                place += len(line)
+
+    def to(self, body: Body, stand_in: str) -> Body:
+        """The answer to a request. Raises lm15's InvalidRequestError, with the reason, where there is none."""
+        place = self._place.get(request_id(body))
+        if place is None:
+            raise InvalidRequestError(
+                f"{self.path.name} holds no answer to this request; was it exported with the same program, LM and data?"
+            )
+        with self.path.open("rb") as file:
+            file.seek(place)
+            found = self._parsed(file.readline(), 0)
+        if found.body is None:
+            raise InvalidRequestError(f"the batch answered with {found.refusal}")
+        return found.body
+
+    def _parsed(self, line: bytes, number: int) -> _Answer:
+        try:
+            return _Answer.model_validate_json(line)
+        except ValidationError as error:
+            raise BadLine(
+                f"{self.path}:{number}: {explain(error)}; expected a line of a batch API's output, with custom_id and "
+                "response or error"
+            ) from error
+
+
+def _completion(body: Body, text: str) -> Body:
+    """A chat completion that says `text`; where log-probabilities were asked for, it is certain of it."""
+    certain = {"token": text, "logprob": 0.0, "bytes": None, "top_logprobs": []}
+    choice: Body = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    if body.get("logprobs"):
+        choice["logprobs"] = {"content": [certain], "refusal": None}
+    return {"id": "none", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
+
+
+# --- a file where the network would be
+
+
+def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
+    """The LM with `exchange` where its server would be. Nothing is sent or cached, and one thread does."""
+    lm = opened.lm.copy(engine=OfflineEngine(opened.lm, exchange), cache=False)
+    lm.price = None  # what a provider asks for a batch is not on LiteLLM's list
+    return replace(opened, lm=lm, threads=1)
+
+
+class OfflineEngine:
+    """What `dspy.LM(engine=...)` asks of an engine."""
+
+    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
+    supports_function_calling = False
+    supports_reasoning = False
+
+    def __init__(self, lm: LedgerLM, exchange: Exchange) -> None:
+        self.supports_response_schema = lm.supports_response_schema
+        self.supported_params = lm.supported_params
+        declared = lm.engine.providers if isinstance(lm.engine, Endpoint) else ()
+        known = LMRouter(RouterConfig(providers=declared)).resolve_openai_chat(lm.model)
+        self._model = f"{known.provider}:{known.model}"
+        self._wire = _Wire(exchange)
+        config = RouterConfig(providers=declared, api_keys={known.provider: "none"}, transport=self._wire)
+        self._router = LMRouter(config)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "OfflineEngine":
+        return self
+
+    def complete(self, request: Request) -> Response:
+        extensions = dict(request.config.extensions or {})
+        asked = extensions.pop("metadata", {})  # ours, and not for a server
+        self._wire.of_thread.stand_in = asked.get("stand_in", "")
+        sent = replace(request, model=self._model, config=replace(request.config, extensions=extensions or None))
+        return without_secrets(self._router.complete(sent), request.model, redact.secret_values())
+
+    def close(self) -> None:
+        self._router.close()
+
+
+class _Wire:
+    """What the engine takes for its transport."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self.of_thread = threading.local()  # a request and its transport share a thread
+
+    def stream(self, request: Any) -> "_Reply":
+        body = json.loads(request.body)
+        answer = self._exchange(body, self.of_thread.stand_in)
+        return _Reply(json.dumps(answer).encode())
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@dataclass
+class _Reply:
+    """A response with status 200, as far as the engine looks at it."""
+
+    body: bytes
+    status = 200
+    reason = "OK"
+    http_version = "HTTP/1.1"
+    headers = (("content-type", "application/json"),)
+
+    def read(self) -> bytes:
+        return self.body
+
+    def __enter__(self) -> "_Reply":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Nothing to give back."""

@@ -1,0 +1,227 @@
+"""nDCG of rankings of figures and tables at 5 and at 10 (Järvelin & Kekäläinen 2002), as Context24 defines it.
+
+A predicted element is worth 1 where it is a gold one, half where it is the figure that a gold panel belongs to, or a
+panel of a gold figure: `gain` reads labels; `official_gain` compares them as the organisers' scorer does, letter by
+letter. The ideal ranking takes all that a paper has, so that the gold elements alone do not reach 1 where there is more
+to name.
+
+`python -m aisr.metrics.context24_figures GOLD.json PREDICTIONS.csv` scores the organisers' own files. The gold is their
+JSON list of claims (`id`, `findings`, `figures_tables`), predictions a CSV file with a header: an id, and labels joined
+by commas, best first. By itself the score is clean: labels are stripped, a repeated one counts once, a claim that is
+left out counts 0, and labels are read by `gain`. With --official-quirks it is what the organisers' scorer prints.
+"""
+
+import argparse
+import csv
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
+from aisr.programs.context24_figures.record import Ranking, Sought, place_of, tidy
+from aisr.programs.errors import UserError, exit_code
+from aisr.programs.lines import explain
+
+WHOLE, HALF = 1.0, 0.5
+
+
+def gain(label: str, gold: Sequence[str]) -> float:
+    """By what the labels say: half is for the same figure or table (kind, number, supplementary or not), named once
+    with a panel and once without. FIG 1 has nothing to do with FIG 10, nor panel A with panel B; a label that cannot be
+    read counts where it is the same."""
+    if tidy(label) in map(tidy, gold):
+        return WHOLE
+    here = place_of(label)
+    if here is None:
+        return 0.0
+    others = [place for place in map(place_of, gold) if place is not None]
+    near = any(here.figure == other.figure and bool(here.panel) != bool(other.panel) for other in others)
+    return HALF if near else 0.0
+
+
+def official_gain(label: str, gold: Sequence[str]) -> float:
+    """By the letters: half is for a label that stands in a gold one, or in which a gold one stands. So FIG 1 is worth
+    half where FIG 10 or SUPP FIG 1 is gold, and an empty label wherever anything is."""
+    if label in gold:
+        return WHOLE
+    return HALF if any(label in other or other in label for other in gold) else 0.0
+
+
+def ndcg(
+    ranked: Sequence[str], gold: Sequence[str], candidates: Sequence[str], k: int, official_quirks: bool = False
+) -> float:
+    """nDCG of the first `k` labels, best first. gold: at least one label; candidates: all elements of the paper.
+
+    In 0-1, and a label that is repeated counts once. With `official_quirks` it counts as often as it stands there, and
+    letter by letter (see `official_gain`), which can be worth more than 1.
+    Raises ValueError where nothing is gold.
+    """
+    if not gold:
+        raise ValueError("no gold element: expected at least one")
+    if official_quirks:
+        worth = official_gain
+        gains = [worth(label, gold) for label in ranked[:k]]
+    else:
+        worth = gain
+        gold, candidates = _distinct(gold), _distinct(candidates)
+        first = [tidy(label) for label in ranked[:k]]
+        gains = [0.0 if label in first[:place] else worth(label, gold) for place, label in enumerate(first)]
+    others = [worth(label, gold) for label in candidates if label not in gold]
+    best = sorted([WHOLE] * len(gold) + others, reverse=True)[:k]
+    return _discounted(gains) / _discounted(best)
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(map(tidy, labels)))
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return sum(gained / log2(place + 1) for place, gained in enumerate(gains, start=1))
+
+
+DEPTHS = (5, 10)  # of the shared task of 2024
+
+
+@dataclass(frozen=True)
+class Ranked(MeanScores):
+    """The rankings of a corpus of claims; values: the mean of nDCG at both depths.
+
+    The organisers report both and prefer neither; together they tell apart rankings that are equal down to the fifth
+    place, and still count the first five twice.
+    """
+
+    clean: Floats  # nDCG by what labels say, (claims, depths of `DEPTHS`)
+    official: Floats  # the same as the organisers score them
+    gold_first: NDArray[np.bool_]  # whether the gold elements stand before all others, (claims,)
+
+    @classmethod
+    def of(cls, gold: Sequence[Sought], predicted: Sequence[Ranking | None]) -> Self:
+        """None is a claim that failed: it earns nothing. Raises ValueError where the numbers of claims differ."""
+        check_pairs(gold, predicted)
+        pairs = [(right, ranking or ()) for right, ranking in zip(gold, predicted, strict=True)]
+        clean, official = (
+            np.array(
+                [[ndcg(ranking, *right, k, official_quirks=quirks) for k in DEPTHS] for right, ranking in pairs],
+                dtype=np.float64,
+            ).reshape(len(pairs), len(DEPTHS))
+            for quirks in (False, True)
+        )
+        gold_first = np.array([_gold_first(right, ranking) for right, ranking in pairs], dtype=np.bool_)
+        return cls(clean.mean(axis=1), clean, official, gold_first)
+
+    def right(self) -> NDArray[np.bool_]:
+        """Whether an answer may be a demo: whether it names the gold elements before all others."""
+        return self.gold_first
+
+    def report(self) -> Report:
+        """The ranking score, and nDCG at both depths. Raises ValueError for an empty corpus."""
+        score = super().report().score
+        parts = {f"ndcg_{k}": float(at) for k, at in zip(DEPTHS, self.clean.mean(axis=0), strict=True)}
+        depths = ", ".join(f"@{k} {100 * at:.1f}" for k, at in zip(DEPTHS, self.official.mean(axis=0), strict=True))
+        return Report(score, parts, remarks=(f"as the organisers score it, letter by letter: nDCG{depths}",))
+
+
+def _gold_first(right: Sought, ranking: Ranking) -> bool:
+    first = ranking[: len(right.findings)]
+    return bool(first) and all(gain(label, right.findings) == WHOLE for label in first)
+
+
+class Claim(BaseModel):
+    """A claim of the organisers' file."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    findings: list[str]
+    figures_tables: list[str]
+
+
+def main() -> None:
+    """The command; raises UserError where the files cannot be scored."""
+    parser = argparse.ArgumentParser(
+        prog="python -m aisr.metrics.context24_figures", description="nDCG of predicted figures and tables."
+    )
+    parser.add_argument("gold", type=Path, help="JSON list of claims with findings and figures_tables")
+    parser.add_argument("predictions", type=Path, help="CSV file: a header, then id and labels joined by commas")
+    parser.add_argument("--official-quirks", action="store_true", help="what the organisers' scorer prints")
+    parser.add_argument("--depths", type=int, nargs="+", default=list(DEPTHS), help="5 10 in 2024, 3 5 in 2025")
+    options = parser.parse_args()
+    gold = claims(options.gold)
+    rankings = predictions(options.predictions, options.official_quirks)
+    lines = []
+    for k in options.depths:
+        values = per_claim(gold, rankings, k, options.official_quirks)
+        lines.append(f"nDCG@{k:<3} {mean(values):.4f}  of {len(values)} claims")
+    print("\n".join(lines))
+
+
+def claims(file: Path) -> list[Claim]:
+    """The claims of the organisers' file. Raises UserError for anything else."""
+    try:
+        listed = TypeAdapter(list[Claim]).validate_json(file.read_bytes())
+    except OSError as error:
+        raise UserError(f"{file}: {error}; expected a JSON list of claims") from error
+    except ValidationError as error:
+        raise UserError(
+            f"{file}: {explain(error)}; expected a JSON list of claims with id, findings and figures_tables"
+        ) from error
+    if not listed:
+        raise UserError(f"{file}: no claims; expected a JSON list of them")
+    return listed
+
+
+def predictions(file: Path, official_quirks: bool = False) -> dict[str, list[str]]:
+    """The labels of each claim of a CSV file by its id, best first; with `official_quirks` as they stand between the
+    commas, and the last of an id's lines. Raises UserError for a line without two columns or an id that stands there
+    twice."""
+    try:
+        with open(file, encoding="utf-8-sig", newline="") as opened:
+            rows = list(csv.reader(opened))[1:]
+    except (OSError, ValueError, csv.Error) as error:
+        raise UserError(f"{file}: {error}; expected a CSV file with a header, ids and labels") from error
+    rankings: dict[str, list[str]] = {}
+    for number, row in enumerate(rows, start=2):
+        if len(row) < 2:
+            raise UserError(
+                f"{file}:{number}: {len(row)} columns; expected an id, and labels joined by commas in quotes"
+            )
+        if row[0] in rankings and not official_quirks:
+            raise UserError(f"{file}:{number}: {row[0]!r} stands there already; expected each claim once")
+        labels = row[1].split(",")
+        rankings[row[0]] = labels if official_quirks else [label.strip() for label in labels if label.strip()]
+    return rankings
+
+
+def per_claim(
+    gold: Sequence[Claim], rankings: Mapping[str, Sequence[str]], k: int, official_quirks: bool = False
+) -> dict[str, float]:
+    """nDCG at k of each claim that counts: all that have gold elements; with `official_quirks` those of them that were
+    predicted. Raises UserError for a claim that is not in the gold, which the organisers' scorer passes over, and where
+    no claim counts, which it does not survive."""
+    known = {claim.id for claim in gold}
+    unknown = [key for key in rankings if key not in known]
+    if unknown and not official_quirks:
+        raise UserError(f"claim {unknown[0]!r} is not in the gold; expected ids of its claims")
+    counted = [claim for claim in gold if claim.findings and (claim.id in rankings or not official_quirks)]
+    if not counted:
+        raise UserError("no claim that has gold elements was predicted; expected one at least")
+    return {
+        claim.id: ndcg(rankings.get(claim.id, ()), claim.findings, claim.figures_tables, k, official_quirks)
+        for claim in counted
+    }
+
+
+def mean(values: Mapping[str, float]) -> float:
+    """The score of claims."""
+    return sum(values.values()) / len(values)
+
+
+if __name__ == "__main__":
+    sys.exit(exit_code(main))

@@ -1,1 +1,0 @@
-"""Context24's first task: figures and tables that evidence a claim."""

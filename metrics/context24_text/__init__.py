@@ -1,1 +1,0 @@
-"""Context24's second task: text that grounds a claim."""

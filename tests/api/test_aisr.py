@@ -1,0 +1,271 @@
+"""`import aisr`: the one way in from Python."""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aisr
+from aisr.artifact.program import program_text
+from aisr.predict.judge import AHEAD
+from aisr.programs.registry import TASKS
+from aisr.programs.track1.task import TRACK1
+from support.corpora import claim, write
+from support.loopback import Asked, Loopback, judged
+from support.paths import ROOT, SAMPLE
+from support.scripted import as_it_is
+
+KEY = "sk-planted-3b77e0"
+
+
+@pytest.fixture
+def command(aisr: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs an `aisr` command, under a name that leaves that of the module free."""
+    return aisr
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Callable[..., Path]:
+    """Saves the uncompiled program of a task as an artifact folder."""
+
+    def save(task: str, decision: Any = None, **options: Any) -> Path:
+        program = TASKS[task].build(options)
+        program.decision = decision
+        folder = tmp_path / "artifacts" / task / "plain"
+        folder.mkdir(parents=True)
+        (folder / "program.json").write_text(program_text(TASKS[task], program), encoding="utf-8")
+        return folder
+
+    return save
+
+
+def sample(task: str, count: int = 5) -> list[dict[str, Any]]:
+    lines = (SAMPLE / task / "test-inputs.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines[:count]]
+
+
+def refusing(loopback: Loopback) -> None:
+    """The server says nothing useful of a record whose claim "refuses"."""
+    loopback.reply = lambda asked: "I refuse." if "refuses" in asked.question else judged(asked)
+
+
+async def collected(many: Any) -> list[aisr.Judged]:
+    return [one async for one in many]
+
+
+def test_importing_it_loads_nothing_heavy_and_sets_nothing() -> None:
+    code = (
+        "import os, sys; before = dict(os.environ); import aisr; assert dict(os.environ) == before; "
+        "print(*sorted({name.partition('.')[0] for name in sys.modules} & "
+        "{'dspy', 'mlflow', 'litellm', 'pydantic', 'numpy'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+@pytest.mark.parametrize("task", ["track1", "track2"])
+def test_all_four_ways_say_what_the_command_says(
+    task: str, saved: Callable[..., Path], loopback: Loopback, command: Callable[..., Any], tmp_path: Path
+) -> None:
+    refusing(loopback)
+    folder, records, out = saved(task), sample(task), tmp_path / "out.jsonl"
+    records[2]["claim_text"] = "a claim that the model refuses to judge"
+    for sentence in records[2].get("sentence_label", []):
+        sentence["sentence"] = "A sentence that the model refuses to judge."
+    words = ["predict", "--task", task, "--program", folder, "--data", write(tmp_path / "in.jsonl", records)]
+    finished = command(*words, "--out", out, "--lm", "openai/local", "--api-base", loopback.url)
+    assert finished.code == 1, finished.err  # a record failed
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    expected = [{key: value for key, value in line.items() if key != "probabilities"} for line in lines]
+    assert "failed" in expected[2]
+
+    program, lm = aisr.load(folder), aisr.open_lm("openai/local", api_base=loopback.url)
+
+    async def awaited() -> tuple[list[aisr.Judged], list[aisr.Judged]]:
+        async with aclosing(lm):
+            one_by_one = [await program.ajudge(record, lm) for record in records]
+            return one_by_one, await collected(program.ajudge_all(iter(records), lm))
+
+    ways = [[program.judge(record, lm) for record in records], list(program.judge_all(iter(records), lm))]
+    # From the cache, where the command's answers are; what failed is asked about again each time, with a repair.
+    assert lm.spend["calls"] == 2 * 2 < int(lm.spend["cached_calls"] or 0)
+    for found in [*ways, *asyncio.run(awaited())]:
+        assert [one.line for one in found] == expected
+    assert (program.task, lm.spec) == (task, "openai/local")
+    assert re.fullmatch("[0-9a-f]{16}", program.digest)
+
+
+@pytest.mark.parametrize("task", ["track1", "track2"])
+def test_a_verdict_has_a_probability_for_each_label(task: str, saved: Callable[..., Path], loopback: Loopback) -> None:
+    program, lm = aisr.load(saved(task)), aisr.open_lm("openai/local", api_base=loopback.url)
+    (record,) = sample(task, 1)
+    found = program.judge(record, lm)
+    assert found.answer is not None
+    assert [one.label for one in found.verdicts] == found.answer.get("labels", [found.answer.get("label")])
+    for one in found.verdicts:
+        assert tuple(one.probabilities) == TASKS[task].labelled.labels
+        assert sum(one.probabilities.values()) == pytest.approx(1)
+        assert max(one.probabilities, key=lambda label: one.probabilities[label]) == one.label
+        assert one.source == "vote"
+
+
+BAD = [
+    pytest.param({"claim_text": "x"}, "evidence_bundle: Field required", id="missing field"),
+    pytest.param(["x"], "a list; expected a dict such as a line of a JSONL file, of track1", id="a list"),
+]
+
+
+@pytest.mark.parametrize(("record", "said"), BAD)
+def test_a_bad_record_is_named_with_its_field(
+    record: Any, said: str, saved: Callable[..., Path], loopback: Loopback
+) -> None:
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(said)}"):
+        program.judge(record, lm)
+    with pytest.raises(aisr.BadRecord, match=f"^{re.escape(said)}"):
+        asyncio.run(program.ajudge(record, lm))
+    found = program.judge_all([claim(None), record], lm)
+    assert next(found).answer == {"labels": ["Supported"]}  # what stands before it is judged
+    with pytest.raises(aisr.BadRecord, match=rf"^records\[1\]: {re.escape(said)}"):
+        next(found)
+    with pytest.raises(aisr.BadRecord, match=r"^records\[1\]"):
+        asyncio.run(collected(program.ajudge_all([claim(None), record], lm)))
+
+
+def test_pictures_are_where_the_caller_says(saved: Callable[..., Path], loopback: Loopback, tmp_path: Path) -> None:
+    folder, lm = saved("track1", evidence="image"), aisr.open_lm("openai/local", api_base=loopback.url)
+    (record,) = sample("track1", 1)
+    with pytest.raises(aisr.BadRecord, match="needs to know where the pictures are; give image_root"):
+        aisr.load(folder).judge(record, lm)
+    with pytest.raises(aisr.BadProgram, match=r"image_root .*: no such folder"):
+        aisr.load(folder, image_root=tmp_path / "nowhere")
+    loopback.reply = lambda asked: json.dumps({"sentence_labels": ["Supported"] * len(record["sentence_label"])})
+    assert aisr.load(folder, image_root=SAMPLE, artifacts=tmp_path).judge(record, lm).answer is not None
+    assert "data:image/jpeg;base64" in json.dumps(loopback.asked[-1].body)
+    with pytest.raises(aisr.LMUnavailable, match="takes no pictures"):
+        aisr.load(folder, image_root=SAMPLE).judge(record, aisr.open_lm())
+
+
+def test_what_would_meet_every_record_is_an_error_without_the_key(
+    saved: Callable[..., Path], loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    error = json.dumps({"error": {"message": f"wrong key {KEY} at {loopback.url}", "type": "auth"}})
+    loopback.reply = lambda asked: (401, error)
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    for judge in (lambda: program.judge(claim(None), lm), lambda: list(program.judge_all([claim(None)], lm))):
+        with pytest.raises(aisr.LMUnavailable, match="wrong key <OPENAI_API_KEY> at <address>") as refused:
+            judge()
+        assert refused.value.__cause__ is None  # a traceback would show what the server said
+        assert refused.value.__suppress_context__
+
+
+def test_a_limit_ends_it_after_what_was_judged(saved: Callable[..., Path], loopback: Loopback) -> None:
+    lm = aisr.open_lm("openai/local", api_base=loopback.url, threads=1, max_calls=2)
+    rows = [claim(None) for _ in range(9)]
+    for number, row in enumerate(rows):
+        row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
+    found = aisr.load(saved("track1")).judge_all(rows, lm)
+    assert [next(found).answer, next(found).answer] == [{"labels": ["Supported"]}] * 2
+    with pytest.raises(aisr.LMUnavailable, match="2 LM calls were sent and max_calls is 2"):
+        next(found)
+    assert (lm.spend["calls"], len(loopback.asked)) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "said"),
+    [
+        ("gpt-4o-mini", {}, "lm 'gpt-4o-mini': expected `embedded` or PROVIDER/MODEL"),
+        ("openai/gpt-4o-mini", {}, "needs OPENAI_API_KEY.*pass api_base"),
+        ("embedded", {"api_base": "http://127.0.0.1"}, "api_base goes with a model string"),
+        ("openai/unheard-of", {"max_usd": 1.0}, "max_usd: the price of openai/unheard-of is unknown; give it by price"),
+    ],
+)
+def test_an_lm_that_cannot_be_opened_says_what_helps(spec: str, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(aisr.LMUnavailable, match=said) as refused:
+        aisr.open_lm(spec, **options)
+    assert "--" not in str(refused.value)
+
+
+def test_a_program_fitted_to_another_lm_is_used_with_a_warning(saved: Callable[..., Path], loopback: Loopback) -> None:
+    layer = as_it_is(TRACK1, "openai/other")
+    program, lm = aisr.load(saved("track1", layer)), aisr.open_lm("openai/local", api_base=loopback.url)
+    with pytest.warns(UserWarning, match="fitted on openai/other, and this is .*local JSONAdapter") as told:
+        program.judge(claim(None), lm)
+    assert told[0].filename == __file__  # the line that judges, not one of ours
+    with pytest.warns(UserWarning, match="fitted on openai/other"):
+        list(program.judge_all([claim(None)], lm))
+
+
+def test_a_program_that_is_not_there_or_was_changed_is_refused_and_nothing_is_made(
+    saved: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with pytest.raises(aisr.BadProgram, match=r"no program\.json in there"):
+        aisr.load("track1/plain")
+    with pytest.raises(aisr.BadProgram, match=r"no MLflow store in .*elsewhere/artifacts; expected"):
+        aisr.load("models:/aisr-track1@champion")
+    folder = saved("track1")
+    (folder / "manifest.json").write_text('{"digest": "0123456789abcdef"}', encoding="utf-8")
+    with pytest.raises(aisr.BadProgram, match=r"manifest.json says 0123456789abcdef"):
+        aisr.load(folder)
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_an_event_loop_keeps_the_order_too_and_may_stop_early(saved: Callable[..., Path], loopback: Loopback) -> None:
+    """The server answers the first record only when the second was asked about."""
+    second = threading.Event()
+
+    def reply(asked: Asked) -> str:
+        if "record 0" in asked.question:
+            assert second.wait(30)
+        if "record 1" in asked.question:
+            second.set()
+        return judged(asked)
+
+    loopback.reply = reply
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url, threads=2)
+    rows = [claim(None, id=f"r{number}") for number in range(40)]
+    for number, row in enumerate(rows):
+        row["sentence_label"][0]["sentence"] = f"Sentence of record {number}."
+    read_so_far = []
+
+    def noted() -> Iterator[dict[str, Any]]:
+        for row in rows:
+            read_so_far.append(row)
+            yield row
+
+    async def stopped() -> list[str]:
+        ids = []
+        async with aclosing(lm), aclosing(program.ajudge_all(noted(), lm)) as found:
+            async for one in found:
+                ids.append(one.id)
+                if len(ids) == 3:
+                    break
+        assert asyncio.all_tasks() == {asyncio.current_task()}  # nobody goes on asking
+        return ids
+
+    assert asyncio.run(stopped()) == ["r0", "r1", "r2"]
+    assert len(read_so_far) <= AHEAD * 2 + 3
+
+
+def test_the_five_lines_of_the_readme_run(
+    saved: Callable[..., Path], loopback: Loopback, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = re.findall(r"```python\n(import aisr\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert len([line for line in block.splitlines() if line]) == 5
+    program, lm = aisr.load(saved("track1")), aisr.open_lm("openai/local", api_base=loopback.url)
+    monkeypatch.setattr(aisr, "load", lambda *given: program)
+    monkeypatch.setattr(aisr, "open_lm", lambda *given, **options: lm)
+    exec(block, {"records": [claim(None, id="a"), claim(None, id="b")]})
+    assert capsys.readouterr().out == "a {'labels': ['Supported']}\nb {'labels': ['Supported']}\n"

@@ -1,0 +1,80 @@
+"""Private names and versions of other packages: each is there and does what is needed of it."""
+
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import dspy
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from aisr.base import private
+from support.paths import ROOT
+
+
+def test_versions_have_the_bounds_that_installers_read() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    rows = [*project["dependencies"], *project["optional-dependencies"]["ray"]]
+    bounds = {one.name: one.specifier for one in map(Requirement, rows)}
+    locked = dict(re.findall(r"(?m)^([\w-]+)==(\S+)", (ROOT / "requirements.lock").read_text(encoding="utf-8")))
+    for package, below in private.BELOW.items():
+        bound = ".".join(map(str, below))
+        assert f"<{bound}" in str(bounds[package]), f"{package}: pyproject.toml and aisr/base/private.py differ"
+        assert Version(locked[package]) < Version(bound)
+        assert Version(locked[package]) in bounds[package]
+
+
+@pytest.mark.parametrize(
+    ("installed", "accepted"), [("3.4.9", True), ("3.5.0", False), ("3.5.0rc1", False), ("4.0", False)]
+)
+def test_a_version_beyond_the_bound_is_refused_in_a_sentence(
+    installed: str, accepted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private, "version", lambda package: installed if package == "dspy" else "0.0.1")
+    if accepted:
+        private.check_versions()
+        return
+    with pytest.raises(private.Untried, match=rf"dspy {installed} is installed; .* pip install 'dspy<3\.5'"):
+        private.check_versions()
+
+
+def test_mipro_evaluates_where_it_is_told_to() -> None:
+    names = list(inspect.signature(dspy.MIPROv2._optimize_prompt_parameters).parameters)
+    assert names[:5] == ["self", "program", "instruction_candidates", "demo_candidates", "evaluate"]
+    assert "_optimize_prompt_parameters(" in inspect.getsource(dspy.MIPROv2.compile)
+
+
+def test_mlflow_takes_traces_as_they_are_written() -> None:
+    from mlflow.tracing.client import TracingClient
+
+    assert {"start_trace", "log_spans"} <= set(dir(TracingClient))
+
+
+def test_ray_can_be_kept_to_the_loopback_address() -> None:
+    ray = pytest.importorskip("ray")
+    assert "_node_ip_address" in inspect.getsource(ray.init)
+
+
+@pytest.mark.slow
+def test_workers_of_ray_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    code = f"""
+import ray
+from aisr.predict.ray import _join
+_join(ray, 1, None)
+
+@ray.remote
+def modules():
+    import json, sys
+    from importlib.util import find_spec
+    return [find_spec("litellm").origin, find_spec("aisr").origin, *sys.path]
+
+print([one for one in ray.get(modules.remote()) if one.startswith({str(tmp_path)!r})])
+"""
+    (tmp_path / "litellm.py").touch()
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr

@@ -1,0 +1,91 @@
+"""The surrogate of one record: it moves as the ranking score does."""
+
+from random import Random
+
+import pytest
+from scipy.stats import spearmanr
+
+from aisr.metrics.scores import Surrogate, Tally, f1_scores, linearise
+from aisr.metrics.track1 import tally_track1
+from aisr.metrics.track2 import tally_track2
+from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track2.record import Citation
+from support.corpora import CONTRA, SCOPE, S, draw_citations, draw_claims, judge_claims
+
+Gold = list[list[list[str]]]
+Predicted = list[list[str]]
+
+
+def balanced_baseline() -> tuple[Gold, Predicted]:
+    """600 records and predictions that say each label as often as it occurs, two in five of them in the wrong place."""
+    rng = Random(3)
+    gold = draw_claims(rng, 600)
+    places = rng.sample([(row, k) for row in range(600) for k in range(5)], 1200)
+    labels = [gold[row][k][0] for row, k in places]
+    rng.shuffle(labels)
+    predicted = [[types[0] for types in row] for row in gold]
+    for (row, k), label in zip(places, labels, strict=True):
+        predicted[row][k] = label
+    return gold, predicted
+
+
+def changes(gold: Gold, before: Predicted, after: Predicted) -> tuple[float, float]:
+    """The change of the mean surrogate, with the slopes of `before` itself, and the change of the ranking score."""
+    old, new = tally_track1(gold, before), tally_track1(gold, after)
+    surrogate = Surrogate(t=f1_scores(old.counts.sum(axis=0)), n=linearise(old.counts).n)
+    new_surrogate, old_surrogate = (surrogate.of(one.counts, one.exact).mean() for one in (new, old))
+    return float(new_surrogate - old_surrogate), new.report().score - old.report().score
+
+
+@pytest.mark.parametrize(("label", "others_wrong"), [(S, 0), (SCOPE, 0), (CONTRA, 1)])
+def test_setting_one_sentence_right_adds_as_much_surrogate_as_score(label: str, others_wrong: int) -> None:
+    """Where that completes the paragraph, and where another sentence of it stays wrong."""
+    gold, predicted = balanced_baseline()
+    wrong = [[k for k in range(5) if predicted[row][k] not in gold[row][k]] for row in range(600)]
+    moves = [
+        (row, k) for row, ks in enumerate(wrong) if len(ks) == 1 + others_wrong for k in ks if gold[row][k] == [label]
+    ]
+    assert moves
+    row, k = moves[0]
+    after = [list(labels) for labels in predicted]
+    after[row][k] = label
+    surrogate, official = changes(gold, predicted, after)
+    assert official > 0
+    assert surrogate == pytest.approx(official, rel=0.02)
+
+
+def pool(seed: int) -> tuple[Tally, list[Tally]]:
+    """A baseline and 60 candidates on the same 400 records, each with strengths and weaknesses of its own."""
+    rng = Random(seed)
+    gold = draw_claims(rng, 400, supported=0.8)
+
+    def candidate(spread: float) -> Tally:
+        right = {label: 0.5 + rng.uniform(-spread, spread) for label in CLAIM_LABELS} | {
+            S: 0.9 + rng.uniform(-spread, spread) / 4
+        }
+        return tally_track1(gold, judge_claims(rng, gold, right, said=0.7))
+
+    return candidate(0), [candidate(0.25) for _ in range(60)]
+
+
+def test_mean_surrogate_ranks_candidates_as_the_ranking_score_does() -> None:
+    baseline, candidates = pool(0)
+    official = [tally.report().score for tally in candidates]
+    accuracy = [tally.counts[:, 0].sum() for tally in candidates]
+    agreement = spearmanr([tally.surrogate(baseline).mean() for tally in candidates], official).statistic
+    assert agreement > 0.98
+    assert agreement > spearmanr(accuracy, official).statistic  # what a plain mean would have given
+
+
+def test_a_citation_set_right_adds_as_much_surrogate_as_score() -> None:
+    rng = Random(4)
+    gold = draw_citations(rng, 800)
+    half = [g.label for g in gold[:400]]
+    rng.shuffle(half)
+    labels = half + [g.label for g in gold[400:]]
+    predicted = [Citation(label, list(g.evidence_para_ids)) for g, label in zip(gold, labels, strict=True)]
+    row = next(k for k in range(800) if gold[k].label != predicted[k].label)
+    after = [*predicted[:row], gold[row], *predicted[row + 1 :]]
+    old, new = tally_track2(gold, predicted), tally_track2(gold, after)
+    gain = new.surrogate(old).mean() - old.surrogate(old).mean()
+    assert gain == pytest.approx(new.report().score - old.report().score, rel=0.02)

@@ -1,0 +1,286 @@
+"""What a run survives: faults of the server, kills, full disks, two processes at once. No record is lost, none written
+twice."""
+
+import multiprocessing
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
+from aisr.base.files import CannotWrite
+from aisr.lm.budget import Limits
+from aisr.lm.client import OpenLM
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
+from support.corpora import read_rows, write
+from support.faults import FINAL, PASSING, UNUSABLE, Unreliable, small_files
+from support.paths import ROOT, SAMPLE, TESTS
+from support.runs import opened, predict_in_child, run
+from support.scripted import TRACKS, citation, claim, right, scripted
+
+if TYPE_CHECKING:
+    from support.loopback import Asked, Loopback, Reply
+
+
+def many(folder: Path, task: Task, count: int) -> Path:
+    numbers = range(1, count + 1)
+    labels = task.labelled.labels
+    records = (
+        [claim(labels[k % 5], "Supported", number=k) for k in numbers]
+        if task is TRACK1
+        else [citation(labels[k % 4], number=k) for k in numbers]
+    )
+    return write(folder / "records.jsonl", [record.model_dump(mode="json") for record in records])
+
+
+def first(number: int, loopback: "Loopback", fault: Any) -> None:
+    """Let the server do wrong that many times, and right after that."""
+    answer, done = loopback.reply, 0
+
+    def reply(asked: "Asked") -> "Reply":
+        nonlocal done
+        done += 1
+        return fault(asked) if done <= number else answer(asked)
+
+    loopback.reply = reply
+
+
+@pytest.mark.parametrize("name", [*PASSING, *UNUSABLE])
+@pytest.mark.parametrize("task", TRACKS)
+def test_a_fault_that_passes_costs_one_more_call(task: Task, name: str, loopback: "Loopback", tmp_path: Path) -> None:
+    first(1, loopback, (PASSING | UNUSABLE)[name])
+    data, out = many(tmp_path, task, 1), tmp_path / "out.jsonl"
+    assert run(task, data, out, opened(loopback.url)).failed == 0, read_rows(out)
+    assert "failed" not in read_rows(out)[0]
+    assert len(loopback.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "reason"),
+    [
+        ("429 without Retry-After", 9, "LMRateLimitError: .*slow down"),
+        ("503", 9, "LMServerError: .*overloaded"),
+        ("500", 4, "LMServerError: .*oops"),
+        ("hang", 4, "LMT.*Error: .*read timed? ?out"),
+        ("closed connection", 4, "LMTransportError: "),
+        ("truncated body", 4, "LMTransportError: "),
+        *[(name, 2, "UnusableAnswer: unusable answer, also after one repair") for name in UNUSABLE],
+        ("context length", 1, "ContextWindowExceededError: .*maximum context length is 8192 tokens"),
+        ("body that is not JSON", 1, "LM"),
+        ("body of the wrong shape", 1, "LM"),
+    ],
+)
+def test_a_fault_that_stays_fails_the_record_with_its_reason(
+    name: str, calls: int, reason: str, loopback: "Loopback", tmp_path: Path
+) -> None:
+    first(99, loopback, (PASSING | UNUSABLE | FINAL)[name])
+    data, out = many(tmp_path, TRACK2, 1), tmp_path / "out.jsonl"
+    found = run(TRACK2, data, out, opened(loopback.url))
+    assert (found.judged, found.failed) == (1, 1)
+    assert re.match(reason, read_rows(out)[0]["failed"]), read_rows(out)
+    assert len(loopback.asked) == calls
+
+
+def check_accounted_for(task: Task, count: int, loopback: "Loopback", folder: Path) -> Unreliable:
+    """Predict with faults in 30 % of the answers; each record must end as it would without any, or as failed."""
+    data = many(folder, task, count)
+    right_file, out = folder / "right.jsonl", folder / "out.jsonl"
+    run(task, data, right_file, opened(loopback.url + "/undisturbed", threads=16))
+    loopback.reply = faulty = Unreliable(seed=6, rate=0.3)
+    found = run(task, data, out, opened(loopback.url, threads=16))
+    wanted, got = read_rows(right_file), read_rows(out)
+    assert [line["id"] for line in got] == [line["id"] for line in wanted]
+    failed = [line for line in got if "failed" in line]
+    assert all(line["failed"] and set(line) == {"id", "failed"} for line in failed)
+    assert all(line == whole for line, whole in zip(got, wanted, strict=True) if "failed" not in line)
+    assert (found.records, found.judged, found.failed) == (count, count, len(failed))
+    assert 0 < len(failed) < count / 3
+    return faulty
+
+
+@pytest.mark.parametrize("task", TRACKS)
+def test_records_are_accounted_for(task: Task, loopback: "Loopback", tmp_path: Path) -> None:
+    check_accounted_for(task, 60, loopback, tmp_path)
+
+
+def test_a_limit_ends_the_run_and_a_higher_one_goes_on(loopback: "Loopback", tmp_path: Path) -> None:
+    data, out = many(tmp_path, TRACK1, 12), tmp_path / "out.jsonl"
+    found = run(TRACK1, data, out, opened(loopback.url, limits=Limits(calls=5)))
+    assert found.stopped == "5 LM calls were sent and --max-calls is 5"
+    assert (found.judged, found.left, len(read_rows(out)), len(loopback.asked)) == (5, 7, 5, 5)
+    again = run(TRACK1, data, out, opened(loopback.url))
+    assert (again.kept, again.judged, again.stopped, len(read_rows(out)), len(loopback.asked)) == (5, 7, None, 12, 12)
+
+
+def test_what_is_in_flight_is_written_before_an_error_ends_the_run(tmp_path: Path) -> None:
+
+    import dspy
+    from dspy import lm15
+
+    others = threading.Barrier(4)
+
+    def refuse_one(request: Any) -> str:
+        others.wait(10)  # all four are in flight
+        if "Row 2." in str(request):
+            raise lm15.AuthError("bad key")
+        return right(request)
+
+    lm = scripted(refuse_one, threads=4)
+    data, out = many(tmp_path, TRACK1, 4), tmp_path / "out.jsonl"
+    with pytest.raises(dspy.LMAuthError):
+        run(TRACK1, data, out, lm)
+    assert sorted(line["id"][-1] for line in read_rows(out)) == ["1", "3", "4"]
+
+
+def uncached(answer: Any) -> OpenLM:
+    """A scripted LM without the response cache, which would meet a full disk before the predictions do."""
+    lm = scripted(answer)
+    lm.lm.cache = False
+    return lm
+
+
+def test_a_full_disk_is_named_and_leaves_whole_lines(tmp_path: Path) -> None:
+    data, out = many(tmp_path, TRACK1, 40), tmp_path / "out.jsonl"
+    message = r"out.jsonl: cannot be written \(.+\); what was finished before is kept"
+    with small_files(1000), pytest.raises(CannotWrite, match=message):
+        run(TRACK1, data, out, uncached(right))
+    assert out.read_bytes().endswith(b"\n")
+    kept = len(read_rows(out))
+    assert 5 < kept < 40
+    found = run(TRACK1, data, out, uncached(right))
+    assert (found.kept, found.judged) == (kept, 40 - kept)
+    run(TRACK1, data, tmp_path / "whole.jsonl", uncached(right))
+    assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    """A folder that this process may not write to, also where the tests are run by root."""
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o555)
+        if user == 0:
+            os.seteuid(65534)  # nobody
+        try:
+            yield Path(folder)
+        finally:
+            if user == 0:
+                os.seteuid(0)
+            os.chmod(folder, 0o755)
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "new/out.jsonl"])
+def test_a_read_only_folder_is_named_before_anything_is_asked(name: str, read_only: Path) -> None:
+    data = SAMPLE / "track1" / "test.jsonl"
+    with pytest.raises(CannotWrite, match=rf"{name}: cannot be written \(Permission denied\)"):
+        run(TRACK1, data, read_only / name, uncached([]))
+    assert list(read_only.iterdir()) == []
+
+
+@pytest.mark.parametrize("change", [lambda text: text + b"\n", lambda text: text[: text.rindex(b'{"id"')]])
+def test_an_input_that_changes_meanwhile_is_noticed(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    data, out = many(tmp_path, TRACK1, 200), tmp_path / "out.jsonl"  # more than is read ahead
+    before = data.read_bytes()
+
+    def meddle(request: Any) -> str:
+        data.write_bytes(change(before))
+        return right(request)
+
+    with pytest.raises(ValueError, match="was changed while it was read"):
+        run(TRACK1, data, out, scripted(meddle))
+
+
+def test_lines_that_are_no_answers_are_judged_again(tmp_path: Path) -> None:
+    data, out = many(tmp_path, TRACK1, 4), tmp_path / "out.jsonl"
+    run(TRACK1, data, out, scripted(right))
+    whole = out.read_bytes()
+    kept = whole.splitlines(keepends=True)
+    forged = [
+        b'{"id": "track1-000001"}\n',
+        b'{"id": "track1-000002", "labels": ["Fine"]}\n',
+        b'{"id": "nobody", "labels": ["Supported"]}\n',
+        b"[]\n",
+        kept[3],
+        kept[3],
+        b"\x00\xff\n",
+        kept[2],
+    ]
+    out.write_bytes(b"".join(forged))
+    found = run(TRACK1, data, out, scripted(right))
+    assert (found.kept, found.judged) == (2, 2)
+    assert out.read_bytes() == whole
+
+
+def size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
+
+
+@pytest.mark.slow
+def test_kills_leave_the_file_of_an_undisturbed_run(
+    loopback: "Loopback", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """kill -9 at random moments, each time going on from what was left; no kill loses a line that was written."""
+    data, out, whole = many(tmp_path, TRACK1, 400), tmp_path / "out.jsonl", tmp_path / "whole.jsonl"
+    run(TRACK1, data, whole, opened(loopback.url + "/undisturbed", threads=4))
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{TESTS}")
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["support.runs"])  # so that a child is there at once
+    rng, cut = random.Random(6), 0
+    before: set[bytes] = set()
+    for number in range(6):
+        enough = size(out) + rng.randint(0, 4000)  # bytes: up to 55 lines
+        cache = tmp_path / f"cache {number}"
+        child = processes.Process(target=predict_in_child, args=(loopback.url, data, out, cache), daemon=True)
+        child.start()
+        while child.is_alive() and size(out) <= enough:
+            child.join(0.001)
+        child.join(rng.uniform(0, 0.02))
+        child.kill()
+        child.join()
+        cut += child.exitcode == -signal.SIGKILL
+        now = set(out.read_bytes().splitlines(keepends=True))
+        assert before <= now
+        before = {text for text in now if text.endswith(b"\n")}
+    assert cut >= 4
+    found = run(TRACK1, data, out, opened(loopback.url, threads=4))
+    assert found.kept == len(before) > 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_records() -> None:
+    """Two KB a record, 200 MB at 100,000, would show themselves here: as 11 MB, where 5 are usual."""
+    words = [sys.executable, "-m", "benchmarks.memory", "--records", "5000", "--threads", "8"]
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=500, check=True).stdout
+    found = re.search(r"5000 judged, 0 failed; growth after 2000 records: (-?\d+) MB", said)
+    assert found, said
+    assert int(found[1]) < 9
+
+
+def test_the_command_takes_a_timeout_and_limits(aisr: Any, loopback: "Loopback", tmp_path: Path) -> None:
+    save_files(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    data, out = many(tmp_path, TRACK1, 6), tmp_path / "out.jsonl"
+    words = ["predict", "--task", "track1", "--program", tmp_path / "mine", "--data", data, "--out", out]
+    words += ["--lm", "openai/local", "--api-base", loopback.url, "--artifacts", tmp_path / "artifacts"]
+    first(1, loopback, PASSING["hang"])
+    stopped = aisr(*words, "--threads", 1, "--timeout", 0.2, "--max-calls", 3)
+    assert (stopped.code, stopped.err) == (1, "")
+    assert "stopped with 4 records left: 3 LM calls were sent and --max-calls is 3" in stopped.out
+    assert len(loopback.asked) == 3  # the one that hung, and two that were answered
+    ended = aisr(*words)
+    assert ended.code == 0, ended.err
+    assert "6 records, 2 of them from an earlier run" in ended.out
+    refused = aisr(*words[:-2], "--lm", "embedded", "--timeout", 1)
+    assert refused.code == 2

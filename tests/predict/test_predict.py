@@ -1,0 +1,143 @@
+"""Predicting a file: every record accounted for, nothing asked twice, whatever happens in between."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from filelock import FileLock
+
+from aisr.base.files import digest_file
+from aisr.predict.predict import CannotResume, Summary, here, lock_file, predict
+from aisr.programs.task import Task
+from aisr.programs.track1.task import TRACK1
+from support.corpora import read_rows, write
+from support.scripted import TRACKS, corpus, question, requests, right, said, scripted
+
+if TYPE_CHECKING:
+    pass
+
+IDENTITY = {"task": "track1", "program": "abc", "lm": "scripted"}
+
+
+def file_of(folder: Path, task: Task = TRACK1) -> Path:
+    return write(folder / "records.jsonl", [json.loads(record.model_dump_json()) for record in corpus(task)])
+
+
+def run(
+    data: Path, out: Path, answer: Any, task: Task = TRACK1, identity: dict[str, Any] | None = None, threads: int = 1
+) -> tuple[Summary, list[int]]:
+    """The summary of a run, and the numbers of the records that the LM was asked about, in the order of asking."""
+    lm = scripted(answer, threads=threads)
+    summary = predict(task, here(task, task.build({}), lm), data, out, identity or IDENTITY, lm.ledger)
+    return summary, [number(question(request)) for request in requests(lm)]
+
+
+def number(prompt: str) -> int:
+    return int(re.findall(r"(?:Row|Model) (\d+)", prompt)[-1])
+
+
+def failing_on(*numbers: int) -> Callable[[Any], str]:
+    return lambda request: "garbage" if number(question(request)) in numbers else right(request)
+
+
+@pytest.mark.parametrize("task", TRACKS)
+@pytest.mark.parametrize("threads", [1, 8])
+def test_one_official_line_a_record_in_input_order(task: Task, threads: int, tmp_path: Path) -> None:
+    out = tmp_path / "new folder" / "out.jsonl"
+    summary, _ = run(file_of(tmp_path, task), out, right, task, threads=threads)
+    assert summary == Summary(12, 12)
+    assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(task)]
+    for line, record in zip(read_rows(out), corpus(task), strict=True):
+        answer = task.prediction.model_validate(line).answer
+        assert said(answer) == task.labelled.said(record.gold)
+        assert set(line) == {"id", "probabilities", *task.line(answer)}
+
+
+def test_a_finished_file_is_not_asked_about_again(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    before = out.read_bytes()
+    summary, asked = run(data, out, [])
+    assert (summary, asked) == (Summary(12, kept=12), [])
+    assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "torn", [b'{"id": "track1-000004", "lab', b"\x00\x00", None], ids=["torn", "zeros", "without its end"]
+)
+def test_a_line_torn_by_a_kill_is_judged_again(torn: bytes | None, tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    whole = out.read_bytes()
+    kept = whole.splitlines(keepends=True)
+    out.write_bytes(b"".join([*kept[:3], kept[3][:-1] if torn is None else torn]))
+    summary, asked = run(data, out, right)
+    assert asked == list(range(4, 13))
+    assert summary == Summary(12, 9, kept=3)
+    assert out.read_bytes() == whole
+
+
+def test_failed_records_have_a_line_and_are_tried_again(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    summary, _ = run(data, out, failing_on(3, 7))
+    assert list(summary.reasons) == ["track1-000003", "track1-000007"]
+    assert [line["id"] for line in read_rows(out)] == [record.id for record in corpus(TRACK1)]
+    for line in read_rows(out):
+        assert ("failed" in line) == (line["id"] in summary.reasons)
+        assert ("labels" in line) != ("failed" in line)
+    assert read_rows(out)[2]["failed"] == summary.reasons["track1-000003"]
+
+    again, asked = run(data, out, failing_on(7))
+    assert sorted(set(asked)) == [3, 7]
+    assert list(again.reasons) == ["track1-000007"]
+
+    last, asked = run(data, out, right)
+    assert (last.failed, asked) == (0, [7])
+    run(data, tmp_path / "fresh.jsonl", right)
+    assert out.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("key", ["task", "program", "lm"])
+def test_another_run_is_refused(key: str, tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    before = out.read_bytes()
+    with pytest.raises(CannotResume, match=f"begun with another {key}: {IDENTITY[key]} then, new now"):
+        run(data, out, [], identity={**IDENTITY, key: "new"})
+    assert out.read_bytes() == before
+    assert run(data, out, [])[0] == Summary(12, kept=12)  # and the refusal took nothing from the owner
+
+
+def test_another_input_is_refused(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    run(data, out, right)
+    data.write_bytes(data.read_bytes().replace(b"Row 1.", b"Row 1!"))
+    with pytest.raises(CannotResume, match=f"another input: .* then, {digest_file(data)} now"):
+        run(data, out, [])
+
+
+def test_a_file_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("precious\n")
+    with pytest.raises(CannotResume, match="no run of ours wrote it"):
+        run(file_of(tmp_path), out, [])
+    assert out.read_text() == "precious\n"
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    lock_file(out).parent.mkdir()
+    with FileLock(lock_file(out)), pytest.raises(CannotResume, match="another process is writing it"):
+        run(data, out, [])
+    assert not out.exists()
+
+
+def test_a_bad_input_line_is_named_before_anything_is_asked(tmp_path: Path) -> None:
+    data, out = file_of(tmp_path), tmp_path / "out.jsonl"
+    data.write_text(data.read_text() + "{}\n")
+    with pytest.raises(ValueError, match=rf"{re.escape(str(data))}:13: "):
+        run(data, out, [])  # a script that would run dry at the first call
+    assert not out.exists()

@@ -1,0 +1,114 @@
+"""Prediction by the processes of a Ray cluster: the same file, also when one of them is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import pytest
+
+from aisr.artifact.folder import save_files
+from aisr.artifact.program import program_text
+from aisr.programs.track1.task import TRACK1
+from support import decisions, processes
+from support.commands import Aisr
+from support.corpora import read_rows, write
+from support.scripted import claim
+
+if TYPE_CHECKING:
+    from support.loopback import Asked, Loopback
+
+COUNT = 60
+
+
+def command(folder: Path, url: str, out: Path, *more: object, lm: str = "openai/local") -> list[object]:
+    words = ["predict", "--task", "track1", "--program", folder / "mine", "--data", folder / "records.jsonl"]
+    return [*words, "--out", out, "--lm", lm, "--api-base", url, "--threads", 4, *more]
+
+
+def start(words: list[object], cache: Path) -> subprocess.Popen[str]:
+    return processes.start(processes.aisr(*words), {**os.environ, "DSPY_CACHEDIR": str(cache)})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A program, and records to predict."""
+    save_files(tmp_path / "mine", {"program.json": program_text(TRACK1, TRACK1.build({}))})
+    records = [claim("Supported", "Contradiction", number=k).model_dump(mode="json") for k in range(1, COUNT + 1)]
+    write(tmp_path / "records.jsonl", records)
+    return tmp_path
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """The processes below this one that judge, by the title that Ray gives them."""
+    parents, titles = {}, {}
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit():
+                titles[int(entry.name)] = (entry / "cmdline").read_bytes()
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    below = {process.pid}
+    while more := {pid for pid, parent in parents.items() if parent in below} - below:
+        below |= more
+    return [pid for pid in below if titles[pid].startswith(b"ray::_Worker")]
+
+
+@pytest.mark.slow
+def test_a_killed_worker_costs_nothing(loopback: "Loopback", folder: Path, aisr: Aisr) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    answer, release = loopback.reply, threading.Event()
+    held = threading.Barrier(5)  # four calls in flight, two of each worker, and this test
+
+    def hold(asked: "Asked") -> Any:
+        if len(loopback.asked) > COUNT // 2 and not release.is_set():
+            held.wait(120)
+            release.wait(60)
+        return answer(asked)
+
+    loopback.reply = hold
+    out = folder / "out.jsonl"
+    process = start(command(folder, loopback.url, out, "--engine", "ray", "--workers", 2), folder / "cache")
+    try:
+        held.wait(120)
+        workers = workers_of(process)
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+    finally:
+        release.set()
+        said, _ = process.communicate(timeout=180)
+    assert process.returncode == 0, said
+    whole = folder / "whole.jsonl"
+    loopback.reply = answer
+    assert aisr(*command(folder, loopback.url, whole)).code == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert [row["id"] for row in read_rows(out)] == [f"track1-{k:06d}" for k in range(1, COUNT + 1)]
+    assert f"{COUNT} records" in said
+
+
+@pytest.mark.slow
+def test_limits_hold_for_all_workers_together(loopback: "Loopback", folder: Path) -> None:
+    """The workers ask a decision model."""
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    loopback.reply = decisions.decided
+    most, flying = 40, 4
+    out = folder / "out.jsonl"
+    ray = ["--engine", "ray", "--workers", 2, "--max-calls", most]
+    process = start(command(folder, loopback.url, out, *ray, lm="decide:hosted_vllm/decider"), folder / "cache")
+    said, _ = process.communicate(timeout=180)
+    assert process.returncode == 1, said
+    assert f"LM calls were sent and --max-calls is {most}; a higher limit goes on from here" in said
+    assert all("Which label fits sentence 2?" in str(asked.body["questions"]) for asked in loopback.asked)
+    assert most <= len(loopback.asked) <= most + flying
+    assert [len(row["labels"]) for row in read_rows(out)] == [2] * len(loopback.asked)
+
+
+def test_without_ray_its_user_is_told_how_to_get_it(folder: Path, aisr: Aisr) -> None:
+    with mock.patch.dict(sys.modules, {"ray": None}):
+        finished = aisr(*command(folder, "http://127.0.0.1:9/v1", folder / "out.jsonl", "--engine", "ray"))
+    assert finished.code == 2
+    assert "pip install 'aisr[ray]'" in finished.err

@@ -1,0 +1,90 @@
+"""`aisr score`: a predictions file against a labelled file."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.predict.submit import Mismatch, score_files
+from aisr.programs.lines import BadLine
+from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.task import TRACK2
+from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write
+
+GOLD = [claim([S], [SCOPE, ENTITY]), claim([CONTRA])]
+SAID: list[dict[str, Any]] = [{"labels": [S, ENTITY]}, {"labels": [S]}]
+TEST = [{**row, "id": key} for row, key in zip(GOLD, "ab", strict=True)]
+NAMED = [{**row, "id": key} for row, key in zip(SAID, "ab", strict=True)]
+
+
+def scored(folder: Path, gold: list[Any], said: list[Any]) -> dict[str, Any]:
+    return score_files(TRACK1, write(folder / "gold.jsonl", gold), write(folder / "pred.jsonl", said))
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        (GOLD, SAID),  # train-dev as released: no ids on either side
+        (GOLD, [{**row, "id": f"track1-{k:06d}"} for k, row in enumerate(SAID, 1)][::-1]),
+        (GOLD, NAMED),  # ids that the gold file does not know
+        (TEST, NAMED[::-1]),
+    ],
+    ids=["no ids", "numbered, reversed", "gold without", "ids, reversed"],
+)
+def test_files_are_matched_and_scored(gold: list[Any], said: list[Any], tmp_path: Path) -> None:
+    report = scored(tmp_path, gold, said)
+    assert list(report) == ["macro_f1", "pem", "score", "per_label", "remarks"]  # labels that are hardly there
+    assert report["pem"] == 0.5
+    assert report["macro_f1"] == pytest.approx((2 / 3 + 1) / 5)  # Supported 2/3, Entity 1
+    assert report["score"] == pytest.approx((report["pem"] + report["macro_f1"]) / 2)
+    assert report["per_label"][S] == pytest.approx({"precision": 0.5, "recall": 1, "f1": 2 / 3, "support": 1})
+
+
+def test_track_2_files_are_scored(tmp_path: Path) -> None:
+    gold = write(tmp_path / "gold.jsonl", [citation("Supported", ["P2"]), citation("Irrelevant", [], text="Other.")])
+    said = write(
+        tmp_path / "pred.jsonl",
+        [
+            {"label": "Supported", "evidence_para_ids": ["P4", "P2"]},
+            {"label": "Irrelevant", "evidence_para_ids": ["P1"]},  # match-empty: right label, but evidence
+        ],
+    )
+    report = score_files(TRACK2, gold, said)
+    assert (report["macro_f1"], report["joint_at_3"], report["score"]) == (0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("gold", "said", "words"),
+    [
+        (TEST, NAMED[:1], "ids differ: 1 gold records without a prediction (first: b)"),
+        (TEST, SAID[:1], "1 predictions for 2 gold records, matched by line"),
+        (TEST, [{"id": "a", "labels": [S]}, NAMED[1]], "record 1: 1 labels for 2 sentences"),
+        (
+            [claim(None, id="a")],
+            [{"id": "a", "labels": [S]}],
+            "a has no labels; the first file must be the labelled one",
+        ),
+        ([], [], "no records: an empty corpus has no score"),
+    ],
+)
+def test_files_about_different_records_are_refused(
+    gold: list[Any], said: list[Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Mismatch, match=re.escape(words)):
+        scored(tmp_path, gold, said)
+
+
+@pytest.mark.parametrize(
+    ("gold", "said", "words"),
+    [
+        (TEST, [NAMED[0], NAMED[0]], "pred.jsonl:2: id: 'a' stands in line 1 already; ids must be unique"),
+        (TEST, [NAMED[0], {"id": "b", "failed": "timeout"}], "pred.jsonl:2: a failed record (timeout)"),
+        ([TEST[0], "{"], NAMED, "gold.jsonl:2: not JSON"),
+    ],
+)
+def test_a_bad_line_is_refused_with_file_line_and_field(
+    gold: list[Any], said: list[Any], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadLine, match=re.escape(words)):
+        scored(tmp_path, gold, said)

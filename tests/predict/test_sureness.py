@@ -1,0 +1,64 @@
+"""How sure a program says it is: in predictions, in what becomes of them, and held against what was right."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.metrics.judgements import selective_accuracy
+from aisr.optimize.experiment.evaluation import Evaluation
+from aisr.predict.evaluate import result
+from aisr.predict.judge import judge_all
+from aisr.predict.predict import here, predict
+from aisr.predict.submit import check
+from aisr.programs.asking.stated import FIELD
+from aisr.programs.track1.task import TRACK1
+from support.corpora import read_rows, write
+from support.scripted import claim, field, question, right, scripted, written
+
+RECORDS = [claim("Supported", "Contradiction", number=k) for k in (1, 2, 3)]
+
+
+def sure(request: Any) -> str:
+    """The right labels; surer of the first record than of the others, and without a number for the third."""
+    number = int((field(question(request), "evidence") or "").split("Row ")[1].split()[0])
+    stated = {1: ["95", "90, Supported 8"], 2: ["80", "55, Supported 40"], 3: ["80", "likely"]}[number]
+    labels = json.loads(right(request))["sentence_labels"]
+    return written(question(request), {"sentence_labels": labels, FIELD: stated})
+
+
+def predicted(folder: Path) -> Path:
+    data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
+    lm = scripted(sure)
+    judging = here(TRACK1, TRACK1.build({"states": True}), lm)
+    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger)
+    return out
+
+
+def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out(tmp_path: Path) -> None:
+    out = predicted(tmp_path)
+    found = [line["probabilities"] for line in read_rows(out)]
+    assert [found[k][1] and found[k][1]["Contradiction"] for k in range(3)] == [0.9, 0.55, None]
+    checked = check(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
+    assert not checked.problems
+    assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
+
+
+def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
+    program = TRACK1.build({"states": True})
+    shown = [program.prepare(record) for record in RECORDS]
+    found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
+    assert set(found.held) == {"stated"}  # the one vote of the third record is no probability
+    told = Evaluation(None, "", Path(), None, found, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
+    assert told["judgements"] == 5
+    assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}
+    assert told["calibration_error"] == pytest.approx((0.05 + 0.1 + 0.2 + 0.45 + 0.2) / 5)
+
+
+def test_the_surest_share_is_taken_and_equals_count_at_their_mean() -> None:
+    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 0.5) == 1.0
+    assert selective_accuracy([0.9, 0.8, 0.7, 0.6], [True, True, False, False], 1.0) == 0.5
+    assert selective_accuracy([0.9, 0.7, 0.7, 0.7], [True, True, False, False], 0.5) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="no judgements"):
+        selective_accuracy([], [], 0.5)

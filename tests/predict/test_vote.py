@@ -1,0 +1,112 @@
+"""Several predictions files as one: labels by the mean of their probabilities, evidence of the surest, and refusals."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisr.predict.predict import claim, run_file
+from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from support.commands import Aisr
+from support.corpora import read_rows, write
+from support.paths import SAMPLE
+
+Row = dict[str, Any]
+
+
+def likely(labels: tuple[str, ...], said: str, chance: float) -> dict[str, float]:
+    rest = (1 - chance) / (len(labels) - 1)
+    return {label: chance if label == said else rest for label in labels}
+
+
+def cited(key: str, label: str, chance: float | None, *ids: str) -> Row:
+    row = None if chance is None else likely(CITATION_LABELS, label, chance)
+    return {"id": key, "label": label, "evidence_para_ids": list(ids), "probabilities": [row]}
+
+
+def file(path: Path, rows: list[Row], task: str = "track2", data: str = "digest") -> Path:
+    claim(path, {"task": task, "program": path.name, "input": data})
+    return write(path, rows)
+
+
+def test_the_mean_decides_and_evidence_is_that_of_the_surest(aisr: Aisr, tmp_path: Path) -> None:
+    one = file(
+        tmp_path / "a.jsonl",
+        [cited("x", "Supported", 0.6, "P1"), cited("y", "Overstate", 0.5, "P2"), {"id": "z", "failed": "no"}],
+    )
+    two = file(
+        tmp_path / "b.jsonl",
+        [{"id": "z", "failed": "no"}, cited("y", "Overstate", 0.7, "P3"), cited("x", "Irrelevant", 0.9)],
+    )
+    three = file(
+        tmp_path / "c.jsonl",
+        [cited("x", "Supported", 0.7, "P9"), {"id": "y", "failed": "no"}, cited("z", "Irrelevant", None)],
+    )
+    done = aisr("vote", tmp_path / "out.jsonl", one, two)
+    assert done.code == 1
+    assert "1 failed in all of them" in done.out
+    first, second, third = read_rows(tmp_path / "out.jsonl")
+    assert (first["label"], first["evidence_para_ids"]) == ("Irrelevant", [])
+    assert first["probabilities"][0]["Irrelevant"] == pytest.approx((0.9 + 0.4 / 3) / 2, abs=1e-4)
+    assert (second["label"], second["evidence_para_ids"]) == ("Overstate", ["P3"])
+    assert third == {"id": "z", "failed": "no"}
+
+    weighed = ["--weight", 3, "--weight", 1, "--weight", 3]
+    assert aisr("vote", tmp_path / "weighed.jsonl", one, two, three, *weighed).code == 0
+    first, second, third = read_rows(tmp_path / "weighed.jsonl")
+    assert (first["label"], first["evidence_para_ids"]) == ("Supported", ["P9"])
+    assert (second["label"], third["label"]) == ("Overstate", "Irrelevant")  # by those that did not fail
+    assert aisr("vote", tmp_path / "again.jsonl", tmp_path / "weighed.jsonl", three).code == 0
+
+
+def test_what_is_voted_is_submitted_and_scored(aisr: Aisr, tmp_path: Path) -> None:
+    """A label that label weights have lifted over the likeliest stays where all files say it."""
+    gold = SAMPLE / "track1" / "test.jsonl"
+    rows = [
+        {
+            "id": row["id"],
+            "labels": ["Contradiction"] * len(row["sentence_label"]),
+            "probabilities": [likely(CLAIM_LABELS, "Supported", 0.6)] * len(row["sentence_label"]),
+        }
+        for row in read_rows(gold)
+    ]
+    files = [file(tmp_path / f"{name}.jsonl", rows, "track1") for name in "ab"]
+    out = tmp_path / "out.jsonl"
+    assert aisr("vote", out, *files).code == 0
+    assert [row["labels"] for row in read_rows(out)] == [row["labels"] for row in rows]
+    packed = ["--data", SAMPLE / "track1" / "test-inputs.jsonl", "--predictions", out, "--out", tmp_path / "p.zip"]
+    assert aisr("submit", "--task", "track1", *packed).code == 0
+    assert aisr("score", gold, out, "--task", "track1").code == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "said"),
+    [
+        ([cited("y", "Supported", 0.6)], {}, "only one of them has"),
+        ([cited("x", "Supported", 0.6)], {"task": "track1"}, "its task is track1, and track2"),
+        ([cited("x", "Supported", 0.6)], {"data": "other"}, "its input is other, and digest"),
+        ([cited("x", "Supported", None)], {}, "no label probabilities"),
+        ([{**cited("x", "Supported", 0.6), "probabilities": [{"Supported": 1.0}]}], {}, "expected one for each of"),
+        ([{**cited("x", "Supported", 0.6), "label": "True"}], {}, "no prediction of track2"),
+    ],
+)
+def test_files_that_do_not_go_together_are_refused(
+    rows: list[Row], options: dict[str, str], said: str, aisr: Aisr, tmp_path: Path
+) -> None:
+    one = file(tmp_path / "a.jsonl", [cited("x", "Supported", 0.6)])
+    two = file(tmp_path / "b.jsonl", rows, **options)
+    done = aisr("vote", tmp_path / "out.jsonl", one, two)
+    assert done.code == 2
+    assert said in done.err
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_file_of_unknown_origin_and_weights_that_do_not_fit_are_refused(aisr: Aisr, tmp_path: Path) -> None:
+    one = file(tmp_path / "a.jsonl", [cited("x", "Supported", 0.6)])
+    other = tmp_path / "b.jsonl"
+    other.write_text(json.dumps(cited("x", "Supported", 0.6)) + "\n")
+    assert f"{run_file(other)} beside it" in aisr("vote", tmp_path / "out.jsonl", one, other).err
+    for weights in (["1"], ["1", "nan"], ["1", "inf"]):
+        said = [word for weight in weights for word in ("--weight", weight)]
+        assert "one above 0 for each file" in aisr("vote", tmp_path / "out.jsonl", one, one, *said).err
