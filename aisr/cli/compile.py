@@ -1,106 +1,235 @@
 """The command that compiles programs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from aisr.cli.options import (
     ARTIFACTS,
+    LM,
+    LM_PANEL,
+    OUTPUT_PANEL,
     RECORDS_FAILED,
-    TRACES,
+    SAMPLE,
+    TASK_WORDS,
+    ApiBase,
     Estimate,
-    LMSpec,
-    Reach,
-    Root,
-    Spending,
-    Traces,
-    chosen_task,
-)
-from aisr.cli.session import command_line, opened_beside, opened_lm, prepare
-from aisr.cli.task_options import (
-    EmbeddingApiBase,
     ImageRoot,
-    ProgramOptions,
-    TaskName,
+    MaxUsd,
+    Root,
+    Settings,
+    TaskSettings,
+    check_files,
+    check_task,
+    of_field,
 )
+from aisr.cli.plan import TABLES, Plan, Search, plan_text, print_tables, read_plan, task_options
+from aisr.cli.session import chosen_task, command_line, open_ledger, open_lm, open_teacher, prepare
 from aisr.programs.errors import UserError
+from aisr.programs.names import TASK_NAMES
+from aisr.programs.options import suggestion
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
     from aisr.optimize.experiment.compile import Made
-    from aisr.optimize.experiment.plan import Plan
+    from aisr.optimize.experiment.plan import Plan as CompilePlan
     from aisr.predict.replay import Replayed
+    from aisr.programs.task import Task
+
+SEARCH_PANEL = "Search"
+TRACES = 5  # records, failed, wrong and right ones, that MLflow shows as traces
 
 
-# --- Logging a finished compile to MLflow and registering its champion, and what is said of that.
+class CompileCommand(TyperCommand):
+    """The command whose help also lists what plan.toml takes, and the options of a task that --task names."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help of the command, then the options of the task, or the settings of plan files."""
+        super().format_help(ctx, formatter)
+        print_tables(ctx.params.get("task"))
 
 
-def register(artifacts: Path, plan: "Plan", made: "Made", told: "list[Replayed]", traced: int) -> bool:
-    """Whether the store took it. Where it did not, the artifact is whole all the same, and that is said."""
-    from mlflow.exceptions import MlflowException
+def compile_(
+    plan: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PLAN]",
+            help="A plan.toml with what the options say, such as that of an artifact; options win over it.",
+            callback=check_files,
+        ),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar=TASK_WORDS, help="The task.", callback=check_task, is_eager=True)
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
+        ),
+    ] = None,
+    task_settings: TaskSettings = None,
+    image_root: ImageRoot = None,
+    optimizer: Annotated[str | None, of_field(Search, "optimizer", metavar="NAME,…", panel=SEARCH_PANEL)] = None,
+    budget: Annotated[str | None, of_field(Search, "budget", panel=SEARCH_PANEL)] = None,
+    demos: Annotated[int | None, of_field(Search, "demos", panel=SEARCH_PANEL)] = None,
+    candidates: Annotated[int | None, of_field(Search, "candidates", panel=SEARCH_PANEL)] = None,
+    seed: Annotated[int | None, of_field(Search, "seed", panel=SEARCH_PANEL)] = None,
+    lm: LM = None,
+    api_base: ApiBase = None,
+    teacher_lm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="The LM that writes demos and instructions. Default: that of --lm.",
+            rich_help_panel=LM_PANEL,
+        ),
+    ] = None,
+    settings: Settings = None,
+    max_usd: MaxUsd = None,
+    estimate: Estimate = False,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the artifact. Default: that of the optimizer.", rich_help_panel=OUTPUT_PANEL),
+    ] = None,
+    track: Annotated[
+        bool, typer.Option(help="Log to MLflow and register the champion.", rich_help_panel=OUTPUT_PANEL)
+    ] = True,
+    artifacts: Root = ARTIFACTS,
+) -> None:
+    """Search for the best program by the ranking score, test it, save and register it."""
+    merged = read_plan(
+        plan,
+        settings or (),
+        uses=tuple(TABLES),
+        task={"name": task},
+        search={"optimizer": optimizer, "budget": budget, "demos": demos, "candidates": candidates, "seed": seed},
+        lm={"model": lm, "api_base": api_base},
+        teacher={"model": teacher_lm},
+        limits={"max_usd": max_usd},
+    )
+    folder = _check_folder(merged, data)
+    prepare(artifacts)
+    from aisr.cli import display
+    from aisr.optimize.experiment.compile import compile_program
+    from aisr.optimize.experiment.plan import Watcher
+    from aisr.predict.dry_run import DryRun
+    from aisr.report import write as write_report
+    from aisr.tracking import store
 
-    from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
-    from aisr.tracking import runs, traces
-    from aisr.tracking.registry import ALIAS
-    from aisr.tracking.store import NoStore, reason
+    chosen = chosen_task(str(merged.task))
+    merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
+    ledger = open_ledger(merged.limits)
+    opened = open_lm(merged.lm, ledger, keyed=not estimate)
+    teacher = open_teacher(merged, opened, ledger, keyed=not estimate)
+    work = _compile_plan(chosen, merged, opened, teacher, folder, name, image_root, artifacts)
+    if estimate:
+        run = DryRun()
+        with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
+            silent = Watcher(lambda stage: None, progress.judged, lambda contender: None, run.add_gold)
+            compile_program(work, run.open(opened), run.open(teacher), Path(nowhere), silent)
+        display.print_estimate(run, ledger.limits)
+        return
+    display.note(
+        f"compiling {chosen.name} on {folder} with {','.join(work.optimizers)} and {merged.lm.model} "
+        f"into {artifacts / chosen.name / work.name}/"
+    )
+    if track:
+        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
+    with display.live(opened.ledger) as progress:
+        watcher = Watcher(progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender)))
+        made = compile_program(work, opened, teacher, artifacts, watcher)
+        print_champion(made)
+        progress.stage("report and figures, from the response cache")
+        replayed = write_report.of_compile(work, made, opened)
+    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
+    display.say_pictures(work.gallery.problems if work.gallery else {})
+    display.say_spend(opened.ledger.spend)
+    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
+    logged = not track or register(artifacts, work, made, replayed)
+    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
+    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
 
-    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
-    try:
-        tracked = tracking_log.track(artifacts, compiled)
-        named = runs.said(artifacts, tracked.run_id)
-        if shown := traces.logged(artifacts, tracked.run_id, plan.task, told, traced, plan.settings.seed):
-            note(shown)
-    except (MlflowException, NoStore, OSError) as error:
-        complain(
-            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
-            "with the answers from the cache"
+
+def _check_folder(plan: Plan, data: Path | None) -> Path:
+    """The folder of the records. Raises UserError where the plan names no task, or there are no records, before
+    anything is made."""
+    if plan.task is None:
+        raise UserError(f"--task is missing; expected one of: {', '.join(TASK_NAMES)}")
+    if data is None and not SAMPLE.is_dir():
+        raise UserError(
+            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
+            "--data FOLDER with train.jsonl and dev.jsonl"
         )
-        return False
-    if tracked.kept_from is None:
-        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
-        return True
-    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
-    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
-    return True
+    if data is not None and not data.is_dir():
+        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
+    folder = data or SAMPLE / str(plan.task)
+    for name in ("train.jsonl", "dev.jsonl"):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder / name}: no such file; `aisr split` makes {name} of a file of labelled records")
+    return folder
 
 
-# --- The options of `aisr compile` that steer the search: optimizer, its teacher, how thorough it is.
+def _compile_plan(
+    task: "Task",
+    plan: Plan,
+    lm: "OpenLM",
+    teacher: "OpenLM",
+    folder: Path,
+    name: str | None,
+    image_root: Path | None,
+    artifacts: Path,
+) -> "CompilePlan":
+    """What to compile: the plan with its defaults filled in. Raises UserError for what does not go together."""
+    from aisr.artifact.program import check_name
+    from aisr.cli import display
+    from aisr.corrections.labelled import RECORDS as CORRECTIONS
+    from aisr.optimize.datasets.corrected import corrected
+    from aisr.optimize.experiment.plan import Plan as CompilePlan
+    from aisr.optimize.search.compilation import settings
+    from aisr.optimize.search.nearest import usual_search
+    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
 
-Optimizer = Annotated[
-    str | None,
-    typer.Option(
-        help="labeled, knn, bootstrap, random-search, mipro, simba, gepa; or several, joined by commas. Default: knn "
-        "where train has 200 records, else random-search."
-    ),
-]
-ArtifactName = Annotated[str | None, typer.Option(help="Name of the artifact. Default: that of the optimizer.")]
-TeacherLM = Annotated[
-    str | None, typer.Option(help="The LM that writes demos and instructions. Default: that of --lm.")
-]
-TeacherApiBase = Annotated[
-    str | None,
-    typer.Option(
-        help="Address of an OpenAI-compatible server for --teacher-lm; `provider`: whom the model string names, "
-        "which has to be said where --api-base is given."
-    ),
-]
-TeacherPrice = Annotated[str | None, typer.Option(help="--price of --teacher-lm.")]
-Budget = Annotated[
-    str,
-    typer.Option(help="How thorough the search is: `light`, `medium` or `heavy`."),
-]
-Demos = Annotated[int | None, typer.Option(min=0, help="Most few-shot examples in a prompt. By budget: 4, 4 or 8.")]
-DemoTokens = Annotated[
-    int | None,
-    typer.Option(min=1, help="Most tokens, about, of all demos. By budget: 3000, 3000 or 6000."),
-]
-Candidates = Annotated[
-    int | None, typer.Option(min=1, help="How many programs the optimizer may try. By budget: 2, 4 or 8.")
-]
+    search, limits = plan.search, plan.limits
+    chain = chain_of(search.optimizer) if search.optimizer else []
+    if search.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
+        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
+    check_written(chain, teacher)
+    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
+    if not files["test"].exists():
+        del files["test"]
+    corrections = folder / CORRECTIONS
+    added = corrected(task, corrections, files) if corrections.exists() else None
+    if added:
+        display.note(str(added))
+    options = dict(plan.options)
+    if "states" in task.option_types and "states" not in options and states_for(lm):
+        options["states"] = True
+    if "evidence" in options:
+        options["evidence"] = form_of_evidence(options["evidence"], lm)
+    sizes = settings(
+        search.budget, search.seed, demos=search.demos, demo_tokens=search.demo_tokens, candidates=search.candidates
+    )
+    chain = chain or usual_search(task, files["train"], limits.train, sizes.demos)
+    resolved = replace(plan, options=options, search=replace(search, optimizer=",".join(chain)))
+    return CompilePlan(
+        task=task,
+        name=check_name(name or "-".join(chain)),
+        optimizers=chain,
+        settings=sizes,
+        options=options,
+        data=files,
+        limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
+        decide=search.decide,
+        corrected=added,
+        command=command_line(),
+        gallery=find_gallery(image_root, files["train"], artifacts),
+        text=plan_text(resolved),
+    )
 
 
 def chain_of(optimizer: str) -> list[str]:
@@ -110,7 +239,8 @@ def chain_of(optimizer: str) -> list[str]:
     chain = [step.strip() for step in optimizer.split(",")]
     for step in chain:
         if step not in OPTIMIZERS:
-            raise UserError(f"--optimizer {step!r}; one of: {', '.join(OPTIMIZERS)}, or several joined by commas")
+            expected = f"expected one of: {', '.join(OPTIMIZERS)}, or several joined by commas"
+            raise UserError(f"--optimizer {step!r}: {expected}{suggestion(step, OPTIMIZERS)}")
     return chain
 
 
@@ -126,161 +256,40 @@ def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
         )
 
 
-SAMPLE = Path("data/sample")
+# --- Logging a finished compile to MLflow and registering its champion.
 
 
-def compile_(
-    *,
-    task: TaskName,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with train.jsonl, dev.jsonl and maybe test.jsonl and corrections.jsonl. Default: the sample."
-        ),
-    ] = None,
-    optimizer: Optimizer = None,
-    name: ArtifactName = None,
-    lm: LMSpec = "embedded",
-    reach: Reach,
-    teacher_lm: TeacherLM = None,
-    teacher_api_base: TeacherApiBase = None,
-    teacher_price: TeacherPrice = None,
-    budget: Budget = "medium",
-    demos: Demos = None,
-    demo_tokens: DemoTokens = None,
-    candidates: Candidates = None,
-    seed: Annotated[int, typer.Option(help="Seed of the optimizer.")] = 0,
-    decide: Annotated[bool, typer.Option(help="Fit a decision layer on train and dev.")] = True,
-    states: Annotated[
-        bool | None,
-        typer.Option(
-            help="Whether the LM states how likely each label is. Default: where it gives no log-probabilities, or may "
-            "give none."
-        ),
-    ] = None,
-    built: ProgramOptions,
-    image_root: ImageRoot = None,
-    embedding_api_base: EmbeddingApiBase = None,
-    limit_train: Annotated[int | None, typer.Option(min=1, help="Take only the first records of train.")] = None,
-    limit_dev: Annotated[int | None, typer.Option(min=1, help="The same for dev.")] = None,
-    limit_test: Annotated[int | None, typer.Option(min=1, help="The same for test.")] = None,
-    spending: Spending,
-    estimate: Estimate = False,
-    track: Annotated[bool, typer.Option(help="Log the compile to MLflow and register its champion.")] = True,
-    traces: Traces = TRACES,
-    artifacts: Root = ARTIFACTS,
-) -> None:
-    """Compile a program against the ranking score; save the champion and register it."""
-    _check_folder(task, data)
-    prepare(artifacts)
-    from aisr.artifact.program import check_name
-    from aisr.cli import display
-    from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.datasets.corrected import corrected
-    from aisr.optimize.experiment.compile import compile_program
-    from aisr.optimize.experiment.plan import Plan, Watcher
-    from aisr.optimize.search.compilation import settings
-    from aisr.optimize.search.nearest import usual_search
-    from aisr.predict.dry_run import DryRun
-    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
-    from aisr.report import write as write_report
-    from aisr.tracking import store
+def register(artifacts: Path, plan: "CompilePlan", made: "Made", replayed: "list[Replayed]") -> bool:
+    """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
+    from mlflow.exceptions import MlflowException
 
-    chosen = chosen_task(task)
-    chain = chain_of(optimizer) if optimizer else []
-    sizes: dict[str, Any] = {
-        "demos": demos,
-        "demo_tokens": demo_tokens,
-        "candidates": candidates,
-    }
-    if demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
-        raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    ledger = spending.ledger()
-    opened = opened_lm(
-        lm, reach, ledger, **spending.prices(), embedding_api_base=embedding_api_base, keyed=not estimate
-    )
-    if teacher_lm:
-        teacher = opened_beside(
-            "teacher", teacher_lm, teacher_api_base, reach, ledger, teacher_price, keyed=not estimate
+    from aisr.cli.display import complain, note
+    from aisr.tracking import log as tracking_log
+    from aisr.tracking import runs, traces
+    from aisr.tracking.registry import ALIAS
+    from aisr.tracking.store import NoStore, reason
+
+    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    try:
+        tracked = tracking_log.track(artifacts, compiled)
+        named = runs.said(artifacts, tracked.run_id)
+        if shown := traces.logged(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
+            note(shown)
+    except (MlflowException, NoStore, OSError) as error:
+        complain(
+            f"{made.folder}/ is whole, but not registered in MLflow: {reason(error)}; the same command registers it, "
+            "with the answers from the cache"
         )
-    elif teacher_api_base or teacher_price:
-        raise UserError("--teacher-api-base and --teacher-price go with --teacher-lm")
-    else:
-        teacher = opened
-    check_written(chain, teacher)
-    folder = data or SAMPLE / chosen.name
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
-    if not files["test"].exists():
-        del files["test"]
-    corrections = folder / CORRECTIONS
-    learnt = corrected(chosen, corrections, files) if corrections.exists() else None
-    if learnt:
-        display.note(str(learnt))
-    if states is None and "states" in chosen.option_types:
-        states = states_for(opened) or None
-    given = built.said() | {"states": states}
-    options = {key: value for key, value in given.items() if value is not None}
-    if built.evidence:
-        options["evidence"] = form_of_evidence(built.evidence, opened)
-    searched = settings(budget, seed, **sizes)
-    chain = chain or usual_search(chosen, files["train"], limit_train, searched.demos)
-    plan = Plan(
-        task=chosen,
-        name=check_name(name or "-".join(chain)),
-        optimizers=chain,
-        settings=searched,
-        options=options,
-        data=files,
-        limits={"train": limit_train, "dev": limit_dev, "test": limit_test},
-        decide=decide,
-        corrected=learnt,
-        command=command_line(),
-        gallery=find_gallery(image_root, files["train"], artifacts),
-    )
-    if estimate:
-        run = DryRun()
-        with TemporaryDirectory() as nowhere, display.live(run.ledger) as shown:
-            silent = Watcher(lambda stage: None, shown.judged, lambda contender: None, run.add_gold)
-            compile_program(plan, run.open(opened), run.open(teacher), Path(nowhere), silent)
-        display.print_estimate(run, ledger.limits)
-        return
-    display.note(
-        f"compiling {chosen.name} on {folder} with {','.join(chain)} and {lm} "
-        f"into {artifacts / chosen.name / plan.name}/"
-    )
-    if track:
-        store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
-    with display.live(opened.ledger) as shown:
-        watcher = Watcher(
-            shown.stage,
-            shown.judged,
-            lambda contender: shown.say(contender_line(contender)),
-        )
-        made = compile_program(plan, opened, teacher, artifacts, watcher)
-        say_champion(made)
-        shown.stage("report and figures, from the response cache")
-        told = write_report.of_compile(plan, made, opened)
-    display.note(f"wrote {made.folder}/ (program digest {made.manifest.digest}) and {artifacts / 'INDEX.md'}")
-    display.say_pictures(plan.gallery.problems if plan.gallery else {})
-    display.say_spend(opened.ledger.spend)
-    display.note(f"wrote {made.folder / 'report.html'} (open it in a browser) and {made.folder / 'figures'}/")
-    logged = not track or register(artifacts, plan, made, told, traces)
-    failed = made.choice.champion.dev.failures or (made.test and made.test.champion.failures)
-    raise typer.Exit(RECORDS_FAILED if failed or not logged else 0)
+        return False
+    if tracked.kept_from is None:
+        note(f"registered models:/{tracked.model}@{ALIAS} (version {tracked.version}) · {named}")
+        return True
+    note(f"registered models:/{tracked.model}/{tracked.version} · {named}")
+    note(f"  not the champion: {tracked.kept_from}; `aisr promote` makes it so all the same")
+    return True
 
 
-def _check_folder(task: str, data: Path | None) -> None:
-    """Raises UserError where the records cannot be there, before anything is made."""
-    if data is None and not SAMPLE.is_dir():
-        raise UserError(
-            f"no {SAMPLE}/ in {Path.cwd()}: the sample is in the folder of the project; run the command there, or give "
-            "--data FOLDER with train.jsonl and dev.jsonl"
-        )
-    if data is not None and not data.is_dir():
-        raise UserError(f"--data {data}: no such folder; expected one with train.jsonl and dev.jsonl")
-    for name in ("train.jsonl", "dev.jsonl"):
-        if not (file := (data or SAMPLE / task) / name).is_file():
-            raise UserError(f"{file}: no such file; `aisr split` makes {name} of a file of labelled records")
+# --- What a compile prints of its candidates and its champion.
 
 
 def contender_line(contender: Any) -> str:
@@ -290,7 +299,7 @@ def contender_line(contender: Any) -> str:
     return f"    {contender.name}: {contender.dev.interval} on {seen}{price}"
 
 
-def say_champion(made: Any) -> None:
+def print_champion(made: Any) -> None:
     """What a compile found."""
     from aisr.base.files import percent
     from aisr.cli.display import note, say_failures
@@ -314,7 +323,7 @@ def say_champion(made: Any) -> None:
     baseline = made.choice.contenders[0].name
     note(f"  difference from {baseline} on dev, where it was chosen: {champion.gain}")
     if made.fitted:
-        say_decision(made.fitted.report)
+        print_decision(made.fitted.report)
     if made.manifest.names_none is not None:
         note(f"  no evidence is named with: {', '.join(made.manifest.names_none) or '(no label)'}")
     if made.choice.unscored:
@@ -331,15 +340,15 @@ def say_champion(made: Any) -> None:
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")
         else:
-            told = in_words(made.test.gain, len(made.test.champion.scores), baseline)
-            note(f"  difference from {baseline} on test: {made.test.gain}: {told}")
+            summary = in_words(made.test.gain, len(made.test.champion.scores), baseline)
+            note(f"  difference from {baseline} on test: {made.test.gain}: {summary}")
             for remark in made.test.baseline.score.remarks:
                 note(f"    {baseline}: {remark}")
     elif "test" in made.manifest.data:
         note("  on the held-out test split: not scored, the budget was spent before")
 
 
-def say_decision(report: dict[str, Any]) -> None:
+def print_decision(report: dict[str, Any]) -> None:
     """What became of the decision layer."""
     from aisr.base.files import percent
     from aisr.cli.display import note

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from aisr.cli.plan import Limits
 from aisr.programs import names
 from aisr.programs.errors import UserError
-from aisr.programs.options import suggestion
+from aisr.programs.options import suggestion, table
 
 ARTIFACTS = Path("artifacts")
 SAMPLE = Path("data/sample")
@@ -30,7 +31,9 @@ def one_of(*words: str) -> Callable[[typer.CallbackParam, str | None], str | Non
 
     def check(param: typer.CallbackParam, value: str | None) -> str | None:
         if value is not None and value not in words:
-            raise UserError(f"{param.opts[-1]} {value!r}: expected one of: {', '.join(words)}{suggestion(value, words)}")
+            raise UserError(
+                f"{param.opts[-1]} {value!r}: expected one of: {', '.join(words)}{suggestion(value, words)}"
+            )
         return value
 
     return check
@@ -45,6 +48,19 @@ def check_files(param: typer.CallbackParam, value: Any) -> Any:
             expected = str(getattr(param, "help", None) or "a file").rstrip(".")
             raise UserError(f"{option}{path}: {problem}; expected: {expected.partition(': ')[2] or expected}")
     return value
+
+
+def of_field(kind: type, name: str, *words: str, metavar: str | None = None, panel: str) -> Any:
+    """The option of the command line for a field of a table of plan.toml: its help, choices and bounds stand there."""
+    field = next(one for one in table(kind) if one.name == name)
+    return typer.Option(
+        *words,
+        metavar="|".join(field.choices) or metavar,
+        help=field.help if field.default is None else f"{field.help} Default: {field.default}.",
+        min=field.min,
+        callback=one_of(*field.choices) if field.choices else None,
+        rich_help_panel=panel,
+    )
 
 
 check_task = one_of(*names.TASK_NAMES)
@@ -109,13 +125,12 @@ UncompiledEvidence = Annotated[
         "--evidence",
         metavar="caption|ocr|image|auto",
         callback=one_of("caption", "ocr", "image", "auto"),
-        help="What uncompiled programs show of a picture: its caption, or besides its text (ocr) or its pixels (image); "
-        "auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else caption.",
+        help="What uncompiled programs show of a picture: its caption, or besides its text (ocr) or its pixels "
+        "(image); auto: image where the LM is known to take pictures, else ocr. Default: image where it is, else "
+        "caption.",
     ),
 ]
-MaxUsd = Annotated[
-    float | None, typer.Option(min=0, help="Send nothing more once this much is spent.", rich_help_panel=LIMITS_PANEL)
-]
+MaxUsd = Annotated[float | None, of_field(Limits, "max_usd", panel=LIMITS_PANEL)]
 Estimate = Annotated[
     bool,
     typer.Option(

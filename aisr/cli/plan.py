@@ -6,13 +6,14 @@ later wins: environment, plan file, `--set`, the options of the command.
 
 import os
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.programs.errors import UserError
+from aisr.programs.names import TASK_NAMES
 from aisr.programs.options import Option, suggestion, table
 
 if TYPE_CHECKING:
@@ -53,11 +54,17 @@ class Limits:
     """[limits]: what a command may spend, and how many records a compile takes."""
 
     max_usd: float | None = field(
-        default=None, metadata={"help": "US dollars; no call is sent once they are spent.", "min": 0}
+        default=None, metadata={"help": "Send nothing more once so many US dollars are spent.", "min": 0}
     )
-    max_calls: int | None = field(default=None, metadata={"help": "LM calls.", "min": 1})
-    max_minutes: float | None = field(default=None, metadata={"help": "Minutes; no call is sent after them.", "min": 0})
-    train: int | None = field(default=None, metadata={"help": "A compile takes only the first records of train.", "min": 1})
+    max_calls: int | None = field(
+        default=None, metadata={"help": "Send nothing more after so many LM calls.", "min": 1}
+    )
+    max_minutes: float | None = field(
+        default=None, metadata={"help": "Send nothing more after so many minutes.", "min": 0}
+    )
+    train: int | None = field(
+        default=None, metadata={"help": "A compile takes only the first records of train.", "min": 1}
+    )
     dev: int | None = field(default=None, metadata={"help": "The same for dev.", "min": 1})
     test: int | None = field(default=None, metadata={"help": "The same for test.", "min": 1})
 
@@ -70,7 +77,9 @@ class LMConfig:
     api_base: str | None = field(default=None, metadata={"help": "Address of an OpenAI-compatible server."})
     schema: bool = field(default=True, metadata={"help": "Whether that server takes a JSON schema."})
     logprobs: bool = field(default=True, metadata={"help": "Whether to ask for log-probabilities."})
-    threads: int | None = field(default=None, metadata={"help": "LM calls at a time. Default: 8; embedded: 1.", "min": 1})
+    threads: int | None = field(
+        default=None, metadata={"help": "LM calls at a time. Default: 8; embedded: 1.", "min": 1}
+    )
     timeout: float | None = field(default=None, metadata={"help": "Seconds until a call is given up.", "min": 0.001})
     price: str | None = field(default=None, metadata={"help": "USD a million prompt,completion tokens."})
     embedding_api_base: str | None = field(default=None, metadata={"help": "Address of the embedding server."})
@@ -78,6 +87,7 @@ class LMConfig:
 
 
 TABLES: Mapping[str, type] = {"search": Search, "lm": LMConfig, "teacher": LMConfig, "limits": Limits}
+AUTO = ("evidence", "auto")  # the one value that depends on the LM: `form_of_evidence` puts another in its place
 TASK = "task"  # the table of a task: its name, and the options of its judge
 ENVIRONMENT = {
     "model": "AISR_LM",
@@ -153,13 +163,20 @@ def read_file(path: Path) -> Values:
     for name, content in tables.items():
         if name != TASK and name not in TABLES:
             expected = ", ".join(f"[{one}]" for one in (TASK, *TABLES))
-            raise UserError(f"{path}: no table is called {name!r}{suggestion(name, (TASK, *TABLES))}; expected {expected}")
+            raise UserError(
+                f"{path}: no table is called {name!r}{suggestion(name, (TASK, *TABLES))}; expected {expected}"
+            )
         if not isinstance(content, dict):
             raise UserError(f"{path}: {name} = {content!r}: expected the table [{name}]")
         try:
-            values[name] = {key: value if name == TASK else option(name, key).check(value) for key, value in content.items()}
+            values[name] = {
+                key: value if name == TASK else option(name, key).check(value) for key, value in content.items()
+            }
         except UserError as error:
             raise UserError(f"{path}: [{name}] {error}") from None
+    if (task := values.get(TASK, {}).get("name")) is not None and task not in TASK_NAMES:
+        near = suggestion(str(task), TASK_NAMES)
+        raise UserError(f"{path}: [task] name is {task!r}; expected one of: {', '.join(TASK_NAMES)}{near}")
     return values
 
 
@@ -202,20 +219,67 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
     Raises UserError for a name that the judge does not have, with the nearest one, and a value that cannot be.
     """
     options = {one.name: one for one in options_of(task)}
-    given: dict[str, Any] = dict(values)
+
+    def checked(name: str, value: Any, is_text: bool = False) -> Any:
+        if name not in options:
+            expected = f"expected one of: {', '.join(options)}" if options else "it has none"
+            raise UserError(f"-T {name}: {task.name} has no such option{suggestion(name, options)}; {expected}")
+        if (name, value) == AUTO:
+            return value
+        try:
+            return options[name].parse(value) if is_text else options[name].check(value)
+        except UserError as error:
+            raise UserError(f"-T {error}") from None
+
+    checked_values = {name: checked(name, value) for name, value in values.items()}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals:
             raise UserError(f"-T {word}: expected NAME=VALUE; `aisr compile --task {task.name} --help` lists the names")
-        given[name] = options[name].parse(text) if name in options else text
-    for name, value in given.items():
-        if name not in options:
-            raise UserError(
-                f"-T {name}: {task.name} has no such option{suggestion(name, options)}; "
-                f"expected one of: {', '.join(options) or 'none'}"
-            )
-        options[name].check(value)
-    return given
+        checked_values[name] = checked(name, text, is_text=True)
+    return checked_values
+
+
+def options_of(task: "Task") -> list[Option]:
+    """The options of a task's judge that a user sets."""
+    return [one for one in table(task.program.Given) if not one.searched]
+
+
+# --- What `--help` prints of them.
+
+
+def print_tables(task: str | None) -> None:
+    """Print the options of a task, or without one the settings of plan files: names, help, choices, defaults."""
+    if task is None:
+        for name, kind in TABLES.items():
+            if name != "teacher":
+                title = "[lm] and [teacher]" if name == "lm" else f"[{name}]"
+                setting = "lm.NAME=VALUE or teacher.NAME=VALUE" if name == "lm" else f"{name}.NAME=VALUE"
+                _print_options(f"{title} of plan.toml, --set {setting}", table(kind))
+        return
+    from aisr.programs.registry import TASKS
+
+    _print_options(f"Options of {task}: -T NAME=VALUE, [task] of plan.toml", options_of(TASKS[task]))
+
+
+def _print_options(title: str, options: Iterable[Option]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.panel import Panel
+    from rich.table import Table
+
+    rows = Table.grid(padding=(0, 2))
+    for one in options:
+        rows.add_row(f"[bold cyan]{one.name}[/]", escape(describe(one)))
+    Console().print(Panel(rows, title=escape(title), title_align="left", border_style="dim"))
+
+
+def describe(one: Option) -> str:
+    """What an option is for, the values that it can have, and its default."""
+    notes = [one.expected] if one.choices or one.type is not str else []
+    if one.default is not None:
+        notes.append(f"default: {_toml(one.default) if one.type is bool else one.default}")
+    return f"{one.help} [{'; '.join(notes)}]" if notes else one.help
 
 
 def plan_text(plan: Plan) -> str:
@@ -241,4 +305,8 @@ def _set(value: Any) -> dict[str, Any]:
 
 
 def _toml(value: Any) -> str:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else dumps(value)
+    return (
+        str(value)
+        if isinstance(value, int | float) and not isinstance(value, bool)
+        else dumps(value, ensure_ascii=False)
+    )

@@ -1,28 +1,31 @@
-"""What every command that runs a program opens first: the cache, the language model, the program."""
+"""What commands open before they work: the response cache, the task, language models, programs."""
 
 import os
+import re
 import shlex
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.files import cache_folder
 from aisr.base.redact import trim_keys
-from aisr.cli.options import Reach
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
+    from aisr.cli.plan import Limits, LMConfig, Plan
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
+    from aisr.lm.embeddings import Embeddings
     from aisr.programs.task import Task
 
 
 def prepare(artifacts: Path, *programs: str | None) -> None:
-    """What must be set before DSPy is imported: a response cache of this workspace, no bars but ours, keys trimmed.
+    """Set what must be set before DSPy is imported: a response cache of this workspace, no progress bars of others,
+    keys trimmed.
 
-    Raises UserError for a program that is not there: who mistyped it should not wait for that import.
+    Raises UserError for a program that does not exist, so that nobody waits for that import to learn of it.
     """
     for program in filter(None, programs):
         _check_exists(program, artifacts)
@@ -43,116 +46,119 @@ def _check_exists(program: str, artifacts: Path) -> None:
         check_program_exists(Path(program), artifacts)
 
 
-ADDRESSES = ("--api-base", "--teacher-api-base", "--embedding-api-base")
-
-
 def command_line() -> str:
     """The command as files and runs record it: without the address of a server, which can hold a key."""
-    hidden, before = ["aisr"], ""
+    words, before = ["aisr"], ""
     for word in sys.argv[1:]:
-        option, is_joined, _ = word.partition("=")
-        if is_joined and option in ADDRESSES:
-            hidden.append(f"{option}=…")
-        else:
-            hidden.append("…" if before in ADDRESSES else word)
+        words.append("…" if before == "--api-base" else re.sub(r"(api[-_]base=).*", r"\1…", word, flags=re.DOTALL))
         before = word
-    return shlex.join(hidden).replace("'…'", "…")
+    return re.sub(r"'([^' ]*…)'", r"\1", shlex.join(words))
 
 
-def opened_lm(lm: str, reach: Reach, ledger: "Ledger | None" = None, **more: Any) -> "OpenLM":
-    """`aisr.lm.open.opened_lm`, whose import is too slow for `--help`."""
+def chosen_task(name: str) -> "Task":
+    """The task of that name."""
+    from aisr.programs.registry import TASKS
+
+    return TASKS[name]
+
+
+# --- Language models.
+
+
+def open_ledger(limits: "Limits", **bounds: Any) -> "Ledger":
+    """A new account with the limits of a plan. bounds: those of `Limits` that are no user's choice."""
+    from aisr.lm.budget import Ledger
+    from aisr.lm.budget import Limits as Bounds
+
+    return Ledger(Bounds(**{"usd": limits.max_usd, "calls": limits.max_calls, "minutes": limits.max_minutes} | bounds))
+
+
+def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, *, role: str = "", keyed: bool = True) -> "OpenLM":
+    """The LM of a plan's [lm]. keyed: whether its key must be at hand; not where nothing is sent to it."""
     from aisr.lm import open as lms
 
-    if reach.api_base and more.get("embedding_api_base") == lms.PROVIDER:
-        say_one_key("embeddings")
-    return lms.opened_lm(lm, **asdict(reach), ledger=ledger, **more)
+    if config.api_base and config.embedding_api_base == lms.PROVIDER:
+        warn_of_one_key("embeddings")
+    return lms.opened_lm(
+        config.model,
+        api_base=config.api_base,
+        schema=config.schema,
+        logprobs=config.logprobs,
+        threads=config.threads,
+        timeout=config.timeout,
+        price=config.price,
+        embedding_api_base=config.embedding_api_base,
+        embedding_price=config.embedding_price,
+        ledger=ledger,
+        role=role,
+        keyed=keyed,
+    )
 
 
-def say_one_key(whose: str) -> None:
-    """Say that a provider's key goes to a server of the user's own as well, unless that has one of its own."""
+def open_teacher(plan: "Plan", lm: "OpenLM", ledger: "Ledger", keyed: bool) -> "OpenLM":
+    """The LM that writes demos and instructions: that of [teacher], else the one that judges.
+
+    Raises UserError where the LM is at a server of the user's own and nothing says where the teacher is: records would
+    leave for a provider unasked.
+    """
+    from aisr.lm.open import EMBEDDED, PROVIDER
+
+    if plan.teacher is None:
+        return lm
+    teacher, own_server = plan.teacher, plan.lm.api_base
+    if own_server and teacher.api_base is None and teacher.model != EMBEDDED:
+        raise UserError(
+            f"--teacher-lm {teacher.model}: --api-base is the address of --lm alone; add --set "
+            "teacher.api_base=ADDRESS, the same one if it serves both, or --set teacher.api_base=provider to send the "
+            f"records to {teacher.model.partition('/')[0]}"
+        )
+    if teacher.api_base == PROVIDER:
+        teacher = replace(teacher, api_base=None)
+    if own_server and teacher.api_base is None and teacher.model.startswith("openai/"):
+        warn_of_one_key("the teacher LM")
+    # Whether a server of one's own takes a schema says nothing of a provider.
+    teacher = replace(teacher, schema=teacher.schema or not teacher.api_base)
+    return open_lm(teacher, ledger, role="teacher-", keyed=keyed)
+
+
+def warn_of_one_key(user: str) -> None:
+    """Print a warning where a provider's key also goes to a server of the user's own."""
     from aisr.cli.display import note
     from aisr.lm.endpoint import OPENAI_KEY, OWN_KEY, key_of_servers
 
     if key_of_servers() == OPENAI_KEY:
         note(
-            f"warning: {OPENAI_KEY} goes to OpenAI, for {whose}, and to the server at --api-base as well; set "
+            f"warning: {OPENAI_KEY} goes to OpenAI, for {user}, and to the server at --api-base as well; set "
             f"{OWN_KEY} to that server's own key, or to nothing where it asks for none"
         )
 
 
-def opened_beside(
-    role: str,
-    spec: str,
-    own_base: str | None,
-    reach: Reach,
-    ledger: "Ledger",
-    price: str | None,
-    timeout: float | None = None,
-    keyed: bool = True,
-) -> "OpenLM":
-    """The LM of --ROLE-lm, beside that of --lm. own_base: what --ROLE-api-base says; reach: how --lm is.
+def open_embeddings(config: "LMConfig", ledger: "Ledger | None" = None) -> "Embeddings":
+    """The embedding models of retrievers, where no LM is opened."""
+    from aisr.lm.embeddings import Embeddings
+    from aisr.lm.open import embedding_address
 
-    Raises UserError where that is at a server of the user's own and nobody says where this one is: records would leave
-    for a provider unasked.
-    """
-    if reach.api_base and own_base is None and spec != "embedded":
-        raise UserError(
-            f"--{role}-lm {spec}: --api-base says where --lm is, not where this one is; give --{role}-api-base "
-            f"ADDRESS, the same one if it serves both, or --{role}-api-base provider to send the records to "
-            f"{spec.partition('/')[0]}"
-        )
-    address = None if own_base == "provider" else own_base
-    if reach.api_base and address is None and spec.startswith("openai/"):
-        say_one_key(f"the {role} LM")
-    own = replace(reach, api_base=address, schema=reach.schema or not address)
-    return opened_lm(spec, own, ledger, price=price, timeout=timeout, role=f"{role}-", keyed=keyed)
+    address = embedding_address(config.embedding_api_base, config.api_base)
+    return Embeddings(ledger, address, config.embedding_price, timeout=config.timeout)
 
 
-def embedding_address(own_base: str | None, api_base: str | None) -> str | None:
-    """`aisr.lm.open.embedding_address`."""
-    from aisr.lm import open as lms
-
-    return lms.embedding_address(own_base, api_base)
+# --- Programs.
 
 
-def load_any(program: str, artifacts: Path) -> "Loaded":
-    """The program of a folder or of `models:/…`, whatever its task."""
+def load(program: str, artifacts: Path, task: "Task | None" = None) -> "Loaded":
+    """The program of a folder or of `models:/…`. Raises UserError for one of another task."""
     from aisr.tracking import registry
 
-    return registry.load(program, artifacts)
-
-
-def load(task: "Task", program: str, artifacts: Path) -> "Loaded":
-    """The same for a task. Raises UserError for a program of another."""
-    loaded = load_any(program, artifacts)
-    if loaded.task is not task:
+    loaded = registry.load(program, artifacts)
+    if task is not None and loaded.task is not task:
         raise UserError(f"--program {program} is compiled for {loaded.task.name}, not for {task.name}")
     return loaded
 
 
-def load_two(task: "Task", names: tuple[str, str], artifacts: Path) -> list["Loaded"]:
-    """Two programs to hold against each other, of which one may be `uncompiled`: the other one as it was before it was
-    compiled. Raises UserError where both are."""
-    from aisr.artifact.program import uncompiled
-
-    known = {name: load(task, name, artifacts) for name in compiled_of(names)}
-    return [known[name] if name in known else uncompiled(*known.values()) for name in names]
-
-
-def compiled_of(names: tuple[str, str]) -> list[str]:
-    """The compiled ones among two programs. Raises UserError where there is none."""
-    from aisr.artifact.folder import UNCOMPILED
-
-    found = [name for name in names if name != UNCOMPILED]
-    if not found:
-        raise UserError(f"{' '.join(names)}: name a compiled program beside it; {UNCOMPILED} is what that was before")
-    return found
-
-
 def warn_of_another_lm(program: Any, lm: "OpenLM") -> None:
-    """Say so where a program's decision layer was fitted on what another LM thinks."""
+    """Print a warning where a program's decision layer was fitted on the answers of another LM."""
     from aisr.cli.display import note
     from aisr.predict.judge import another_lm
 
-    if said := another_lm(program, lm):
-        note(f"warning: {said}")
+    if warning := another_lm(program, lm):
+        note(f"warning: {warning}")

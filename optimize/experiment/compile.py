@@ -103,6 +103,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
             "program.json": text,
             "manifest.json": as_json(made.model_dump()),
             "report.json": as_json(report(choice, test)),
+            "plan.toml": plan.text,
             "PROMPT.md": prompt_page.as_markdown(f"{plan.task.name} · {plan.name}", plan.task, champion),
         },
     )

@@ -30,6 +30,7 @@ class Plan:
     decide: bool = True  # fit a decision layer
     corrected: Corrected | None = None  # records that people corrected, which count as train
     gallery: Gallery | None = None  # where the records' pictures are
+    text: str = ""  # a plan file that repeats it
 
 
 @dataclass(frozen=True)
