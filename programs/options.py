@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from aisr.programs.errors import UserError
 
-KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+KINDS: dict[type, str] = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
@@ -40,18 +40,20 @@ class Option(NamedTuple):
             return f"one of: {', '.join(self.choices)}"
         if self.max is not None:
             return f"{self.min} to {self.max}"
-        return KINDS[self.type] if self.min is None else f"{KINDS[self.type]}, at least {self.min}"
+        return KINDS[self.type] if self.min is None else f"{self.min} or more"
 
     def check(self, value: Any) -> Any:
-        """The value. Raises UserError for one that the option cannot have."""
+        """The value. Raises UserError for one that the option cannot have; None is no value but where it is the
+        default."""
         if self.type is float and type(value) is int:
             value = float(value)
         fits = type(value) is self.type and (not self.choices or value in self.choices)
         if fits and self.type in (int, float):
             fits = (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
         if not fits and (value is not None or self.default is not None):
+            expected = self.expected if self.choices else f"expected {self.expected}"
             near = suggestion(value, self.choices) if isinstance(value, str) else ""
-            raise UserError(f"{self.name} is {value!r}; expected {self.expected}{near}")
+            raise UserError(f"{self.name} is {value!r}; {expected}{near}")
         return value
 
     def parse(self, text: str) -> Any:

@@ -21,8 +21,8 @@ from typing_extensions import TypeVar
 
 from aisr.base.files import digest_texts, replacing
 from aisr.metrics.scores import Scores
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.records import Prediction, Record
 from aisr.programs.track1.record import EvidenceItem
 from aisr.programs.vision.evidence_bundle import KINDS
@@ -200,7 +200,6 @@ RecordT = TypeVar("RecordT", bound=Record, default=Any)
 GoldT = TypeVar("GoldT", default=Any)
 AnswerT = TypeVar("AnswerT", default=Any)
 Answer = Any  # whatever a task's `answer` gives: where the task is not known, neither is this
-Options = Mapping[str, Any]
 
 
 class Sources(NamedTuple):
@@ -224,8 +223,8 @@ class Searched(NamedTuple):
 class Task(Generic[RecordT, GoldT, AnswerT]):
     """What one task consists of.
 
-    record and prediction: a line of its inputs, and of its predictions; program: what builds its uncompiled program,
-    option_types: the options of that and their types;
+    record and prediction: a line of its inputs, and of its predictions; judge: the class of its programs, which has
+    their options;
     parts: what its score is made of, name -> how a person reads it ("pem" -> "paragraph exact match");
     score: gold and answers (None: a record that failed) -> how the corpus did;
     answer: what a program's prediction says, in the form that `score` and `line` take;
@@ -246,8 +245,7 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
     name: str
     record: type[RecordT]
     prediction: type[Prediction]
-    program: Callable[..., Program]
-    option_types: Mapping[str, type]
+    judge: type[Judge]
     parts: Mapping[str, str]
     score: Callable[[Sequence[GoldT], Sequence[AnswerT | None]], Scores]
     answer: Callable[[dspy.Prediction], AnswerT]
@@ -286,13 +284,9 @@ class Task(Generic[RecordT, GoldT, AnswerT]):
         """What demos and subsets of dev are balanced by: the labels of a record, or its stratum."""
         return self.judgements.kinds(gold) if self.judgements else self.stratum(gold)
 
-    def build(self, options: Options) -> Program:
-        """The uncompiled program. Raises UserError for an option that it does not have."""
-        unknown = set(options) - set(self.option_types)
-        if unknown:
-            raise UserError(f"{self.name} has no option {sorted(unknown)[0]!r}; it has {', '.join(self.option_types)}")
-        for name, value in options.items():
-            wanted = self.option_types[name]
-            if not isinstance(value, wanted):
-                raise UserError(f"option {name} is {value!r}; expected {wanted.__name__}")
-        return self.program(**options)
+    def build(self, options: Mapping[str, Any]) -> Judge:
+        """The uncompiled program. Raises UserError for an option that it does not have, or that cannot be."""
+        try:
+            return self.judge(**options)
+        except UserError as error:
+            raise UserError(f"{self.name}: {error}") from error

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper import cited as cited_works
-from aisr.paper.check.reading import Refused
+from aisr.paper import cited_papers as cited_works
+from aisr.paper.check.session import Refused
 from aisr.paper.check.session import citation as cited
 from aisr.paper.check.session import claim as claimed
-from aisr.paper.readers import open as papers
+from aisr.paper.readers.files import read_draft
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.errors import UserError
@@ -71,7 +71,7 @@ PAPERS: dict[str, tuple[str, str]] = {
 def test_papers_are_read_in_their_own_lines(tmp_path: Path, name: str) -> None:
     text, said = PAPERS[name]
     (tmp_path / name).write_text(text, encoding="utf-8")
-    assert [one.text for part in papers.read(tmp_path / name).paragraphs for one in part.sentences] == [said]
+    assert [one.text for part in read_draft(tmp_path / name).paragraphs for one in part.sentences] == [said]
 
 
 def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:
 def test_markdown_beyond_the_limits_says_which(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("word is.\n\n" * 300_000, encoding="utf-8")
     with pytest.raises(UserError, match=r"beyond the limits .2 MiB"):
-        papers.read(tmp_path / "a.md")
+        read_draft(tmp_path / "a.md")
 
 
 def test_an_agent_is_told_of_half_a_character() -> None:

@@ -25,10 +25,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.artifact.folder import PROGRAM, UNCOMPILED, check_program_exists
 from aisr.artifact.manifest import FILE
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
+from aisr.programs.base import Judge
 from aisr.programs.decision.layer import Decision
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program, name_by, named_by, searching
-from aisr.programs.judges.learnt import hand_over, learning, learnt_by
 from aisr.programs.lines import explain
 from aisr.programs.questions import describe_options, describes_options
 from aisr.programs.registry import TASKS
@@ -79,24 +78,23 @@ class Loaded(NamedTuple):
     """A program that came out of an artifact."""
 
     task: Task
-    program: Program
+    program: Judge
     digest: str
 
 
-def program_text(task: Task, program: Program) -> str:
+def program_text(task: Task, program: Judge) -> str:
     """The content of program.json. The same program gives the same text, byte for byte."""
-    learnt = learnt_by(program)
     content = {
         "format": FORMAT,
         "task": task.name,
-        "options": program.options,
+        "options": program.options.as_dict(),
         "state": json.loads(json.dumps(program.dump_state(json_mode=True), default=list)),
         "ranker": program.ranker.model_dump() if program.ranker else None,
-        "learnt": learnt.model_dump() if learnt else None,
+        "learnt": program.fitted.model_dump() if program.fitted else None,
         "decision": program.decision.model_dump() if program.decision else None,
     }
-    if task.names_evidence and (naming := named_by(program)):
-        content["naming"] = naming.model_dump()
+    if task.names_evidence and program.naming:
+        content["naming"] = program.naming.model_dump()
     _validated(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return NUMBERS.sub(lambda match: " ".join(match[0].split()), text)
@@ -134,14 +132,18 @@ def parse(text: str, source: str) -> Loaded:
             _check_demos(predictor, file.state[name], name)
         program.load_state(file.model_dump()["state"])
         if file.ranker is not None:
-            _rank_by(program, file.ranker)
+            if not program.takes_ranker:
+                raise UserError("ranker: this program does not look for evidence")
+            program.ranker = file.ranker
         if file.learnt is not None:
-            _remember(program, file.learnt)
+            program.load_fitted(file.learnt)
         if file.decision is not None:
             _check_decision(task, file.decision)
             program.decision = file.decision
         if file.naming is not None:
-            name_by(program, file.naming)
+            if program.naming is None:
+                raise UserError("naming: this program names no evidence")
+            program.naming = file.naming
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadArtifact(f"{source}: {error}") from error
     return Loaded(task, program, digest_text(text))
@@ -170,19 +172,6 @@ def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> 
             )
 
 
-def _rank_by(program: Program, ranker: EvidenceRanker) -> None:
-    if searching(program) is None:
-        raise UserError("ranker: this program does not look for evidence")
-    program.ranker = ranker
-
-
-def _remember(program: Program, learnt: dict[str, Any]) -> None:
-    learner = learning(program)
-    if learner is None:
-        raise UserError("learnt: this program does not learn")
-    learner.remember(learnt)
-
-
 def _check_decision(task: Task, decision: Decision) -> None:
     labels = task.labelled.labels
     if decision.labels != list(labels):
@@ -199,20 +188,20 @@ def _validated(content: Any, source: str) -> _ProgramFile:
     return file
 
 
-SEARCHED = ("nearest", "nearest_by")  # options that the search chooses
-
-
 def uncompiled(of: Loaded) -> Loaded:
     """The program that a compile holds its candidates against: the hand-written instruction with the options, the
     evidence ranker and what was learnt from train of `of`; no demos and no decision layer."""
     program = of.program
-    bare = built_as(program, of.task, {name: one for name, one in program.options.items() if name not in SEARCHED})
+    searched = {option.name for option in program.options.table() if option.searched}
+    bare = built_as(
+        program, of.task, {name: value for name, value in program.options.as_dict().items() if name not in searched}
+    )
     bare.ranker = program.ranker
-    hand_over(of.program, bare)
+    bare.fitted = program.fitted
     return parse(program_text(of.task, bare), UNCOMPILED)
 
 
-def built_as(program: Program, task: Task, options: Mapping[str, Any]) -> Program:
+def built_as(program: Judge, task: Task, options: Mapping[str, Any]) -> Judge:
     """A new program with the instruction that the search for `program` began with."""
     built = task.build(options)
     if any(describes_options(predictor.signature) for predictor in program.predictors()):

@@ -4,14 +4,12 @@ how what the model says becomes a label."""
 import difflib
 import re
 import textwrap
-from collections.abc import Mapping
 from typing import Any
 
 from aisr.artifact.program import built_as
+from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import Decision
-from aisr.programs.judges.contract import Program, named_by
-from aisr.programs.judges.learnt import learnt_by
 from aisr.programs.retrieval.evidence_list import described
 from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.task import Task
@@ -21,12 +19,11 @@ MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110
 
 
-def as_markdown(title: str, task: Task, program: Program) -> str:
+def as_markdown(title: str, task: Task, program: Judge) -> str:
     """Instruction, fields and demos of each predictor of a program, and its decision layer, as Markdown. Text from data
     stands in fences."""
     seeds = dict(seed(task, program).named_predictors())
-    near = program.options.get("nearest") or 0
-    parts = [f"# {title}", _lengths(program, near)]
+    parts = [f"# {title}", _lengths(program, program.options.nearest)]
     for name, predictor in program.named_predictors():
         parts.append(f"## Predictor `{name}`\n\n### Instruction\n\n{fenced(predictor.signature.instructions)}")
         parts.append(_since_the_seed(seeds[name].signature.instructions, predictor.signature.instructions))
@@ -34,18 +31,18 @@ def as_markdown(title: str, task: Task, program: Program) -> str:
         parts += _demos(predictor, _nearest(program.options))
     if program.ranker is not None:
         parts.append(_ranker(program.ranker))
-    if known := learnt_by(program):
-        parts.append(f"## Learnt from train\n\n{known.page()}")
+    if program.fitted:
+        parts.append(f"## Learnt from train\n\n{program.fitted.page()}")
     if task.judgements is not None:
         parts.append(_decision(program.decision))
-    if task.names_evidence and (naming := named_by(program)):
-        parts.append(f"## Evidence\n\nNamed: {described(naming)}.")
+    if task.names_evidence and program.naming:
+        parts.append(f"## Evidence\n\nNamed: {described(program.naming)}.")
     return "\n\n".join(parts) + "\n"
 
 
-def seed(task: Task, program: Program) -> Program:
+def seed(task: Task, program: Judge) -> Judge:
     """The program as it was before any optimizer saw it."""
-    return built_as(program, task, program.options)
+    return built_as(program, task, program.options.as_dict())
 
 
 def lines_of(instruction: str) -> list[str]:
@@ -69,7 +66,7 @@ def fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _lengths(program: Program, near: int) -> str:
+def _lengths(program: Judge, near: int) -> str:
     """How many tokens, about, each part of the prompt takes that is the same for every record. near: how many demos are
     chosen for each, if they are."""
     if not program.predictors():
@@ -101,13 +98,13 @@ def _fields(signature: Any) -> list[str]:
     ]
 
 
-def _nearest(options: Mapping[str, Any]) -> str:
+def _nearest(options: JudgeOptions) -> str:
     """Which of the demos a record is shown, in words; nothing where it is all of them."""
-    if not options.get("nearest"):
+    if not options.nearest:
         return ""
     by = {"words": "by words", "both": "by words and by word vectors"}
-    told = by[options.get("nearest_by", "words")]
-    return f", of which the {options['nearest']} nearest to a record are shown, {told}"
+    told = by[options.nearest_by]
+    return f", of which the {options.nearest} nearest to a record are shown, {told}"
 
 
 def _demos(predictor: Any, shown: str) -> list[str]:

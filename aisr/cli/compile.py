@@ -77,8 +77,6 @@ def compile_(
     optimizer: Annotated[str | None, of_field(Search, "optimizer", metavar="NAME,…", panel=SEARCH_PANEL)] = None,
     budget: Annotated[str | None, of_field(Search, "budget", panel=SEARCH_PANEL)] = None,
     demos: Annotated[int | None, of_field(Search, "demos", panel=SEARCH_PANEL)] = None,
-    candidates: Annotated[int | None, of_field(Search, "candidates", panel=SEARCH_PANEL)] = None,
-    seed: Annotated[int | None, of_field(Search, "seed", panel=SEARCH_PANEL)] = None,
     lm: LM = None,
     api_base: ApiBase = None,
     teacher_lm: Annotated[
@@ -107,7 +105,7 @@ def compile_(
         settings or (),
         uses=tuple(TABLES),
         task={"name": task},
-        search={"optimizer": optimizer, "budget": budget, "demos": demos, "candidates": candidates, "seed": seed},
+        search={"optimizer": optimizer, "budget": budget, "demos": demos},
         lm={"model": lm, "api_base": api_base},
         teacher={"model": teacher_lm},
         limits={"max_usd": max_usd},
@@ -207,14 +205,14 @@ def _compile_plan(
     if added:
         display.note(str(added))
     options = dict(plan.options)
-    if "states" in task.option_types and "states" not in options and states_for(lm):
+    if "states" in task.judge.Options.names() and "states" not in options and states_for(lm):
         options["states"] = True
     if "evidence" in options:
         options["evidence"] = form_of_evidence(options["evidence"], lm)
     sizes = settings(
         search.budget, search.seed, demos=search.demos, demo_tokens=search.demo_tokens, candidates=search.candidates
     )
-    chain = chain or usual_search(task, files["train"], limits.train, sizes.demos)
+    chain = chain or usual_search(files["train"], limits.train, sizes.demos)
     resolved = replace(plan, options=options, search=replace(search, optimizer=",".join(chain)))
     return CompilePlan(
         task=task,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from aisr.corrections.files import Found
+    from aisr.corrections.corrections import Found
     from aisr.corrections.labelled import Labelled
     from aisr.optimize.datasets.split import Split, Survey
     from aisr.programs.records import Record
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 def check(
     file: Annotated[Path, typer.Argument(help="JSONL file in the official format.", callback=check_files)],
     task: TaskName,
-    limit: Annotated[int, typer.Option(min=1, help="How many bad lines to list.")] = 20,
     image_root: ImageRoot = None,
 ) -> None:
     """List the wrong lines of a record file, and pictures that are missing."""
@@ -65,8 +64,7 @@ def check(
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
-            if bad <= limit:
-                note(str(line.problem))
+            note(str(line.problem))
             continue
         records += 1
         rows.append(common(chosen, line.record))
@@ -78,8 +76,6 @@ def check(
             labels["(withheld)"] += 1
         else:
             labels.update(chosen.judgements.said(gold) if chosen.judgements else [chosen.stratum(gold) or "(labelled)"])
-    if bad > limit:
-        note(f"… and {bad - limit} more (--limit {bad} lists them)")
     note(f"{file}: {records} good records, {bad} bad lines")
     for label, count in labels.most_common():
         note(f"  {count:6d}  {label}")
@@ -174,11 +170,11 @@ def _names(record: "type[BaseModel]") -> set[str]:
     """The names that a record's fields may go by in a file."""
     from pydantic import AliasChoices
 
-    names = set()
+    names: set[str] = set()
     for name, field in record.model_fields.items():
         alias = field.validation_alias
-        names = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
-        names |= {one for one in names if isinstance(one, str)}
+        aliases: list[Any] = alias.choices if isinstance(alias, AliasChoices) else [alias or field.alias or name]
+        names |= {one for one in aliases if isinstance(one, str)}
     return names
 
 
@@ -246,7 +242,7 @@ def corrections(
     Each label has who and when beside it. Statements on which people differ are listed and left out. Nothing is
     overwritten. With --draft, the paper remembers which flags were dismissed.
     """
-    from aisr.corrections.files import read
+    from aisr.corrections.corrections import read
 
     if (task is None) != (out is None) or (task is None and draft is None):
         raise UserError("give --task T and --out DIR for labelled records, --draft PAPER for dismissed flags, or both")
@@ -265,10 +261,10 @@ def corrections(
 
 def _expect_paper(draft: Path) -> None:
     """Raises UserError where a path names nothing that `aisr check-paper` could have checked."""
-    from aisr.paper.readers.open import check_there
+    from aisr.paper.readers.files import check_paper
 
     try:
-        check_there(draft)
+        check_paper(draft)
     except UserError as error:
         raise UserError(f"--draft {error}") from error
 
@@ -281,7 +277,7 @@ def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
 
 def _in_time(entries: "Sequence[Found]") -> "list[Found]":
     """Without corrections from the future, which are listed: they would have the last word for good."""
-    from aisr.corrections.files import in_time
+    from aisr.corrections.corrections import in_time
 
     good, early = in_time(entries)
     _list("left out, as their time cannot be true", early)
@@ -291,12 +287,12 @@ def _in_time(entries: "Sequence[Found]") -> "list[Found]":
 def _dismiss(entries: "Sequence[Found]", draft: Path) -> None:
     from aisr.base.files import pluralize
     from aisr.cli.display import note
-    from aisr.corrections import dismissed
+    from aisr.corrections.corrections import remember
 
     if all(one.correction.dismissed is None for one in entries):
         note("no flag is dismissed in there; nothing was written")
         return
-    file, count = dismissed.remember(draft, entries)
+    file, count = remember(draft, entries)
     note(f"{pluralize(count, 'flag')} dismissed from now on; a line taken out of {file} brings one back")
 
 

@@ -341,4 +341,4 @@ def _print_gain(scores: Sequence[Any], records: Sequence[Any]) -> None:
 
 
 def _of_program(program: Any) -> Any:
-    return lambda one: program.ranked(one.claim, one.paragraphs)
+    return lambda one: program.rank_paragraphs(one.claim, one.paragraphs)

@@ -11,7 +11,6 @@ from aisr.base.files import pluralize
 from aisr.cli.options import (
     ARTIFACTS,
     FOUND,
-    LIMITS_PANEL,
     LM,
     LM_PANEL,
     RECORDS_FAILED,
@@ -21,15 +20,14 @@ from aisr.cli.options import (
     Root,
     Settings,
     UncompiledEvidence,
-    of_field,
 )
-from aisr.cli.plan import Limits, read_plan
+from aisr.cli.plan import read_plan
 from aisr.cli.session import load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.corrections.files import Correction
-    from aisr.paper.check.paper_checks import Checks
+    from aisr.corrections.corrections import Correction
+    from aisr.paper.check.checks import Checks
     from aisr.paper.check.verdicts import Review, Verdict
 
 MOST_CALLS = 500  # of a session with an agent, where nothing else is set
@@ -94,10 +92,11 @@ def check_paper(
     """
     if above is not None and not fail_on:
         raise UserError("--above goes with --fail-on LABEL")
-    from aisr.paper.readers.open import check_folder, check_there
+    from aisr.paper.readers.files import check_paper as check_path
+    from aisr.paper.readers.files import check_papers_folder
 
-    check_there(paper)
-    check_folder(papers)
+    check_path(paper)
+    check_papers_folder(papers)
     plan = read_plan(
         settings=settings or (),
         uses=("lm", "limits"),
@@ -111,16 +110,14 @@ def check_paper(
     from aisr.base.files import cache_folder
     from aisr.cli import display
     from aisr.lm.open import EMBEDDED
-    from aisr.paper.check import dismissals, recomputed
-    from aisr.paper.check.judging import reviewed
-    from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
-    from aisr.paper.check.reading import read_paper
-    from aisr.paper.check.session import judge_by
-    from aisr.paper.check.worth import BUILT_IN
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
+    from aisr.paper.check.exact import added, read_paper
+    from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
     from aisr.predict.dry_run import DryRun
     from aisr.predict.prepare import open_gallery
 
-    labels = dismissals.failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
+    labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = open_ledger(plan.limits)
     opened = open_lm(plan.lm, ledger, keyed=not estimate)
     compiled = _programs(program or [], artifacts)
@@ -130,7 +127,7 @@ def check_paper(
     dismissed = _dismissed(paper)
     content = checks(draft, cited)
     straight = sum(map(len, content.second.straight.values())) if content.second else 0
-    gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+    gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
         judge_by("claim", CLAIMS, compiled.get(CLAIMS.name), asked, gallery, artifacts, evidence),
         judge_by("citation", CITATIONS, compiled.get(CITATIONS.name), asked, gallery, artifacts, evidence),
@@ -154,8 +151,8 @@ def check_paper(
     )
     with display.live(ledger) as progress:
         review = reviewed(draft, content, judges, asked, progress.judged, gallery.problems, again)
-    review = dismissals.marked(recomputed.added(review, cited), dismissed)
-    failing = dismissals.failing_verdicts(review, labels, above or 0.0)
+    review = marked(added(review, cited), dismissed)
+    failing = failing_verdicts(review, labels, above or 0.0)
     print_review(review, failing, notes)
     display.say_spend(ledger.spend)
     _write(out, review)
@@ -166,7 +163,7 @@ def check_paper(
 
 def _programs(names: "Sequence[str]", artifacts: Path) -> dict[str, str]:
     """Compiled programs by their tasks. Raises UserError for one of another task, and for two of one."""
-    from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE
 
     tasks = (CLAIMS.name, CITATIONS.name, WHOLE.name)
     programs: dict[str, str] = {}
@@ -189,15 +186,15 @@ def _without_lm(
     of_an_lm: Sequence[str | None],
 ) -> None:
     """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
-    from aisr.paper.check import dismissals, recomputed
-    from aisr.paper.check.reading import read_paper
+    from aisr.paper.check.exact import read_paper, without_lm
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
-    labels = dismissals.failing_labels(fail_on, [])
-    checked = recomputed.without_lm(*read_paper(paper, root, papers, None))
-    review = dismissals.marked(checked, _dismissed(paper))
-    failing = dismissals.failing_verdicts(review, labels, 0.0)
+    labels = failing_labels(fail_on, [])
+    checked = without_lm(*read_paper(paper, root, papers, None))
+    review = marked(checked, _dismissed(paper))
+    failing = failing_verdicts(review, labels, 0.0)
     print_review(review, failing)
     _write(out, review)
     if failing:
@@ -207,7 +204,7 @@ def _without_lm(
 def _dismissed(paper: Path) -> "Mapping[str, Correction]":
     """The flags of a paper that its readers dismissed."""
     from aisr.cli.display import note
-    from aisr.corrections.dismissed import known
+    from aisr.corrections.corrections import known
 
     flags = known(paper)
     if flags.passed_over:
@@ -218,10 +215,10 @@ def _dismissed(paper: Path) -> "Mapping[str, Correction]":
 def _write(out: Path | None, review: "Review") -> None:
     """Write the files of --out."""
     from aisr.cli.display import note
-    from aisr.paper.check import write
+    from aisr.paper.check.write import all_files
 
     if out is not None:
-        written = write.all_files(out, review)
+        written = all_files(out, review)
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
@@ -241,9 +238,8 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
     line each that editors can follow, the most doubtful first; counts; what was not judged or left out, and why; how
     reliable it is; and how many sentences --fail-on names."""
     from aisr.cli.display import note, table
-    from aisr.paper.check.page import left_out
     from aisr.paper.check.verdicts import EXACT, NOT_JUDGED
-    from aisr.paper.check.write import line
+    from aisr.paper.check.write import left_out, line
 
     for place in review.by_doubt():
         one = review.verdicts[place]
@@ -288,7 +284,6 @@ def mcp(
     api_base: ApiBase = None,
     settings: Settings = None,
     max_usd: MaxUsd = None,
-    max_calls: Annotated[int | None, of_field(Limits, "max_calls", panel=LIMITS_PANEL)] = None,
     artifacts: Root = ARTIFACTS,
 ) -> None:
     """Serve the checker to coding agents, as an MCP server on standard input and output.
@@ -299,22 +294,28 @@ def mcp(
         settings=settings or (),
         uses=("lm", "limits"),
         lm={"model": lm, "api_base": api_base},
-        limits={"max_usd": max_usd, "max_calls": max_calls},
+        limits={"max_usd": max_usd},
     )
-    from aisr.paper.check.reading import opened
-
-    folders = opened(folder or [])
+    if not folder:
+        raise UserError("give --folder DIR, at least once: agents name files below these alone")
+    if missing := [one for one in folder if not one.is_dir()]:
+        raise UserError(f"--folder {missing[0]}: no such folder")
     prepare(artifacts, *(program or []))
     try:
         import mcp as _installed  # noqa: F401
     except ImportError as error:
         raise UserError("`aisr mcp` needs the extra: pip install 'aisr[mcp,paper]'") from error
-    from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE
     from aisr.paper.check.server import server
     from aisr.paper.check.session import Session
     from aisr.paper.check.session import Settings as SessionSettings
 
-    opened = open_lm(plan.lm, open_ledger(plan.limits, calls=plan.limits.max_calls or MOST_CALLS))
+    lm_of_session = open_lm(plan.lm, open_ledger(plan.limits, calls=plan.limits.max_calls or MOST_CALLS))
     compiled = _programs(program or [], artifacts)
-    programs = [compiled.get(task.name) for task in (CLAIMS, CITATIONS, WHOLE)]
-    server(Session(SessionSettings(folders, artifacts, *programs, evidence), opened)).run("stdio")
+    claims, citations, whole = (compiled.get(task.name) for task in (CLAIMS, CITATIONS, WHOLE))
+    server(
+        Session(
+            SessionSettings([one.resolve() for one in folder], artifacts, claims, citations, whole, evidence),
+            lm_of_session,
+        )
+    ).run("stdio")

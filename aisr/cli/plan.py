@@ -242,7 +242,7 @@ def task_options(task: "Task", values: Mapping[str, Any], words: Iterable[str]) 
 
 def options_of(task: "Task") -> list[Option]:
     """The options of a task's judge that a user sets."""
-    return [one for one in table(task.program.Given) if not one.searched]
+    return [one for one in table(task.judge.Options) if not one.searched]
 
 
 # --- What `--help` prints of them.

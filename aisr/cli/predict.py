@@ -88,7 +88,7 @@ def predict(
     )
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.predict import batch_api
+    from aisr.predict import batch as batch_api
     from aisr.predict.dry_run import DryRun
     from aisr.predict.predict import here
     from aisr.predict.predict import predict as run
@@ -135,7 +135,7 @@ def predict(
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
     judging = here(chosen, loaded.program, opened)
     if ray:
-        from aisr.predict.ray_engine import on_ray
+        from aisr.predict.ray import on_ray
 
         address = None if ray == "local" else ray
         judging = on_ray(chosen, loaded.program, opened, _worker_settings(plan), workers, address, gallery, artifacts)
@@ -197,6 +197,8 @@ def submit(
     checked = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
         note(f"  {problem}")
+    if len(checked.problems) > MOST_PROBLEMS:
+        note(f"  … and {len(checked.problems) - MOST_PROBLEMS} more")
     if checked.problems:
         raise UserError(f"{len(checked.problems)} problems; nothing was written")
     for key in checked.filled:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from aisr.corrections.files import Found
+from aisr.corrections.corrections import Found
 from aisr.programs.errors import UserError
 from aisr.programs.lines import explain
 from aisr.programs.records import Record

@@ -168,16 +168,16 @@ class Mark(NamedTuple):
     people: tuple[People, ...] = ()
 
 
-def marks(text: str) -> tuple[Mark, ...]:
+def find_marks(text: str) -> tuple[Mark, ...]:
     """All places where a text cites, in order."""
     found = [*_numbered(text), *_keyed(text), *_by_year(text)]
     return tuple(sorted(found))
 
 
-def without(text: str, found: Sequence[Mark] | None = None) -> str:
+def remove_marks(text: str, found: Sequence[Mark] | None = None) -> str:
     """The text without marks, its own if none are given, but for those that it needs to be read."""
     pieces, begin = [], 0
-    for mark in marks(text) if found is None else found:
+    for mark in find_marks(text) if found is None else found:
         if not mark.textual:
             pieces.append(text[begin : mark.start].rstrip())
             begin = mark.end
@@ -254,7 +254,7 @@ AND = re.compile(r"\sand\s")
 MAX_WORKS = 20_000
 
 
-class Cited(NamedTuple):
+class Entry(NamedTuple):
     """A work, and its names in running text: `Marlow and Finch`, `2021`; empty where unknown. order: what it is sorted
     by among others of the same names and year; empty for one that a paper sorts itself."""
 
@@ -264,7 +264,7 @@ class Cited(NamedTuple):
     order: str = ""
 
 
-def bibtex(text: str, name: str, files: Files) -> dict[str, Cited]:
+def bibtex(text: str, name: str, files: Files) -> dict[str, Entry]:
     """The works of a .bib file by their keys. What BibTeX could not read is noted."""
     log = logging.getLogger("bibtexparser")
     if not log.handlers:  # it warns of each entry that it cannot read; they are noted below
@@ -281,11 +281,11 @@ def bibtex(text: str, name: str, files: Files) -> dict[str, Cited]:
         work = Work(entry.key, plain(fields.get("title", "")), doi[0].rstrip(".") if doi else "")
         surnames = [surname(one) for one in AND.split(people)]
         order = f"{' '.join(surnames)} {ARTICLE.sub('', work.title)}".casefold()
-        found[entry.key] = Cited(work, in_text(surnames), year[0] if year else "", order)
+        found[entry.key] = Entry(work, in_text(surnames), year[0] if year else "", order)
     return found
 
 
-def lettered(works: Mapping[str, Cited], cited: Collection[str]) -> dict[str, Cited]:
+def lettered(works: Mapping[str, Entry], cited: Collection[str]) -> dict[str, Entry]:
     """The works, those that are cited by the same names and year with a letter behind the year, as natbib and BibLaTeX
     print them: `2021a`, `2021b`, in the order of authors and titles."""
     alike: dict[tuple[str, str], list[str]] = {}
@@ -304,7 +304,7 @@ def lettered(works: Mapping[str, Cited], cited: Collection[str]) -> dict[str, Ci
     return found
 
 
-def item(key: str, label: str, text: str) -> Cited:
+def item(key: str, label: str, text: str) -> Entry:
     r"""A work of a \bibitem: its title is the second block, or what stands in quotes. label: "Marlow and
     Finch(2021)Marlow, Finch" of natbib, or empty."""
     blocks = [plain(block).strip(" .,") for block in text.split("\\newblock")]
@@ -314,7 +314,7 @@ def item(key: str, label: str, text: str) -> Cited:
     authors, _, rest = label.partition("(")
     year = YEAR_OF_WORK.match(rest)
     work = Work(key, title, doi[0].rstrip(".") if doi else "")
-    return Cited(work, plain(authors) if year else "", year[0] if year else "")
+    return Entry(work, plain(authors) if year else "", year[0] if year else "")
 
 
 def plain(text: str) -> str:
@@ -346,13 +346,13 @@ def in_text(surnames: list[str]) -> str:
     return " and ".join(people)
 
 
-def by_author_year(works: Mapping[str, Cited]) -> Works:
+def by_author_year(works: Mapping[str, Entry]) -> Works:
     """Works by the names and years that running text cites them by."""
     known = ((key, people(one.authors, one.year)) for key, one in works.items() if one.authors and one.year)
     return Works((key, one) for key, one in known if one is not None)
 
 
-def citation(keys: Iterable[str], works: Mapping[str, Cited], before: str, after: str, textual: bool) -> str:
+def citation(keys: Iterable[str], works: Mapping[str, Entry], before: str, after: str, textual: bool) -> str:
     """A citation as natbib prints it, by authors and year; a work of which these are unknown stands as `[@key]`."""
     said = []
     bare = False

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr.paper.citations import Mark, marks, without
+from aisr.paper.citations import Mark, find_marks, remove_marks
 from aisr.paper.draft import Draft
 from aisr.programs.text.compare import SHORTEST, letters, stretch
 from aisr.programs.text.units import sentences
@@ -17,7 +17,7 @@ JOINT = re.compile(r"(?:[,;]|(?<=[)\]]))\s(?:and|but|while|whereas|though|althou
 FEWEST_WORDS = 4  # of a statement; "CallNet (Marlow, 2021) and TriSpec (Brandt, 2020) agree" is one
 
 
-def claims(sentence: str, works: Sequence[str]) -> list[tuple[str, str]]:
+def split_claims(sentence: str, works: Sequence[str]) -> list[tuple[str, str]]:
     """For each work that a sentence cites, in order, the part of the sentence that it is cited for, without marks.
 
     A sentence is parted between statements that each have a mark. Where it cannot be told which mark stands for which
@@ -38,9 +38,11 @@ def claims(sentence: str, works: Sequence[str]) -> list[tuple[str, str]]:
 
 def _about(text: str, works: Sequence[str]) -> list[Mark]:
     """The marks that cite one of the works. Numbers that are none of them are an interval, such as [71, 75]."""
-    numbered = [mark.works[0].isdigit() for mark in marks(text)]
+    numbered = [mark.works[0].isdigit() for mark in find_marks(text)]
     return [
-        mark for mark, number in zip(marks(text), numbered, strict=True) if not number or set(mark.works) & set(works)
+        mark
+        for mark, number in zip(find_marks(text), numbered, strict=True)
+        if not number or set(mark.works) & set(works)
     ]
 
 
@@ -65,7 +67,7 @@ def _parts(sentence: str, found: Sequence[Mark], works: Sequence[str]) -> list[s
 
 def _said(part: str, works: Sequence[str]) -> str:
     """A part as a sentence of its own; all of it where nothing but marks stands in it."""
-    said = without(part, _about(part, works)).strip(" ,;")
+    said = remove_marks(part, _about(part, works)).strip(" ,;")
     if not any(map(str.isalnum, said)):
         return part.strip()
     return said if said.endswith((".", "!", "?")) else f"{said}."
@@ -100,21 +102,21 @@ class Misquote(NamedTuple):
     source: str = ""
 
 
-def misquotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Misquote]:
+def find_misquotes(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Iterator[Misquote]:
     """The wrong quotes of a draft, in order. cited: key of a work -> its paragraphs, id -> text. Where one of the works
     that a sentence cites has no file, its quotes are not judged: they may be from there."""
     for number, paragraph in enumerate(draft.paragraphs):
         for place, sentence in enumerate(paragraph.sentences):
-            works = [key for key in sentence.cites if cited.get(key)]
-            if sentence.hidden or not works or len(works) < len(set(sentence.cites)):
+            works = [key for key in sentence.work_keys if cited.get(key)]
+            if sentence.hidden or not works or len(works) < len(set(sentence.work_keys)):
                 continue
-            for quote in quotes(sentence.text):
+            for quote in find_quotes(sentence.text):
                 if not any(_stands(quote, cited[key]) for key in works):
                     nearest = _nearest(quote, {key: cited[key] for key in works})
                     yield Misquote(number, place, quote, *(nearest or (works[0],)))
 
 
-def quotes(text: str) -> list[str]:
+def find_quotes(text: str) -> list[str]:
     """What stands in quotation marks and is long enough to be verbatim."""
     found = [next(filter(None, one.groups())) for one in QUOTED.finditer(text)]
     return [one.strip() for one in found if len(WORD.findall(one)) >= FEWEST_QUOTED]

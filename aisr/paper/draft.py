@@ -1,5 +1,5 @@
-"""A paper as it is checked: what a reader of LaTeX, Markdown or PDF found in it, where it stands, which part of the
-paper a paragraph belongs to, and what captions say."""
+"""A paper as it is checked: sentences, floats and works with their places, the part of the paper that a paragraph
+belongs to, and captions as statements."""
 
 import re
 from collections.abc import Mapping
@@ -25,40 +25,35 @@ class Place(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence as its reader sees it.
-
-    refers: keys of the floats that it refers to; cites: keys of the works that it cites, in order;
-    hidden: the file holds it, but no reader would see it (white on white, tiny, off the page).
-    """
+    """A sentence as its reader sees it."""
 
     text: str
     place: Place
-    refers: tuple[str, ...] = ()
-    cites: tuple[str, ...] = ()
-    hidden: bool = False
+    float_keys: tuple[str, ...] = ()  # of the floats that it refers to
+    work_keys: tuple[str, ...] = ()  # of the works that it cites, in order
+    hidden: bool = False  # in the file, but invisible to a reader: white on white, tiny, off the page
 
 
 class Paragraph(NamedTuple):
-    """Sentences in order, below headings from the outermost to the innermost. of: the key of the table whose caption
-    and notes they are; None for running text."""
+    """Sentences in order."""
 
     sentences: tuple[Sentence, ...]
-    headings: tuple[str, ...] = ()
-    of: str | None = None
+    headings: tuple[str, ...] = ()  # from the outermost to the innermost
+    table_key: str | None = None  # of the table whose caption and notes these are; None for running text
 
 
 class Picture(NamedTuple):
-    """What a figure shows: a file of points, or a drawing (PDF, SVG, EPS). page: of a PDF, from 1; box: the part of it
-    that is shown, left, top, right and bottom in points from the upper left corner; None for all of it; trim:
-    of a PDF, what is cut off instead at the left, the bottom, the right and the top."""
+    """A picture of a figure: a file of points, or a drawing (PDF, SVG, EPS)."""
 
     file: Path
-    page: int = 1
+    page: int = 1  # of a PDF, from 1
+    # The part of it: left, top, right and bottom in points from the upper left corner; None for all of it.
     box: tuple[float, float, float, float] | None = None
+    # Of a PDF, what is cut off instead, in points: left, bottom, right and top.
     trim: tuple[float, float, float, float] | None = None
 
     def path(self, folder: Path) -> str:
-        """As records name it: the file from the folder with `/`, and what of it is shown: `paper.pdf#page=3`."""
+        """As records name it: the file from the folder with `/`, and the part of it: `paper.pdf#page=3`."""
         part = f"&box={','.join(f'{side:.0f}' for side in self.box)}" if self.box else ""
         part += f"&trim={','.join(f'{side:.0f}' for side in self.trim)}" if self.trim else ""
         page = f"#page={self.page}{part}" if part or self.page > 1 else ""
@@ -66,30 +61,27 @@ class Picture(NamedTuple):
 
 
 class Float(NamedTuple):
-    """A figure or table. key: its label, or its name where it has none ("Table 3"); name: as the text calls it;
-    rows: the cells of a table, a row a line, with tabs between cells, or empty; pictures: in order; headings: those
-    that it stands below; notes: what stands below the cells of a table; coded: where it is drawn by code; bold: the
-    cells in bold, as row and column of `rows`, from 0; caption_at, notes_at: where these begin, if not at `place`."""
+    """A figure or table."""
 
-    key: str
-    name: str
+    key: str  # its label, or its name where it has none
+    name: str  # as the text calls it: "Table 3"
     kind: Literal["figure", "table"]
     caption: str
     place: Place
-    rows: str = ""
+    rows: str = ""  # the cells of a table: a row a line, tabs between cells
     pictures: tuple[Picture, ...] = ()
     headings: tuple[str, ...] = ()
-    notes: str = ""
-    coded: tuple[Place, ...] = ()
-    bold: frozenset[tuple[int, int]] = frozenset()
-    caption_at: Place | None = None
-    notes_at: Place | None = None
+    notes: str = ""  # below the cells of a table
+    code_places: tuple[Place, ...] = ()  # of drawings by code (TikZ)
+    bold: frozenset[tuple[int, int]] = frozenset()  # cells in bold: row and column of `rows`, from 0
+    caption_place: Place | None = None  # where caption and notes begin, if not at `place`
+    notes_place: Place | None = None
 
 
 class Work(NamedTuple):
-    """A work of the bibliography. key: BibTeX's, or the number in brackets; doi and title are empty where unknown."""
+    """A work of the bibliography. Title and DOI are empty where unknown."""
 
-    key: str
+    key: str  # BibTeX's, or the number in brackets
     title: str = ""
     doi: str = ""
 
@@ -98,21 +90,20 @@ class Unread(NamedTuple):
     """What could not be read, and why."""
 
     place: Place
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A whole paper. folder: what places and pictures are below; floats and works: by their keys; drawn: of drawings
-    that were made to pictures of points, the file with these by the path that records name the drawing by."""
+    """A whole paper."""
 
-    folder: Path
+    folder: Path  # places and pictures are below it
     title: str
     paragraphs: tuple[Paragraph, ...]
-    floats: Mapping[str, Float]
-    works: Mapping[str, Work]
+    floats: Mapping[str, Float]  # by key
+    works: Mapping[str, Work]  # by key
     unread: tuple[Unread, ...] = ()
-    drawn: Mapping[str, Path] = field(default_factory=dict)
+    drawings: Mapping[str, Path] = field(default_factory=dict)  # `Picture.path` of a drawing -> its PNG
 
 
 # --- What part of a paper a paragraph stands in, by its outermost heading: where results are reported, or summed up.
@@ -130,9 +121,8 @@ Part = Literal["body", "discussion", "summary"]
 
 
 def part_of(paragraph: Paragraph, has_headings: bool) -> Part:
-    """Whether results are told again there, and found nowhere first ("summary": abstract, introduction, conclusion),
-    are thought about ("discussion"), or may be reported ("body"). What stands below no heading in a paper that has some
-    is taken for its abstract."""
+    """`body` where results may be reported, `discussion`, or `summary` (abstract, introduction, conclusion), which
+    restates results. In a paper with headings, a paragraph below none belongs to the abstract."""
     if not paragraph.headings:
         return "summary" if has_headings else "body"
     outermost = paragraph.headings[0]
@@ -143,30 +133,30 @@ def part_of(paragraph: Paragraph, has_headings: bool) -> Part:
     return "discussion" if DISCUSSION.search(outermost) else "body"
 
 
-# --- Captions and notes of tables as sentences of the paper, each at its place, so that they can be judged like others.
+# --- Captions and notes of tables as sentences of the paper, each at its place, so that they are judged like others.
 
 CAPTIONS = "Captions of tables"  # the heading that they stand below
 MOST_TABLES = 60
 
 
-def statements(caption: str, notes: str) -> list[str]:
+def caption_sentences(caption: str, notes: str) -> list[str]:
     """The sentences of a table's caption and of its notes, which are statements like any others."""
     return [*sentences(caption), *sentences(notes)]
 
 
-def with_captions(draft: Draft) -> Draft:
-    """The draft with a paragraph for each table behind the others: the sentences of its caption and of its notes. One
-    that has them already stays as it is."""
-    if any(one.of is not None for one in draft.paragraphs):
+def add_captions(draft: Draft) -> Draft:
+    """The draft with a paragraph for each table behind the others: the sentences of its caption and notes. A draft that
+    has them stays as it is."""
+    if any(paragraph.table_key is not None for paragraph in draft.paragraphs):
         return draft
     tables = [one for one in draft.floats.values() if one.kind == "table" and one.rows][:MOST_TABLES]
-    return replace(draft, paragraphs=(*draft.paragraphs, *map(_paragraph, tables)))
+    return replace(draft, paragraphs=(*draft.paragraphs, *map(_caption_paragraph, tables)))
 
 
-def _paragraph(one: Float) -> Paragraph:
-    caption = [Sentence(text, one.caption_at or one.place) for text in sentences(one.caption)]
-    notes = [Sentence(text, one.notes_at or one.place) for text in sentences(one.notes)]
-    found = [*caption, *notes] or [Sentence(one.name, one.place)]
-    if found[0].text != one.name:
-        found[0] = found[0]._replace(text=f"{one.name}: {found[0].text}")
-    return Paragraph(tuple(found), (CAPTIONS,), one.key)
+def _caption_paragraph(table: Float) -> Paragraph:
+    caption = [Sentence(text, table.caption_place or table.place) for text in sentences(table.caption)]
+    notes = [Sentence(text, table.notes_place or table.place) for text in sentences(table.notes)]
+    first, *rest = [*caption, *notes] or [Sentence(table.name, table.place)]
+    if first.text != table.name:
+        first = first._replace(text=f"{table.name}: {first.text}")
+    return Paragraph((first, *rest), (CAPTIONS,), table.key)

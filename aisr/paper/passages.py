@@ -1,13 +1,13 @@
-"""Running text with its places, cut into sentences, and what it refers to: tables and figures."""
+"""Running text as sentences with their places, the tables and figures that it refers to, and the rows of tables."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisr.paper.draft import Float, Paragraph, Place, Sentence
 from aisr.programs.text.units import sentences
 
-# --- Tables and figures as running text refers to them: "Table 3", "Figs. 2 and 3", "Figures 1–3", "Fig. 2(a)".
+# --- References to tables and figures: "Table 3", "Figs. 2 and 3", "Figures 1–3", "Fig. 2(a)".
 
 KIND = re.compile(r"\b(?P<kind>fig(?:ure)?|tab(?:le)?|tbl)(?P<many>s?)\b\.?\s{0,3}", re.IGNORECASE)
 # "3", "2.1", "A1", "S.2", "IV"; not the beginning of "3.5 points" or "12 %", where a list of numbers ends.
@@ -20,32 +20,26 @@ MORE_PARTS = re.compile(
 LONGEST_RANGE = 20  # floats; "Tables 1-400" is no reference
 
 
-def names(text: str) -> tuple[str, ...]:
-    """What a text refers to, as floats are named: `Table 3`, `Figure 2a`; in order, each once."""
-    found: dict[str, None] = {}
+def float_names(text: str) -> tuple[str, ...]:
+    """The floats that a text refers to: `Table 3`, `Figure 2a`; in order, each once."""
+    names: dict[str, None] = {}
     for opening in KIND.finditer(text):
         kind = "Figure" if opening["kind"].lower().startswith("fig") else "Table"
-        found.update(
-            dict.fromkeys(f"{kind} {number}" for number in _numbers(text, opening.end(), bool(opening["many"])))
-        )
-    return tuple(found)
+        for number in _numbers(text, opening.end(), bool(opening["many"])):
+            names[f"{kind} {number}"] = None
+    return tuple(names)
 
 
-def by_name(floats: Mapping[str, Float]) -> dict[str, str]:
+def keys_by_name(floats: Mapping[str, Float]) -> dict[str, str]:
     """Name of a float, in small letters -> its key; the first one's, where two have a name."""
     return {one.name.casefold(): key for key, one in reversed(list(floats.items()))}
 
 
-def keys_named(text: str, named: Mapping[str, str]) -> tuple[str, ...]:
+def float_keys(text: str, keys: Mapping[str, str]) -> tuple[str, ...]:
     """The keys of the floats that a text refers to by name. A part that is no float of its own stands for the whole
-    figure. named: as `by_name` gives it."""
-    found = (named.get(name.casefold()) or named.get(name.rstrip("abcdefgh").casefold()) for name in names(text))
-    return tuple(dict.fromkeys(key for key in found if key))
-
-
-def floats_named(text: str, floats: Mapping[str, Float]) -> tuple[str, ...]:
-    """The same for a single text."""
-    return keys_named(text, by_name(floats))
+    figure. keys: as `keys_by_name` returns them."""
+    matches = (keys.get(name.casefold()) or keys.get(name.rstrip("abcdefgh").casefold()) for name in float_names(text))
+    return tuple(dict.fromkeys(key for key in matches if key))
 
 
 def _numbers(text: str, begin: int, many: bool) -> Iterator[str]:
@@ -55,8 +49,8 @@ def _numbers(text: str, begin: int, many: bool) -> Iterator[str]:
         if last and "." in number[0] and "." not in last:  # "Table 3 and 4.5 points"
             return
         begin = number.end()
-        if till:
-            yield from _between(last, number[0])
+        if till and last.isdigit() and number[0].isdigit() and 0 < int(number[0]) - int(last) <= LONGEST_RANGE:
+            yield from map(str, range(int(last) + 1, int(number[0])))
         last = number[0]
         letters, begin = _letters(text, begin)
         yield from (f"{last}{letter}" for letter in letters or [""])
@@ -68,7 +62,7 @@ def _numbers(text: str, begin: int, many: bool) -> Iterator[str]:
 
 
 def _letters(text: str, begin: int) -> tuple[list[str], int]:
-    """The parts of a figure that stand behind its number, "a", "(a) and (b)", "a-c", and where they end."""
+    """The parts of a figure behind its number, "a", "(a) and (b)", "a-c", and where they end."""
     first = PART.match(text, begin)
     if first is None:
         return [], begin
@@ -82,24 +76,19 @@ def _letters(text: str, begin: int) -> tuple[list[str], int]:
     return letters, begin
 
 
-def _between(first: str, last: str) -> Iterator[str]:
-    """What lies between two numbers of a range."""
-    if first.isdigit() and last.isdigit() and 0 < int(last) - int(first) <= LONGEST_RANGE:
-        yield from (str(number) for number in range(int(first) + 1, int(last)))
-
+# --- Pieces of text with their lines, joined and cut into sentences.
 
 PAGE = re.compile(r"\b(?:pp?|chap)\.$")
 
 
 class Piece(NamedTuple):
-    """Some text of one line of a file. refers, cites: what it stands for, as keys; close: it belongs to the sentence
-    before, though that has ended (a citation behind the full stop)."""
+    """Some text of one line of a file."""
 
     text: str
     place: Place
-    refers: tuple[str, ...] = ()
-    cites: tuple[str, ...] = ()
-    close: bool = False
+    float_keys: tuple[str, ...] = ()  # of the floats that it refers to
+    work_keys: tuple[str, ...] = ()  # of the works that it cites
+    close: bool = False  # it belongs to the sentence before, though that has ended (a citation behind the full stop)
 
 
 class Flat(NamedTuple):
@@ -109,69 +98,117 @@ class Flat(NamedTuple):
     pieces: list[tuple[int, Piece]]
 
 
-def flat(pieces: list[Piece]) -> Flat:
+def flatten(pieces: Iterable[Piece]) -> Flat:
     """The pieces as one text."""
-    said: list[str] = []
-    found: list[tuple[int, Piece]] = []
+    texts: list[str] = []
+    starts: list[tuple[int, Piece]] = []
     length = 0
     open_blank = True  # nothing, or a blank, stands before
     for piece in pieces:
-        if piece.close and said and not open_blank and said[-1][-1] in ".!?":
-            stop = said[-1][-1]
-            said[-1] = said[-1][:-1]
-            added = f" {piece.text}{stop}"
-            found.append((length - 1, piece))
-            said.append(added)
-            length += len(added) - 1
+        if piece.close and texts and not open_blank and texts[-1][-1] in ".!?":
+            stop = texts[-1][-1]
+            texts[-1] = texts[-1][:-1]
+            text = f" {piece.text}{stop}"
+            starts.append((length - 1, piece))
+            texts.append(text)
+            length += len(text) - 1
             continue
         words = " ".join(piece.text.split())
         before = "" if open_blank or not piece.text[:1].isspace() else " "
         after = " " if piece.text[-1:].isspace() and (words or not (open_blank or before)) else ""
-        found.append((length + len(before), piece))
-        added = before + words + after
-        if added:
-            said.append(added)
-            length += len(added)
-            open_blank = added.endswith(" ")
-    return Flat("".join(said).rstrip(), found)
+        starts.append((length + len(before), piece))
+        text = before + words + after
+        if text:
+            texts.append(text)
+            length += len(text)
+            open_blank = text.endswith(" ")
+    return Flat("".join(texts).rstrip(), starts)
 
 
-def paragraph(
-    pieces: list[Piece],
+def build_paragraph(
+    pieces: Iterable[Piece],
     headings: tuple[str, ...],
-    named: Mapping[str, str],
-    cited: Callable[[str], tuple[str, ...]] = lambda text: (),
+    keys: Mapping[str, str],
+    cited_keys: Callable[[str], tuple[str, ...]],
 ) -> Paragraph | None:
     """The pieces as a paragraph, each sentence at the line that it begins in, with what it refers to and cites; None
-    where there are no words. named: keys of the floats, by their names; cited: keys of the works that a sentence cites
-    by its words alone."""
-    text, starts = flat(pieces)
-    found: list[Sentence] = []
+    where there are no words. keys: of the floats, as `keys_by_name` returns them; cited_keys: returns the keys of the
+    works that a sentence cites by its words alone."""
+    text, starts = flatten(pieces)
+    result: list[Sentence] = []
     begin = number = 0
-    for one in _whole(sentences(text)):
-        begin = text.index(one, begin)
-        end = begin + len(one)
+    for sentence in _join_at_pages(sentences(text)):
+        begin = text.index(sentence, begin)
+        end = begin + len(sentence)
         place = starts[max(0, number - 1)][1].place
-        refers, cites = list[str](), list[str]()
+        floats, works = list[str](), list[str]()
         while number < len(starts) and starts[number][0] < end:
             start, piece = starts[number]
             place = piece.place if start <= begin else place
-            refers += piece.refers
-            cites += piece.cites
+            floats += piece.float_keys
+            works += piece.work_keys
             number += 1
-        refers += keys_named(one, named)
-        cites += cited(one)
-        found.append(Sentence(one, place, tuple(dict.fromkeys(refers)), tuple(dict.fromkeys(cites))))
+        floats += float_keys(sentence, keys)
+        works += cited_keys(sentence)
+        result.append(Sentence(sentence, place, tuple(dict.fromkeys(floats)), tuple(dict.fromkeys(works))))
         begin = end
-    return Paragraph(tuple(found), headings) if any(any(map(str.isalnum, one.text)) for one in found) else None
+    return Paragraph(tuple(result), headings) if any(any(map(str.isalnum, one.text)) for one in result) else None
 
 
-def _whole(found: list[str]) -> list[str]:
-    """Sentences, those joined again that were parted behind the "p." of a page."""
+def _join_at_pages(parts: list[str]) -> list[str]:
+    """Sentences, those joined again that were cut behind the "p." of a page."""
     joined: list[str] = []
-    for one in found:
+    for part in parts:
         if joined and PAGE.search(joined[-1][-6:]):
-            joined[-1] += f" {one}"
+            joined[-1] += f" {part}"
         else:
-            joined.append(one)
+            joined.append(part)
     return joined
+
+
+# --- The rows of tables as text: a row a line, tabs between cells.
+
+MAX_SPAN = 50  # columns or rows that one cell takes
+LONGEST_REPEATED = 200  # characters of a cell that is repeated in each column or row that it takes
+BOLD = "\ue000"  # leads a cell in bold while a table is laid out; for private use, no paper has a meaning for it
+BAR = "∣"  # stands for a bar within a cell: bars part the cells of a table in prompts
+
+
+def lay_out(rows: list[list[tuple[str, int, int]]]) -> str:
+    """A table as lines. rows: of each cell the words, the columns and the rows that it takes.
+
+    A cell of several columns or rows is repeated in each, so that every number stands below its heading.
+    """
+    lines: list[str] = []
+    hanging: dict[int, tuple[str, int]] = {}  # column -> words of a cell from above, rows that it still takes
+    for row in rows:
+        line: list[str] = []
+        for text, column_span, row_span in row:
+            text = text.replace("|", BAR)
+            repeated = text if len(text) <= LONGEST_REPEATED else ""
+            column = len(line)
+            above, left = hanging.get(column, ("", 0))
+            if left:
+                hanging[column] = (above, left - 1)
+                text = text or above
+            line += [text, *[repeated] * (min(column_span, MAX_SPAN) - 1)]
+            if row_span > 1:
+                hanging[column] = (repeated, min(row_span, MAX_SPAN) - 1)
+        if any(line):
+            lines.append("\t".join(line))
+    return "\n".join(lines)
+
+
+def mark_bold(text: str, bold: bool) -> str:
+    """The words of a cell, with a mark where they are bold."""
+    bare = text.replace(BOLD, "")
+    return f"{BOLD}{bare}" if bold and bare else bare
+
+
+def split_bold(rows: str) -> tuple[str, frozenset[tuple[int, int]]]:
+    """A table without the marks of bold cells, and where these are: row and column, from 0."""
+    lines = [line.split("\t") for line in rows.split("\n")] if BOLD in rows else []
+    bold = frozenset(
+        (row, column) for row, line in enumerate(lines) for column, cell in enumerate(line) if BOLD in cell
+    )
+    return rows.replace(BOLD, ""), bold

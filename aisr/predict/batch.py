@@ -30,8 +30,8 @@ from aisr.lm.endpoint import Endpoint, without_secrets
 from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
 from aisr.predict.judge import judge
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.lines import BadLine, explain, read
 from aisr.programs.task import Task
 
@@ -88,7 +88,7 @@ def opened(
     return lm if answers is None else offline(lm, Answers(answers).to)
 
 
-def export(task: Task, program: Program, data: Path, out: Path, lm: OpenLM) -> Exported:
+def export(task: Task, program: Judge, data: Path, out: Path, lm: OpenLM) -> Exported:
     """Write the requests that predicting `data` would send, each once; the file is there whole or not at all.
 
     Raises UserError where `out` is there already or the program asks in steps, `BadLine` for a bad input line, and
@@ -111,7 +111,7 @@ def export(task: Task, program: Program, data: Path, out: Path, lm: OpenLM) -> E
     return Exported(records, len(requests.known), size, failures)
 
 
-def check_program(program: Program) -> None:
+def check_program(program: Judge) -> None:
     """Raises UserError for a program whose questions build on its answers: they cannot be written down at once."""
     if len(program.predictors()) > 1:
         raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")

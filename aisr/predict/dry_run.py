@@ -33,7 +33,7 @@ from aisr.lm.prices import Price, usd
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.retrieval.retrievers import Embed
 from aisr.programs.text.units import tokens
 from aisr.programs.vision.images import SHOWN_PIXELS
@@ -76,7 +76,7 @@ class DryRun:
         self._opened.append((lm, dry))
         return dry
 
-    def add_gold(self, program: Program, examples: Iterable[dspy.Example]) -> None:
+    def add_gold(self, program: Judge, examples: Iterable[dspy.Example]) -> None:
         """Have labelled examples of a program answered with their gold, whole or cut to what teaches."""
         if not program.predictors():
             return
@@ -219,7 +219,7 @@ class _CountedEmbeddings(Embeddings):
         return embed
 
 
-def spend_of(program: Program, examples: Iterable[dspy.Example], lm: OpenLM) -> Spend:
+def spend_of(program: Judge, examples: Iterable[dspy.Example], lm: OpenLM) -> Spend:
     """What judging examples once comes to."""
     run = DryRun()
     dry = run.open(lm)

@@ -17,8 +17,8 @@ from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.task import Task
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the surest first
@@ -118,7 +118,7 @@ class Result:
 
 def measure(
     task: Task,
-    program: Program,
+    program: Judge,
     examples: Sequence[dspy.Example],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,

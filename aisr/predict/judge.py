@@ -17,7 +17,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.rate_limit import RAISED
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.asking.label_probabilities import Judgement
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.task import Answer, Task
 
 THOUGHTS = ("judgements", "named", "ranking")  # what a prediction holds beside the answer
@@ -39,7 +39,7 @@ class Outcome:
     ranking: Sequence[str] = ()
 
 
-def judge(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> Outcome:
+def judge(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> Outcome:
     """The program's answer to one example.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
@@ -86,7 +86,7 @@ def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
 
 def judge_all(
     task: Task,
-    program: Program,
+    program: Judge,
     examples: Iterable[dspy.Example],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,

@@ -31,8 +31,8 @@ from aisr.lm.budget import Ledger
 from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import probabilities
 from aisr.predict.judge import Outcome, finished, judge
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.lines import read
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -223,7 +223,7 @@ class Summary:
                 self.reasons[record.id] = outcome.failure
 
 
-def here(task: Task, program: Program, lm: OpenLM) -> Judging:
+def here(task: Task, program: Judge, lm: OpenLM) -> Judging:
     """Judging by the threads of this process."""
 
     def work(record: Record) -> Outcome:

@@ -18,14 +18,14 @@ from aisr.lm.client import OpenLM
 from aisr.lm.decide import check_writes
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.vision.images import Gallery
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
 
-ProgramT = TypeVar("ProgramT", bound=Program)
+ProgramT = TypeVar("ProgramT", bound=Judge)
 CAPTION = "caption"  # the form of evidence that shows no pictures
 IMAGES = "images"  # the folder that the official archives are extracted to
 
@@ -61,10 +61,10 @@ def attach_gallery(program: ProgramT, gallery: Gallery | None) -> ProgramT:
     return program
 
 
-def digest_shown(program: Program, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
+def digest_shown(program: Judge, gallery: Gallery | None, paths: Iterable[str]) -> dict[str, str]:
     """What tells the pictures that a program shows from others, as a part of what makes a run this run: one digest of
     their contents, whichever folder they are in. Empty for a program that shows none. paths: as records name them."""
-    if gallery is None or program.options.get("evidence", CAPTION) == CAPTION:
+    if gallery is None or program.form == CAPTION:
         return {}
     return {"pictures": digest_text("\n".join(f"{path} {gallery.digest(path)}" for path in sorted({*paths})))}
 
@@ -88,16 +88,16 @@ def _reader(cache: Path) -> Callable[[str], list[str]]:
 
 def attach_embeddings(program: ProgramT, embeddings: Embeddings) -> ProgramT:
     """The program, with what asks the embedding models of its retrievers."""
-    if model := getattr(program, "embedding_model", None):
-        vars(program)["embed"] = embeddings.of(model)
+    if program.embedding_model:
+        program.embed = embeddings.of(program.embedding_model)
     return program
 
 
-def check_suits(program: Program, lm: OpenLM) -> None:
+def check_suits(program: Judge, lm: OpenLM) -> None:
     """Raises UserError where a program shows pictures to a model that takes none, or has text written by one that
     writes none."""
-    if program.options.get("evidence") == "image" and lm.sees is False:
-        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with --evidence ocr")
+    if program.form == "image" and lm.sees is False:
+        raise UserError(f"--lm {lm.spec} takes no pictures, and this program shows them; compile with -T evidence=ocr")
     for predictor in program.predictors():
         check_writes(predictor.signature, lm)
 

@@ -26,8 +26,8 @@ from aisr.lm.rate_limit import RAISED
 from aisr.predict.judge import Outcome, finished, judge
 from aisr.predict.predict import Judging
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.vision.images import Gallery
@@ -104,7 +104,7 @@ class _Judged(NamedTuple):
 
 def on_ray(
     task: Task,
-    program: Program,
+    program: Judge,
     lm: OpenLM,
     settings: Mapping[str, Any],
     workers: int,
@@ -187,5 +187,5 @@ def _ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise RayUnavailable("--engine ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
+        raise RayUnavailable("--ray needs Ray; `pip install 'aisr[ray]'` brings it") from error
     return ray

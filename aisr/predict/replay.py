@@ -20,7 +20,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import Outcome, in_order, judge
 from aisr.predict.prepare import attach_embeddings
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.lines import read
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -48,7 +48,7 @@ class Replayed:
 
 def judge_aloud(
     task: Task,
-    program: Program,
+    program: Judge,
     pairs: Iterable[tuple[Record, dspy.Example]],
     lm: OpenLM,
     done: Callable[[], None] = lambda: None,
@@ -68,7 +68,7 @@ def judge_aloud(
 
 def replay(
     task: Task,
-    program: Program,
+    program: Judge,
     path: Path,
     lm: OpenLM,
     limit: int | None = None,

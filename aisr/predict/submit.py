@@ -249,7 +249,8 @@ def _read(task: Task, file: Path) -> dict[str, _Answer | str]:
         found[one.id] = one.failed if one.failed is not None else _answer(task, f"{file}:{line.number}", one)
     if not known and any(isinstance(one, _Answer) for one in found.values()):
         raise UserError(
-            f"{file}: no label probabilities; compile with --states, or predict with an LM that gives log-probabilities"
+            f"{file}: no label probabilities; compile with -T states=true, or predict with an LM that gives "
+            "log-probabilities"
         )
     return found
 

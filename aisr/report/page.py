@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aisr.base.files import digest_text, write_whole
-from aisr.corrections import panel
 
 if TYPE_CHECKING:
     from aisr.report.records import Records
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 # --- What every page of ours is: one HTML file that loads nothing, with its data, style and script in it.
 
 HERE = Path(__file__).parent
+PANEL = HERE.parent / "corrections"  # the script and style by which people correct verdicts on a page
 
 
 def framed(
@@ -58,10 +58,10 @@ def _digest(text: str) -> str:
 
 
 FILE = "report.html"
-STYLES = (HERE / "page.css", panel.STYLE)
+STYLES = (HERE / "page.css", PANEL / "panel.css")
 SCRIPTS = (
     *(HERE / name for name in ("elements.js", "verdicts.js")),
-    panel.SCRIPT,
+    PANEL / "panel.js",
     *(HERE / name for name in ("subjects.js", "statements.js", "exhibits.js", "matrix.js", "page.js")),
 )
 WEBP = "data:image/webp;base64,"

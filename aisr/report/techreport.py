@@ -10,7 +10,7 @@ from typing import Any
 from aisr.artifact.manifest import Manifest, Score
 from aisr.base.files import percent, with_interval
 from aisr.base.redact import printable
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.task import Task
 
 TEMPLATE = Path(__file__).with_name("techreport.md.jinja")
@@ -31,7 +31,7 @@ class _Whole(str):
     __slots__ = ()
 
 
-def filled(task: Task, program: Program, made: Manifest, again: str) -> str:
+def filled(task: Task, program: Judge, made: Manifest, again: str) -> str:
     """The report, in Markdown. again: the command that scores the program once more."""
     from jinja2 import Environment, FileSystemLoader
 
@@ -79,8 +79,8 @@ def scoring_again(made: Manifest, name: str, artifacts: str) -> str:
     words = ["aisr", "evaluate", "--task", made.task, "--program", name, "--data", (test and test.path) or MISSING]
     words += ["--limit", str(test.records)] if test else []
     words += ["--lm", lm.spec or MISSING, *(["--api-base", "…"] if lm.endpoint else [])]
-    words += ["--no-schema"] if lm.adapter == "ChatAdapter" else []
-    words += ["--no-logprobs"] if lm.logprobs is False else []
+    words += ["--set", "lm.schema=false"] if lm.adapter == "ChatAdapter" else []
+    words += ["--set", "lm.logprobs=false"] if lm.logprobs is False else []
     return shlex.join([*words, "--artifacts", artifacts]).replace("'…'", "…")
 
 

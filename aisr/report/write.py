@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from aisr.artifact.program import load_program
 from aisr.base.files import as_json, percent, write_whole
 from aisr.lm.client import OpenLM
-from aisr.optimize.datasets.apart import as_before
 from aisr.optimize.experiment.evaluation import Evaluation
 from aisr.predict.evaluate import Result, result
 from aisr.predict.prepare import attach_gallery
@@ -41,7 +40,8 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     """
     task, choice, test = plan.task, made.choice, made.test
     loaded = load_program(made.folder)
-    as_before(choice.champion.program, attach_gallery(loaded.program, plan.gallery))
+    loaded.program.copy_context(choice.champion.program)
+    attach_gallery(loaded.program, plan.gallery)
     dev = replay(task, loaded.program, plan.data["dev"], lm, plan.limits.get("dev"), choice.champion.dev.failures)
     about = _about(task, f"{task.name} · {plan.name}", loaded.digest, lm, plan.data["dev"].name, dev, _honest(test))
     _write(made.folder, task, about, dev, plan.gallery)

@@ -18,9 +18,9 @@ from aisr.base.files import write_whole
 from aisr.cli.display import note, table
 from aisr.cli.options import ARTIFACTS
 from aisr.cli.session import prepare
-from aisr.paper.check.recomputed import NO_LM, without_lm
+from aisr.paper.check.exact import NO_LM, without_lm
 from aisr.paper.check.verdicts import Review, Verdict, level
-from aisr.paper.readers.open import read
+from aisr.paper.readers.files import read_draft
 from aisr.programs.errors import UserError
 from benchmarks.injected_errors.errors import Fault, Kind
 from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
@@ -64,14 +64,14 @@ def main(words: Sequence[str] | None = None) -> int:
 def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]], None]]:
     """What checks a paper, and what says at the end what that came to."""
     if given.lm == NO_LM:
-        from aisr.paper.check.reading import read_paper
+        from aisr.paper.check.exact import read_paper
 
         return lambda paper: without_lm(*read_paper(paper, None, None, None)), lambda runs: None
     from aisr.cli.display import say_spend
     from benchmarks.injected_errors.checking import Checking
 
     checking = Checking(given)
-    costs = {paper: checking.cost(paper) for paper in given.papers if plantable(read(paper), 1)}
+    costs = {paper: checking.cost(paper) for paper in given.papers if plantable(read_draft(paper), 1)}
 
     def say_cost(runs: Sequence[Run]) -> None:
         for paper, cost in costs.items():
@@ -89,13 +89,13 @@ def _checks(given: argparse.Namespace) -> tuple[Check, Callable[[Sequence[Run]],
 
 def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
     """Write labelled records of drafts, half of the sentences that a table bears out left as they are."""
-    from aisr.paper.check.paper_checks import without_pictures
-    from aisr.paper.check.reading import read_paper
+    from aisr.paper.check.checks import without_pictures
+    from aisr.paper.check.exact import read_paper
     from benchmarks.injected_errors.records import labelled
 
     lines = []
     for number, paper in enumerate(papers, start=1):
-        draft = read(paper)
+        draft = read_draft(paper)
         for seed in range(1, seeds + 1):
             edits = plantable(draft, seed)
             most = (len({(one.paragraph, one.sentence) for one in edits}) + 1) // 2
@@ -112,7 +112,7 @@ def record(papers: Sequence[Path], seeds: int, faults: int, out: Path) -> int:
 def studied(paper: Path, seeds: int, faults: int, check: Check) -> tuple[list[Run], Counter[Kind]]:
     """A copy for each seed, checked, and how many faults could be planted, by kind. Raises UserError for a paper that
     cannot be read or copied."""
-    draft = read(paper)
+    draft = read_draft(paper)
     runs: list[Run] = []
     places: Counter[Kind] = Counter()
     for seed in range(1, seeds + 1):

@@ -7,11 +7,9 @@ from typing import NamedTuple
 from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.open import opened_lm
-from aisr.paper.check.judging import reviewed
-from aisr.paper.check.paper_checks import CLAIMS, WHOLE, checks
-from aisr.paper.check.reading import read_paper
-from aisr.paper.check.recomputed import added
-from aisr.paper.check.session import judge_by
+from aisr.paper.check.checks import CLAIMS, WHOLE, checks
+from aisr.paper.check.exact import added, read_paper
+from aisr.paper.check.judging import judge_by, reviewed
 from aisr.paper.check.verdicts import Review
 from aisr.predict.prepare import open_gallery
 
@@ -36,7 +34,7 @@ class Checking:
         """A paper with all its verdicts. second: whether it gets a second look."""
         artifacts = self.given.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
-        gallery = open_gallery(draft.folder, artifacts, draft.drawn)
+        gallery = open_gallery(draft.folder, artifacts, draft.drawings)
         judge = judge_by("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
         again = judge_by("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts) if second else None
         return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)

@@ -114,10 +114,10 @@ def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
     for number, paragraph in enumerate(draft.paragraphs):
         nearby = refers(paragraph)
         for place, sentence in enumerate(paragraph.sentences):
-            if sentence.hidden or sentence.cites or len(sentence.text) > LONGEST or (number, place) in wrong:
+            if sentence.hidden or sentence.work_keys or len(sentence.text) > LONGEST or (number, place) in wrong:
                 continue
             near, referred = about(sentence, nearby, draft, known)
-            text, itself = bare(sentence.text), referred and bool(sentence.refers)
+            text, itself = bare(sentence.text), referred and bool(sentence.float_keys)
             apart = list(differences(text, near, known, referred))
             spot = Spot(
                 text, near, known, itself, list(told(text, near, known, itself)), apart, list(orders(text, near))

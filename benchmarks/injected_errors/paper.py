@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisr.paper.draft import Draft, Sentence
-from aisr.paper.readers.files import main_file
-from aisr.paper.readers.open import read
+from aisr.paper.readers.files import find_main_file, read_draft
 from aisr.programs.errors import UserError
 from benchmarks.injected_errors.errors import Fault, Kind, faults
 
@@ -103,7 +102,7 @@ def chosen(found: Iterable[Fault], count: int, seed: int) -> list[Fault]:
 def planted(paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequence[Fault], folder: Path) -> Planted:
     """A copy of a paper in a folder, with the wanted faults; those after which the paper does not read as it should are
     left out. Raises UserError for a paper that is too large to be copied."""
-    file = main_file(paper) if paper.is_dir() else paper
+    file = find_main_file(paper) if paper.is_dir() else paper
     copy = folder / file.resolve().relative_to(draft.folder)
     _copy(draft.folder, folder)
     sources = {edits[one].file: _text(draft.folder / edits[one].file) for one in wanted}
@@ -112,7 +111,7 @@ def planted(paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequ
         for name, source in sources.items():
             changed = _applied(source, [edits[one] for one in some if edits[one].file == name])
             (folder / name).write_bytes(changed.encode("utf-8", "surrogateescape"))
-        found = read(copy, folder)
+        found = read_draft(copy, folder)
         return found if _as_it_should(draft, found, some) else None
 
     kept = list(wanted)

@@ -7,7 +7,7 @@ supported where every number in it is borne out by a table, and it gives no caus
 from collections.abc import Sequence
 from typing import Any
 
-from aisr.paper.check.paper_checks import WHOLE, Judged, checks
+from aisr.paper.check.checks import WHOLE, Judged, checks
 from aisr.paper.draft import Draft
 from aisr.paper.recompute.numbers import in_text
 from aisr.programs.decision.cues import causes, quantifiers

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr.paper.recompute.cells import derivable
-from aisr.paper.recompute.claims import DOUBT, claims, clause
-from aisr.paper.recompute.comparisons import compared
-from aisr.paper.recompute.facts import Label, around
+from aisr.paper.recompute.comparisons import DOUBT, claims, clause, compared
 from aisr.paper.recompute.grid import Cell, Grid, Mention, consistent, larger_is_better, mentions, named
-from aisr.paper.recompute.numbers import Number, in_text
+from aisr.paper.recompute.numbers import Label, Number, around, in_text
+from aisr.paper.recompute.recompute import derivable
 
 # Words that say which of two is ahead, their opposites, and what they say: of the number, or of how good that is.
 TURNED = {

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 import dspy
 
 from aisr.optimize.datasets.examples import Labelled
 from aisr.optimize.datasets.leakage import Leak, all_keys, groups, leak
-from aisr.programs.judges.contract import ChoosingProgram, Program
-from aisr.programs.retrieval.knn_demos import wording
+from aisr.programs.base import Judge
+from aisr.programs.demos import wording
 from aisr.programs.text.compare import quotes
 
 
@@ -28,44 +27,34 @@ def across(rows: Mapping[str, Sequence[Labelled]]) -> dict[str, Leak]:
     }
 
 
-def keep_apart(program: Program, rows: Sequence[Labelled]) -> Program:
+def keep_apart(program: Judge, rows: Sequence[Labelled]) -> Judge:
     """The program; where it chooses the demos of each record, it shows none of these one of its own group from now on.
     So do those that an optimizer makes of it."""
-    if rows and hasattr(program, "near"):
-        choosing = cast(ChoosingProgram, program)
-        choosing.near = replace(choosing.near, apart=_of_statements(program, rows, grouped(rows)))
+    if rows:
+        program.knn = replace(program.knn, excluded=_of_statements(program, rows, grouped(rows)))
     return program
 
 
-def as_before(old: Program, new: Program) -> Program:
-    """The new program, which keeps apart what the old one does, and sees and asks where that does: none of this is
-    saved with either."""
-    vars(new).update({name: vars(old)[name] for name in ("gallery", "embed") if name in vars(old)})
-    if hasattr(old, "near"):
-        cast(ChoosingProgram, new).near = cast(ChoosingProgram, old).near
-    return new
-
-
-def in_prompt(program: Program, example: dspy.Example) -> bool:
+def in_prompt(program: Judge, example: dspy.Example) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
     return _is_demo(program, example) or _is_quoted(program, example)
 
 
-def _is_demo(program: Program, example: dspy.Example) -> bool:
+def _is_demo(program: Judge, example: dspy.Example) -> bool:
     """By what is judged: its evidence may stand in a demo in another form, without its pictures."""
     said = [row.get(program.statement) for row in program.demo_rows(example)]
-    if hasattr(program, "near") and all(cast(ChoosingProgram, program).near.keeps_apart(wording(one)) for one in said):
+    if all(program.knn.excludes(wording(one)) for one in said):
         return False  # it stands in the prompts of others only
     return any(demo.get(program.statement) in said for demo in program.judging.demos)
 
 
-def _is_quoted(program: Program, example: dspy.Example) -> bool:
+def _is_quoted(program: Judge, example: dspy.Example) -> bool:
     """Whether an instruction has a run of words from what is judged."""
     said = "\n".join(wording(row.get(program.statement)) for row in program.demo_rows(example))
     return any(quotes(predictor.signature.instructions, said) for predictor in program.predictors())
 
 
-def _of_statements(program: Program, rows: Sequence[Labelled], group: Sequence[int]) -> Mapping[str, frozenset[int]]:
+def _of_statements(program: Judge, rows: Sequence[Labelled], group: Sequence[int]) -> Mapping[str, frozenset[int]]:
     """The groups of the records that each statement stands in, as the program has it."""
     found: dict[str, set[int]] = {}
     for row, key in zip(rows, group, strict=True):

@@ -9,11 +9,11 @@ import dspy
 
 from aisr.base.files import replacing
 from aisr.programs.asking import stated
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
 
 
-def chats(program: Program, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
+def chats(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
     """One conversation for each call that the program makes for a labelled example: `{"messages": [system, user,
     assistant]}`, the assistant giving the right answer.
 

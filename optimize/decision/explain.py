@@ -9,9 +9,9 @@ import numpy as np
 
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge
+from aisr.programs.base import Judge
 from aisr.programs.decision.cues import nearest_line, signs
 from aisr.programs.decision.layer import LM
-from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.task import Task
 
 
@@ -34,11 +34,11 @@ class Reason(NamedTuple):
     nearest: str
 
 
-def reasons(task: Task, program: Program, example: dspy.Example, lm: OpenLM) -> list[Reason]:
+def reasons(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> list[Reason]:
     """A reason for each statement of an example that the program has judged; the calls come from the cache."""
     facet = task.labelled
     statements, grounds = facet.statements(example), facet.grounds(example)
-    judged = judge(task, without_layer(program), example, lm).judgements
+    judged = judge(task, program.without_decision(), example, lm).judgements
     layer = program.decision
     if layer is not None:
         chances = {name: np.exp(rows) for name, rows in layer.opinions(statements, grounds, judged).items()}

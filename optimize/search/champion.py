@@ -14,7 +14,7 @@ from aisr.optimize.search.compilation import Candidate
 from aisr.predict.dry_run import spend_of
 from aisr.predict.evaluate import Result, groups_of, result, scored
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
@@ -31,7 +31,7 @@ class Contender:
     """
 
     name: str
-    program: Program
+    program: Judge
     dev: Result
     gain: Interval
     finished: bool = True
@@ -138,7 +138,7 @@ def worth(contender: Contender) -> float:
     return score - POINT * log2(contender.usd) if contender.usd else score
 
 
-def _price(program: Program, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
+def _price(program: Judge, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
     """Of a thousand records, as a dry run of some of dev tells; None where it is unknown."""
     price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
     if price is None or not sample:

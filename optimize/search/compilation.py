@@ -12,9 +12,9 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.search.demos import affordable, balanced
 from aisr.optimize.search.objective import Objective
 from aisr.programs.asking.stated import complete
+from aisr.programs.base import Judge
+from aisr.programs.demos import MARKS
 from aisr.programs.errors import UserError
-from aisr.programs.judges.contract import Program
-from aisr.programs.retrieval.knn_demos import MARKS
 from aisr.programs.task import Task
 from aisr.programs.vision.images import is_harmless
 
@@ -23,7 +23,7 @@ class Candidate(NamedTuple):
     """A program that an optimizer left, and where it came from ("random-search 2")."""
 
     name: str
-    program: Program
+    program: Judge
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Compilation:
     """
 
     task: Task
-    student: Program
+    student: Judge
     train: Sequence[dspy.Example]
     dev: Sequence[dspy.Example]
     baseline: Callable[[], Objective]
@@ -93,7 +93,7 @@ class Compilation:
         return lessons[0] if len(as_is) == len(lessons) == 1 and lessons[0].toDict() != as_is[0].toDict() else None
 
 
-def strip(program: Program) -> None:
+def strip(program: Judge) -> None:
     """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer and that can be
     loaded again, and of each the fields that the signature has."""
     program.set_lm(None)
@@ -105,7 +105,7 @@ def strip(program: Program) -> None:
         predictor.traces, predictor.train = [], []
 
 
-def identity(program: Program) -> str:
+def identity(program: Judge) -> str:
     """What tells a program from others: its options, instructions and demos."""
     predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
     return str((program.options, predictors))

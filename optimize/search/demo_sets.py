@@ -9,8 +9,8 @@ from aisr.optimize.search import nearest
 from aisr.optimize.search.compilation import Compilation
 from aisr.optimize.search.demos import balanced, covering
 from aisr.programs.asking.stated import complete
-from aisr.programs.judges.contract import Program
-from aisr.programs.retrieval.knn_demos import SOURCE
+from aisr.programs.base import Judge
+from aisr.programs.demos import SOURCE
 
 
 def labelled_beside(work: Compilation) -> int:
@@ -33,15 +33,15 @@ def nearest_rows(work: Compilation) -> list[dspy.Example]:
     return nearest.marked(chosen, work.student.statement)
 
 
-def labelled_set(work: Compilation, seed: int) -> Program:
+def labelled_set(work: Compilation, seed: int) -> Judge:
     """The program with labelled records as demos."""
     rows = _rarest_rows(work)
     chosen = _covering(work, balanced(rows, [_kind(work, row) for row in rows], seed))
-    program: Program = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
+    program: Judge = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
     return program
 
 
-def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> Program:
+def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> Judge:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
         metric=work.objective,
@@ -51,7 +51,7 @@ def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> 
         teacher_settings=work.teaching,
         max_errors=len(work.train) + 1,
     )
-    program: Program = optimizer.compile(work.student, trainset=list(pool))
+    program: Judge = optimizer.compile(work.student, trainset=list(pool))
     program.judging.demos = whole_set(work, program.judging.demos)
     return program
 

@@ -14,7 +14,7 @@ from aisr.optimize.search.compilation import Candidate, Compilation, identity, s
 from aisr.optimize.search.corpus_score import CorpusAcceptance, CorpusMIPRO
 from aisr.optimize.search.demo_sets import bootstrapped, labelled_beside, labelled_set, nearest_rows, whole_set
 from aisr.optimize.search.reflection import Reflection
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
 from aisr.programs.questions import describe_lost_options
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
@@ -22,24 +22,24 @@ MIPRO_MINIBATCH = 35
 SIMBA_BATCH = 32
 
 
-def labeled(work: Compilation) -> list[Program]:
+def labeled(work: Compilation) -> list[Judge]:
     """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
     return [labelled_set(work, work.settings.seed + k) for k in range(work.settings.candidates)]
 
 
-def knn(work: Compilation) -> list[Program]:
+def knn(work: Compilation) -> list[Judge]:
     """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
     and vectors. The race on dev compares the two."""
     rows = nearest_rows(work)
     return [nearest.program(work.task, work.student, rows, work.settings.demos, way) for way in nearest.WAYS]
 
 
-def bootstrap(work: Compilation) -> list[Program]:
+def bootstrap(work: Compilation) -> list[Judge]:
     """Few-shot with the program's own right answers on train."""
     return [bootstrapped(work, work.taught, work.settings.demos)]
 
 
-def random_search(work: Compilation) -> list[Program]:
+def random_search(work: Compilation) -> list[Judge]:
     """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
     drawn = [labelled_set(work, work.settings.seed)]
     pool = work.taught
@@ -50,7 +50,7 @@ def random_search(work: Compilation) -> list[Program]:
     return drawn
 
 
-def mipro(work: Compilation) -> list[Program]:
+def mipro(work: Compilation) -> list[Judge]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
     score itself."""
     optimizer = CorpusMIPRO(
@@ -82,7 +82,7 @@ def mipro(work: Compilation) -> list[Program]:
     return [best, *(candidate["program"] for candidate in tried)]
 
 
-def simba(work: Compilation) -> list[Program]:
+def simba(work: Compilation) -> list[Judge]:
     """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
     teaching = work.teaching
     optimizer = dspy.SIMBA(
@@ -97,13 +97,13 @@ def simba(work: Compilation) -> list[Program]:
         num_threads=work.lm.threads,
     )
     best = optimizer.compile(work.student, trainset=list(work.train), seed=work.settings.seed)
-    programs: list[Program] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
+    programs: list[Judge] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
         program.judging.demos = whole_set(work, program.judging.demos)
     return programs
 
 
-def gepa(work: Compilation) -> list[Program]:
+def gepa(work: Compilation) -> list[Judge]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
     pool = [example for example in work.pool if not in_prompt(work.student, example)] or work.pool
     optimizer = dspy.GEPA(
@@ -121,7 +121,7 @@ def gepa(work: Compilation) -> list[Program]:
     return [*best.detailed_results.candidates]
 
 
-OPTIMIZERS: dict[str, Callable[[Compilation], list[Program]]] = {
+OPTIMIZERS: dict[str, Callable[[Compilation], list[Judge]]] = {
     "labeled": labeled,
     "knn": knn,
     "bootstrap": bootstrap,

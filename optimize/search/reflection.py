@@ -12,9 +12,9 @@ import dspy
 from dspy.teleprompt.gepa import InstructionProposer
 
 from aisr.predict.judge import Outcome
-from aisr.programs.judges.contract import Program
+from aisr.programs.base import Judge
+from aisr.programs.demos import wording
 from aisr.programs.questions import SECTION
-from aisr.programs.retrieval.knn_demos import wording
 from aisr.programs.task import Task
 from aisr.programs.text.compare import runs
 from aisr.programs.text.units import sentences
@@ -71,7 +71,7 @@ class Reflection(InstructionProposer):
     GEPA's round."""
 
     def __init__(
-        self, student: Program, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
+        self, student: Judge, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
     ) -> None:
         given = " ".join(predictor.signature.instructions for predictor in student.predictors())
         options = KEEP_OPTIONS if f"\n{SECTION}\n" in given else ""

@@ -1,7 +1,7 @@
 """AVeriTeC in three typed steps: what to ask about a claim, what its documents answer, what that makes of the claim."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -12,13 +12,10 @@ from aisr.programs.asking.steps import Steps
 from aisr.programs.averitec.documents import Collection, Indexed, Passage, held
 from aisr.programs.averitec.prompt import AskAboutClaim, SourcedPair, answering, judging
 from aisr.programs.averitec.record import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
 from aisr.programs.decision.layer import decide
 from aisr.programs.errors import UserError
-from aisr.programs.judges.mould import LabelJudge
-from aisr.programs.judges.options import LabelOptions, SearchOptions
-from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.retrieval.passages import rank
 from aisr.programs.text.compare import letters
 from aisr.programs.text.sanitize import item, plain
 from aisr.programs.vision.images import BadPicture, Gallery, find
@@ -33,29 +30,32 @@ LONGEST_QUESTION, LONGEST_ANSWER = 250, 700  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class AveritecOptions(LabelOptions, SearchOptions):
-    """questions: the most that are asked first, whose answers are looked for beside the claim (0: the claim alone)."""
+    """The options of an AVeriTeC judge."""
 
-    questions: int = MOST_QUESTIONS
+    questions: int = field(
+        default=MOST_QUESTIONS,
+        metadata={
+            "help": "Most questions to ask before evidence is looked for; 0: the claim alone is looked for.",
+            "min": 0,
+            "max": MOST_QUESTIONS,
+        },
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.questions <= MOST_QUESTIONS:
-            raise UserError(f"questions is {self.questions}; expected 0 (none are asked) to {MOST_QUESTIONS}")
 
-
-class AveritecJudge(LabelJudge, Ranking):
+class AveritecJudge(LabelJudge):
     """Checks a claim against a collection of documents."""
 
-    Given: ClassVar[type[AveritecOptions]] = AveritecOptions
-    given: AveritecOptions
+    Options: ClassVar[type[AveritecOptions]] = AveritecOptions
+    options: AveritecOptions
     labels = VERDICTS
+    takes_ranker = True
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        if self.given.questions:
+        if self.options.questions:
             self.ask = dspy.Predict(AskAboutClaim)
-        self.find = dspy.Predict(answering(self.given.questions > 0))
-        self.judge = dspy.Predict(judging(self.given.states))
+        self.find = dspy.Predict(answering(self.options.questions > 0))
+        self.judge = dspy.Predict(judging(self.options.states))
 
     def prepare(self, record: AveritecRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `context`, `passages` (the best by the claim alone), `shown` (their
@@ -79,7 +79,7 @@ class AveritecJudge(LabelJudge, Ranking):
         if record.gold is not None:
             asked = [item(question.question) for question in record.gold.questions]
             right = {
-                "questions": asked[: self.given.questions or None],
+                "questions": asked[: self.options.questions or None],
                 "evidence": told(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
@@ -88,10 +88,6 @@ class AveritecJudge(LabelJudge, Ranking):
             if pairs := sourced(record.gold, found):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
-
-    def ranked(self, claim: str, passages: Mapping[str, str]) -> list[str]:
-        """All passage ids, best first, by the claim alone."""
-        return rank(claim, passages, self.match)
 
     def steps(
         self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
@@ -131,7 +127,7 @@ class AveritecJudge(LabelJudge, Ranking):
 
     def _questions(self, claim: str, context: str) -> Steps[list[str]]:
         """What has to be known about the claim; nothing where none are wanted."""
-        most = self.given.questions
+        most = self.options.questions
         if not most:
             return []
         answer = yield from self.asked(
@@ -154,7 +150,7 @@ class AveritecJudge(LabelJudge, Ranking):
             "answer": {**text, "maxLength": LONGEST_ANSWER},
             "source": {"type": "string", "enum": list(read)},
         }
-        more = {"questions": questions} if self.given.questions else {}
+        more = {"questions": questions} if self.options.questions else {}
         answer = yield from self.asked(
             self.find,
             claim,

@@ -13,7 +13,7 @@ from aisr.base.files import write_whole
 from aisr.metrics.averitec import HEADLINE, Matches, evidence_match, of_pairs, of_questions
 from aisr.programs import labels
 from aisr.programs.averitec.documents import held
-from aisr.programs.averitec.judge import AveritecJudge, AveritecOptions, filled
+from aisr.programs.averitec.judge import AveritecJudge, filled
 from aisr.programs.averitec.record import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.retrievers import bm25
@@ -155,8 +155,7 @@ AVERITEC: Task[AveritecRecord, Checked, FactCheck] = Task(
     name=NAME,
     record=AveritecRecord,
     prediction=AveritecPrediction,
-    program=AveritecJudge,
-    option_types=AveritecOptions.types(),
+    judge=AveritecJudge,
     parts=MappingProxyType(
         {
             "accuracy": "label accuracy",

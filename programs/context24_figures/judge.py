@@ -5,18 +5,17 @@ asks no LM at all.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
 
 from aisr.programs.asking.steps import Steps
+from aisr.programs.base import Judge, SearchOptions
 from aisr.programs.context24_figures.prompt import RankElements
 from aisr.programs.context24_figures.ranking import DEFAULT, Strategy, documents, paper_of, ranked
 from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.judges.options import SearchOptions
-from aisr.programs.judges.searching import Searching
 from aisr.programs.retrieval.excerpts import excerpt
 from aisr.programs.retrieval.retrievers import DEFAULT as RETRIEVER
 from aisr.programs.retrieval.retrievers import matcher
@@ -28,33 +27,45 @@ CANDIDATES = 20  # elements that it may put in order, at most
 
 @dataclass(frozen=True, kw_only=True)
 class Context24FiguresOptions(SearchOptions):
-    """strategy: how elements are ranked (see `aisr.programs.context24_figures.ranking`); order: how many of the best
-    an LM puts in order (0: it is not asked)."""
+    """The options of a Context24 judge of figures."""
 
-    strategy: Strategy = DEFAULT
-    order: int = MOST
+    strategy: Strategy = field(
+        default=DEFAULT,
+        metadata={
+            "help": "How figures are ranked: by the sentences that cite them (`element/…`) or that match the claim "
+            "(`chunk/…`), or by the `fusion` of the four ways."
+        },
+    )
+    order: int = field(
+        default=MOST,
+        metadata={
+            "help": "How many of the best figures the LM puts in order; 0: no LM is asked.",
+            "min": 0,
+            "max": CANDIDATES,
+        },
+    )
 
     def __post_init__(self) -> None:
-        if self.order and not 2 <= self.order <= CANDIDATES:
-            raise UserError(f"order is {self.order}; expected 0 (the LM orders none) or 2 to {CANDIDATES} elements")
         super().__post_init__()
+        if self.order == 1:
+            raise UserError(f"order is 1; expected 0 (the LM orders none) or 2 to {CANDIDATES}")
 
 
-class Context24FiguresJudge(Searching):
+class Context24FiguresJudge(Judge):
     """Ranks the elements of a paper."""
 
-    Given: ClassVar[type[Context24FiguresOptions]] = Context24FiguresOptions
-    given: Context24FiguresOptions
+    Options: ClassVar[type[Context24FiguresOptions]] = Context24FiguresOptions
+    options: Context24FiguresOptions
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        if self.given.order:
+        if self.options.order:
             self.rank = dspy.Predict(RankElements)
 
     @property
     def judging(self) -> dspy.Predict:
         """The predictor whose answer is the ranking. Raises UserError for a program that asks no LM."""
-        if not self.given.order:
+        if not self.options.order:
             raise UserError("this program asks no LM, so it has no prompt")
         return self.rank
 
@@ -68,14 +79,14 @@ class Context24FiguresJudge(Searching):
         asked about.
         """
         paper = paper_of(record.paragraphs, record.elements)
-        texts = documents(paper, self.given.strategy)
+        texts = documents(paper, self.options.strategy)
         failed: dict[str, str] = {}
         try:
-            best_first = ranked(record.claim, paper, self.given.strategy, self.match)
+            best_first = ranked(record.claim, paper, self.options.strategy, self.match)
         except NotEmbedded as error:
             best_first, failed = list(paper.labels), {"failure": str(error)}
         # Elements of which nothing is known are not asked about.
-        shown = [label for label in best_first[: self.given.order or MOST] if texts[label]]
+        shown = [label for label in best_first[: self.options.order or MOST] if texts[label]]
         inputs: dict[str, Any] = {
             "claim": item(record.claim, texts.__contains__),
             "elements": rendered(record.claim, {label: texts[label] for label in shown}),
@@ -95,7 +106,7 @@ class Context24FiguresJudge(Searching):
 
     def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
         """A labelled example as demos: itself, where an LM ranks."""
-        return [example] if self.given.order else []
+        return [example] if self.options.order else []
 
     def lessons(self, example: dspy.Example) -> list[dspy.Example]:
         """The same, of those that show a gold element."""
@@ -106,7 +117,7 @@ class Context24FiguresJudge(Searching):
     ) -> Steps[dspy.Prediction]:
         """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
         named: list[str] = []
-        if self.given.order and len(shown) > 1:
+        if self.options.order and len(shown) > 1:
             limits = {"minItems": 1, "maxItems": len(shown)}
             named = yield from self.named(
                 self.rank, claim, "ranking", shown, "label", limits, elements=elements, claim=claim

@@ -14,7 +14,7 @@ import dspy
 
 from aisr.base.files import write_whole
 from aisr.metrics.context24_figures import HALF, Ranked, gain
-from aisr.programs.context24_figures.judge import Context24FiguresJudge, Context24FiguresOptions, without_lm
+from aisr.programs.context24_figures.judge import Context24FiguresJudge, without_lm
 from aisr.programs.context24_figures.ranking import documents, paper_of
 from aisr.programs.context24_figures.record import (
     MOST,
@@ -116,8 +116,7 @@ CONTEXT24_FIGURES: Task[Context24FiguresRecord, Sought, Ranking] = Task(
     name=NAME,
     record=Context24FiguresRecord,
     prediction=Context24FiguresPrediction,
-    program=Context24FiguresJudge,
-    option_types=Context24FiguresOptions.types(),
+    judge=Context24FiguresJudge,
     parts=MappingProxyType({"ndcg_5": "nDCG@5", "ndcg_10": "nDCG@10"}),
     score=Ranked.of,
     answer=lambda prediction: tuple(prediction.ranking[:MOST]),

@@ -1,19 +1,18 @@
 """Context24's second task: the sentences of a paper that say how a claim was found out, by retrieval or by an LM."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import dspy
 
 from aisr.programs.asking.steps import Steps
+from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.context24_text import paper_sentences
 from aisr.programs.context24_text.paper_sentences import MethodWeights, Paper, known_again, paper, without_page
 from aisr.programs.context24_text.prompt import ChooseMethod, ChooseSentences
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.errors import UserError
-from aisr.programs.judges.mould import Judge
-from aisr.programs.judges.options import Options
 from aisr.programs.retrieval.retrievers import bm25, order
 from aisr.programs.text.sanitize import item, plain
 
@@ -26,26 +25,28 @@ DISTRACTORS = 4  # sentences of a demo beside the gold ones
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context24TextOptions(Options):
-    """strategy: the sentences that match the claim best by BM25, without an LM (`sentences`), what an LM chooses among
-    them (`select`), or among those that tell of method, shown with headings and neighbours (`method`); sentences: how
-    many to take, or for an LM to choose at most."""
+class Context24TextOptions(JudgeOptions):
+    """The options of a Context24 judge of text."""
 
-    strategy: Literal["method", "select", "sentences"] = "method"
-    sentences: int = SENTENCES
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.sentences <= MOST_SENTENCES:
-            raise UserError(f"sentences is {self.sentences}; expected 1 to {MOST_SENTENCES}")
+    strategy: Literal["method", "select", "sentences"] = field(
+        default="method",
+        metadata={
+            "help": "What an LM chooses among: sentences on method, shown with headings and neighbours (`method`), or "
+            "those that match the claim best by BM25 (`select`); or these without an LM (`sentences`)."
+        },
+    )
+    sentences: int = field(
+        default=SENTENCES,
+        metadata={"help": "Most sentences to take.", "min": 1, "max": MOST_SENTENCES},
+    )
 
 
 class Context24TextJudge(Judge):
-    """Finds the sentences of a paper that ground a claim. learnt: the weights of what tells of method."""
+    """Finds the sentences of a paper that ground a claim. fitted: the weights of what tells of method."""
 
-    Given: ClassVar[type[Context24TextOptions]] = Context24TextOptions
-    given: Context24TextOptions
-    learnt: MethodWeights | None = None
+    Options: ClassVar[type[Context24TextOptions]] = Context24TextOptions
+    options: Context24TextOptions
+    fitted: MethodWeights | None = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -56,21 +57,21 @@ class Context24TextJudge(Judge):
         """The predictor whose answer is the judgement; a strategy without LM has it, and asks it nothing."""
         return self.ground
 
-    def learn(self, records: Sequence[Context24TextRecord]) -> None:
+    def fit(self, records: Sequence[Context24TextRecord]) -> None:
         """Weigh what tells of method, where the program minds it."""
         if self._by_method:
-            told = [
+            claims = [
                 (one.claim, paper(tuple(one.paragraphs)), tuple(map(without_page, one.gold)))
                 for one in records
                 if one.gold
             ]
-            self.learnt = paper_sentences.learn(told)
+            self.fitted = paper_sentences.learn(claims)
 
-    def remember(self, saved: Mapping[str, Any]) -> None:
+    def load_fitted(self, saved: Mapping[str, Any]) -> None:
         """The weights of a saved program. Raises ValueError for anything else, and where none are used."""
         if not self._by_method:
-            raise UserError(f"learnt: strategy {self.given.strategy!r} has no weights; expected `method`")
-        self.learnt = MethodWeights.model_validate(saved)
+            raise UserError(f"learnt: strategy {self.options.strategy!r} has no weights; expected `method`")
+        self.fitted = MethodWeights.model_validate(saved)
 
     def prepare(self, record: Context24TextRecord) -> dspy.Example:
         """The record as an example: inputs `claim`, `passages` (what an LM reads), `shown` (ids of the sentences in
@@ -107,7 +108,7 @@ class Context24TextJudge(Judge):
             return [example]  # which lacks the answer, and is passed over for that
         source: Paper = example.source
         gold = sorted({place for places in known_again(source, example.gold) for place in places})
-        right = gold[: self.given.sentences] or [_place(key) for key in example.chosen]
+        right = gold[: self.options.sentences] or [_place(key) for key in example.chosen]
         others = [place for place in self._ranked(example.claim, source) if place not in right][:DISTRACTORS]
         shown = self._read(source, sorted({*right, *others}))
         return [example.copy(passages=shown, chosen=[_id(place) for place in right])]
@@ -117,7 +118,7 @@ class Context24TextJudge(Judge):
         their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
         chosen = list(shown)
         if self._asks:
-            most = self.given.sentences
+            most = self.options.sentences
             limits = {"minItems": 0 if self._by_method else 1, "maxItems": most, "items": {"type": "string"}}
             none = None if self._by_method else "it chooses no sentence at all"
             chosen = yield from self.named(
@@ -129,23 +130,23 @@ class Context24TextJudge(Judge):
 
     @property
     def _by_method(self) -> bool:
-        return self.given.strategy == "method"
+        return self.options.strategy == "method"
 
     @property
     def _asks(self) -> bool:
-        return self.given.strategy != SENTENCES_ALONE
+        return self.options.strategy != SENTENCES_ALONE
 
     def _ranked(self, claim: str, source: Paper) -> list[int]:
         """The sentences that an LM chooses among, best first."""
         if self._by_method:
-            return (self.learnt or BY_HAND).ranked(claim, source)
+            return (self.fitted or BY_HAND).ranked(claim, source)
         return source.ranked(claim)
 
     def _candidates(self, claim: str, source: Paper) -> list[int]:
         """The sentences to take, or for the LM to choose among in document order."""
         if self._asks:
             return sorted(self._ranked(claim, source)[:SHOWN])
-        return source.ranked(claim)[: self.given.sentences]
+        return source.ranked(claim)[: self.options.sentences]
 
     def _read(self, source: Paper, places: Sequence[int]) -> str:
         """What the LM reads; a strategy without LM shows what it takes."""
@@ -155,7 +156,7 @@ class Context24TextJudge(Judge):
         """What the predictor would be right to say of gold passages, in what it is shown."""
         known = [place for held in known_again(source, gold) for place in held if place in places]
         near = list(dict.fromkeys(known)) or _nearest(source, places, " ".join(gold))
-        return {"chosen": [_id(place) for place in near[: self.given.sentences]]}
+        return {"chosen": [_id(place) for place in near[: self.options.sentences]]}
 
 
 def best_sentences(claim: str, source: Paper) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from sklearn.linear_model import LogisticRegression
 
+from aisr.programs.base import Fitted
 from aisr.programs.retrieval.content import heading, without_content
 from aisr.programs.retrieval.retrievers import bm25, order, split_sentences, stemmed
 from aisr.programs.text.compare import SHORTEST, letters
@@ -125,7 +126,7 @@ BY_HAND = {
 FEWEST_GOLD = 5  # gold sentences that weights are learnt from
 
 
-class MethodWeights(BaseModel):
+class MethodWeights(Fitted):
     """weights: of each feature, in units of its spread or of its being there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -11,7 +11,7 @@ import dspy
 
 from aisr.base.files import write_whole
 from aisr.metrics.context24_text import KINDS, RIGHT, Grounded, rouge, snippet_match
-from aisr.programs.context24_text.judge import Context24TextJudge, Context24TextOptions, best_sentences
+from aisr.programs.context24_text.judge import Context24TextJudge, best_sentences
 from aisr.programs.context24_text.paper_sentences import Paper, known_again, paper
 from aisr.programs.context24_text.record import Context24TextPrediction, Context24TextRecord
 from aisr.programs.errors import UserError
@@ -102,8 +102,7 @@ CONTEXT24_TEXT: Task[Context24TextRecord, Snippets, Snippets] = Task(
     name=NAME,
     record=Context24TextRecord,
     prediction=Context24TextPrediction,
-    program=Context24TextJudge,
-    option_types=Context24TextOptions.types(),
+    judge=Context24TextJudge,
     parts=MappingProxyType({"rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2", "rouge_l": "ROUGE-L"}),
     score=Grounded.of,
     answer=lambda prediction: tuple(prediction.snippets),

@@ -1,17 +1,17 @@
 """A draft held against itself: one label for each of some sentences of a paragraph."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import dspy
 
 from aisr.programs.asking.steps import Steps
+from aisr.programs.base import LabelOptions
 from aisr.programs.draft.prompt import signature_of
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.judges.options import LabelOptions
-from aisr.programs.judges.sentences import SentenceJudge
 from aisr.programs.labels import DRAFT_LABELS
+from aisr.programs.sentences import SentenceJudge
 from aisr.programs.text.sanitize import clean, item
 from aisr.programs.vision import evidence_bundle as bundle
 from aisr.programs.vision.images import Exhibits, Picture
@@ -19,31 +19,31 @@ from aisr.programs.vision.images import Exhibits, Picture
 
 @dataclass(frozen=True, kw_only=True)
 class DraftOptions(LabelOptions):
-    """evidence: what of a picture the model gets, its `caption`, or besides the text read from it (`ocr`) or the pixels
-    (`image`)."""
+    """The options of a draft's judge."""
 
-    evidence: Literal["caption", "ocr", "image"] = "caption"
+    evidence: bundle.Form = field(default="caption", metadata={"help": bundle.FORM_HELP})
 
 
 class DraftJudge(SentenceJudge):
     """Labels sentences of one paragraph in one call: what they are held against is shown once."""
 
-    Given: ClassVar[type[DraftOptions]] = DraftOptions
-    given: DraftOptions
+    Options: ClassVar[type[DraftOptions]] = DraftOptions
+    options: DraftOptions
     labels = DRAFT_LABELS
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.judge = dspy.Predict(signature_of(self.given.evidence, self.given.states))
+        self.form = self.options.evidence
+        self.judge = dspy.Predict(signature_of(self.options.evidence, self.options.states))
 
     def prepare(self, record: DraftRecord) -> dspy.Example:
         """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
         `pictures`; where it is labelled, also `sentence_labels` and `gold`. Raises UserError where pictures are wanted
         and there is no gallery."""
-        text, pictures = bundle.render(record.evidence_bundle, self.given.evidence, self.gallery, record.id)
+        text, pictures = bundle.render(record.evidence_bundle, self.options.evidence, self.gallery, record.id)
         said = [item(clean(one.sentence)) for one in record.sentences]
         inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": said}
-        if self.given.evidence == "image":
+        if self.options.evidence == "image":
             inputs["pictures"] = pictures
         gold = record.gold
         right = {} if gold is None else {"gold": gold, "sentence_labels": [labels[0] for labels in gold]}
@@ -53,7 +53,7 @@ class DraftJudge(SentenceJudge):
         self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()
     ) -> Steps[dspy.Prediction]:
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each."""
-        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.given.evidence == "image" else evidence
+        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.options.evidence == "image" else evidence
         judged = yield from self.together(self.judge, sentences, evidence=shown, passage=passage)
         return self.concluded(judged, evidence, sentences)
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from aisr.metrics.draft import tally_draft
 from aisr.programs import labels
-from aisr.programs.draft.judge import DraftJudge, DraftOptions
+from aisr.programs.draft.judge import DraftJudge
 from aisr.programs.draft.record import DraftPrediction, DraftRecord, JudgedSentence
 from aisr.programs.sentence_tasks import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.programs.task import FlatZip, Said, Task, of_bundle, wrong_labels, wrong_number
@@ -45,8 +45,7 @@ DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     name="draft",
     record=DraftRecord,
     prediction=DraftPrediction,
-    program=DraftJudge,
-    option_types=DraftOptions.types(),
+    judge=DraftJudge,
     parts=MappingProxyType({"macro_f1": "macro-F1", "exact": "all sentences of a record right"}),
     score=tally_draft,
     answer=lambda prediction: [str(label) for label in prediction.sentence_labels],

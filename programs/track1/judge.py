@@ -1,7 +1,7 @@
 """Track 1: one label a sentence of a claim paragraph, against an evidence bundle."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
@@ -9,9 +9,9 @@ import dspy
 from aisr.programs.asking import stated
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
-from aisr.programs.judges.options import LabelOptions
-from aisr.programs.judges.sentences import SentenceJudge, without_pictures
+from aisr.programs.base import LabelOptions
 from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.sentences import SentenceJudge, without_pictures
 from aisr.programs.text.sanitize import clean, item
 from aisr.programs.track1.prompt import Unit, signature_of
 from aisr.programs.track1.record import Track1Record
@@ -21,11 +21,13 @@ from aisr.programs.vision.images import Exhibits, Picture
 
 @dataclass(frozen=True, kw_only=True)
 class Track1Options(LabelOptions):
-    """unit: whether all sentences of a paragraph are labelled in one call, or one a call; evidence: what of a picture
-    the model gets, its `caption`, or besides the text read from it (`ocr`) or the pixels (`image`)."""
+    """The options of a Track 1 judge."""
 
-    unit: Unit = "paragraph"
-    evidence: bundle.Form = "caption"
+    unit: Unit = field(
+        default="paragraph",
+        metadata={"help": "Whether a call judges all sentences of a `paragraph`, or one `sentence`."},
+    )
+    evidence: bundle.Form = field(default="caption", metadata={"help": bundle.FORM_HELP})
 
 
 class Track1Judge(SentenceJudge):
@@ -35,16 +37,17 @@ class Track1Judge(SentenceJudge):
     the evidence as a cached prefix.
     """
 
-    Given: ClassVar[type[Track1Options]] = Track1Options
-    given: Track1Options
+    Options: ClassVar[type[Track1Options]] = Track1Options
+    options: Track1Options
     labels = CLAIM_LABELS
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.whole = self.given.unit == "paragraph"
+        self.form = self.options.evidence
+        self.whole = self.options.unit == "paragraph"
         if not self.whole:
             self.statement = "sentence"
-        self.label = dspy.Predict(signature_of(self.given.unit, self.given.evidence, self.given.states))
+        self.label = dspy.Predict(signature_of(self.options.unit, self.options.evidence, self.options.states))
 
     @property
     def judging(self) -> dspy.Predict:
@@ -55,9 +58,9 @@ class Track1Judge(SentenceJudge):
         """The record as an example: inputs `evidence`, `sentences` and, where a model is to see them, `pictures`; where
         it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
         pictures are wanted and there is no gallery."""
-        text, pictures = bundle.render(record.evidence_bundle, self.given.evidence, self.gallery, record.id)
+        text, pictures = bundle.render(record.evidence_bundle, self.options.evidence, self.gallery, record.id)
         inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.sentences]}
-        if self.given.evidence == "image":
+        if self.options.evidence == "image":
             inputs["pictures"] = pictures
         right: dict[str, Any] = {}
         if record.gold is not None:
@@ -80,7 +83,7 @@ class Track1Judge(SentenceJudge):
         """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
         `aisr.programs.asking.label_probabilities`)."""
         shown: str | Exhibits = evidence
-        if self.given.evidence == "image":
+        if self.options.evidence == "image":
             shown = Exhibits(text=evidence, pictures=tuple(pictures))
         judgements: list[Judgement] = []
         if self.whole:

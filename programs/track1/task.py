@@ -9,7 +9,7 @@ from aisr.programs.errors import UserError
 from aisr.programs.sentence_tasks import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.task import TRACK_FILES, FlatZip, Said, Sources, Task, of_bundle, wrong_labels, wrong_number
-from aisr.programs.track1.judge import Track1Judge, Track1Options
+from aisr.programs.track1.judge import Track1Judge
 from aisr.programs.track1.record import SentenceLabel, Track1Prediction, Track1Record
 
 
@@ -50,8 +50,7 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     name="track1",
     record=Track1Record,
     prediction=Track1Prediction,
-    program=Track1Judge,
-    option_types=Track1Options.types(),
+    judge=Track1Judge,
     parts=MappingProxyType({"macro_f1": "macro-F1", "pem": "paragraph exact match"}),
     score=tally_track1,
     answer=lambda prediction: [str(label) for label in prediction.sentence_labels],

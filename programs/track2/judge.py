@@ -1,18 +1,16 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import dspy
 
 from aisr.programs.asking.ask import unknown_names
 from aisr.programs.asking.steps import Steps
+from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
 from aisr.programs.decision.layer import decide
 from aisr.programs.errors import NotEmbedded
-from aisr.programs.judges.mould import LabelJudge
-from aisr.programs.judges.options import LabelOptions, SearchOptions
-from aisr.programs.judges.searching import Ranking
 from aisr.programs.labels import CITATION_LABELS
 from aisr.programs.retrieval import passages as paper_passages
 from aisr.programs.retrieval.content import able_to_decide
@@ -26,26 +24,26 @@ from aisr.programs.track2.record import Citation, Track2Record
 
 @dataclass(frozen=True, kw_only=True)
 class Track2Options(LabelOptions, SearchOptions):
-    """context_tokens: how much of a paper is shown, all of it where it is shorter."""
+    """The options of a Track 2 judge."""
 
-    context_tokens: int = paper_passages.USUAL
+    context_tokens: int = field(
+        default=paper_passages.USUAL,
+        metadata={"help": "How many tokens of a paper are shown; all of it where it is shorter.", "min": 1},
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        paper_passages.check_budget(self.context_tokens)
 
-
-class Track2Judge(LabelJudge, Ranking):
+class Track2Judge(LabelJudge):
     """Labels a claim and names its evidence, reading the best paragraphs of a paper. naming: how evidence is named."""
 
-    Given: ClassVar[type[Track2Options]] = Track2Options
-    given: Track2Options
+    Options: ClassVar[type[Track2Options]] = Track2Options
+    options: Track2Options
     labels = CITATION_LABELS
     naming: EvidencePolicy = DEFAULT
+    takes_ranker = True
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.judge = dspy.Predict(signature_of(self.given.states))
+        self.judge = dspy.Predict(signature_of(self.options.states))
 
     def prepare(self, record: Track2Record) -> dspy.Example:
         """The record as an example: inputs `passages`, `claim`, `shown`, `nameable` (those of them that can decide),
@@ -59,7 +57,7 @@ class Track2Judge(LabelJudge, Ranking):
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         failed: dict[str, str] = {}
         try:
-            found = paper_passages.passages(record.claim_text, paper, self.given.context_tokens, self.match)
+            found = paper_passages.passages(record.claim_text, paper, self.options.context_tokens, self.match)
         except NotEmbedded as error:
             found, failed = Passages("", [], list(paper)), {"failure": str(error)}
         inputs: dict[str, Any] = {
@@ -98,10 +96,6 @@ class Track2Judge(LabelJudge, Ranking):
             brief = lesson(claim, paper, gold.evidence_para_ids, found.ranking, BRIEF)
             right["brief"] = {"passages": plain(brief.text)}
         return right
-
-    def ranked(self, claim: str, paragraphs: Mapping[str, str]) -> list[str]:
-        """All paragraph ids of a paper, best first."""
-        return paper_passages.rank(claim, paragraphs, self.match)
 
     def lessons(self, example: dspy.Example) -> list[dspy.Example]:
         """The same with gold evidence and the hardest distractors alone: short, and never without what decided."""

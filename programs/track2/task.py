@@ -13,7 +13,7 @@ from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.retrieval.passages import rank
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.task import TRACK_FILES, Correctable, Exhibit, FlatZip, Judgements, Said, Searched, Sources, Task
-from aisr.programs.track2.judge import Track2Judge, Track2Options
+from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
 
 
@@ -108,8 +108,7 @@ TRACK2: Task[Track2Record, Citation, Citation] = Task(
     name="track2",
     record=Track2Record,
     prediction=Track2Prediction,
-    program=Track2Judge,
-    option_types=Track2Options.types(),
+    judge=Track2Judge,
     parts=MappingProxyType({"macro_f1": "macro-F1", "joint_at_3": "Joint@3"}),
     score=tally_track2,
     answer=_answer,

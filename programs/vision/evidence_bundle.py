@@ -12,6 +12,9 @@ from aisr.programs.track1.record import EvidenceItem
 from aisr.programs.vision.images import BadPicture, Gallery, Picture
 
 Form = Literal["caption", "ocr", "image"]
+FORM_HELP = (
+    "What is shown of a picture: its `caption`, or besides the text read from it (`ocr`) or its pixels (`image`)."
+)
 KINDS = {"text": "text", "table": "table", "image": "figure"}
 LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
 UNREADABLE = "(the picture could not be read)"

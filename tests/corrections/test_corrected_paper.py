@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.paper.check import page as paper_page
 from aisr.paper.check.verdicts import Review
+from aisr.paper.check.write import write_page
 from support import papers
 from support.commands import Aisr
 from support.corpora import Row, read_rows
@@ -24,7 +24,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     with listening(browser) as show:
 
         def open_(review: Review | None = None, **how: Any) -> Page:
-            return show(paper_page.write(tmp_path, review or papers.correctable(tmp_path)), "", **how)
+            return show(write_page(tmp_path, review or papers.correctable(tmp_path)), "", **how)
 
         yield open_
 

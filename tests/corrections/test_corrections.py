@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aisr.corrections import files
+from aisr.corrections import corrections as files
 from support.commands import Aisr, Finished
 from support.corpora import Row, claim, read_rows, write
 from support.corrections import CITATION, CLAIM, dismissal, line

@@ -24,7 +24,6 @@ from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.decision.cues import CUES
 from aisr.programs.decision.layer import LM, Decision, Rule, decide
-from aisr.programs.judges.contract import name_by, named_by
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
 from aisr.programs.task import Task
@@ -219,16 +218,16 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
 def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> None:
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
-    program.decision = fit(task.labelled, rows, seed=0, naming=named_by(program)).decision
+    program.decision = fit(task.labelled, rows, seed=0, naming=program.naming).decision
     if task.names_evidence:
-        name_by(program, EvidencePolicy(none=("Topical Match",)))
+        program.naming = EvidencePolicy(none=("Topical Match",))
     loaded = parse(program_text(task, program), "a test").program
     examples = scripted.examples(task, program)
     first = judge_all(task, program, examples, scripted.scripted(scripted.right))
     second = judge_all(task, loaded, examples, scripted.scripted(scripted.right))
     assert [outcome.answer for outcome in first] == [outcome.answer for outcome in second]
     assert [outcome.judgements for outcome in first] == [outcome.judgements for outcome in second]
-    assert named_by(loaded) == named_by(program)
+    assert loaded.naming == program.naming
 
 
 @pytest.mark.parametrize(

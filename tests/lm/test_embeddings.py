@@ -12,14 +12,15 @@ import pytest
 from aisr.base.files import digest_file
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
+from support.commands import sets
 from support.corpora import read_rows, write
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Asked, Loopback, Reply, judged, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
-FEW = ("--limit-train", 4, "--limit-dev", 3, "--limit-test", 2, "--demos", 2, "--candidates", 2)
-HYBRID = ("--retriever", "hybrid:openai/embedder")
+FEW = (*sets("limits.train=4", "limits.dev=3", "limits.test=2"), "--demos", 2, "--set", "search.candidates=2")
+HYBRID = ("-T", "retriever=hybrid:openai/embedder")
 
 
 def both(asked: Asked) -> Reply:
@@ -69,7 +70,7 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
 def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     with serve() as other:
         other.reply = both
-        finished = compile_(aisr, tmp_path, server, "--embedding-api-base", other.url)
+        finished = compile_(aisr, tmp_path, server, "--set", f"lm.embedding_api_base={other.url}")
         assert finished.code == 0, finished.err
         assert other.asked
         assert all(map(is_embedding, other.asked))
@@ -81,8 +82,11 @@ def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_p
 
 def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
     for words, said in (
-        (["--embedding-api-base", "provider"], "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY"),
-        (["--retriever", "dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
+        (
+            ["--set", "lm.embedding_api_base=provider"],
+            "the retriever embeds with openai/embedder, which needs OPENAI_API_KEY",
+        ),
+        (["-T", "retriever=dense:cohere/embed-english-v3.0"], "and the server at --api-base speaks OpenAI's protocol"),
     ):
         finished = compile_(aisr, tmp_path, server, *words)
         assert finished.code == 2
@@ -91,17 +95,17 @@ def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Pa
 
 
 def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
-    price = ["--price", "0,0", "--max-usd", "0.001"]
+    price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
     finished = compile_(aisr, tmp_path, server, *price)
     assert finished.code == 2
     assert "the price of openai/embedder is unknown; give it by --embedding-price" in finished.err
     assert server.asked == []
-    finished = compile_(aisr, tmp_path, server, *price, "--embedding-price", 10)
+    finished = compile_(aisr, tmp_path, server, *price, "--set", "lm.embedding_price=10")
     assert finished.code == 2
     spent = f"{50 * len(texts(server)) * 10 / 1e6:.4f} USD are spent and --max-usd is 0.001; not even the papers"
     assert spent in finished.err
     assert len(server.asked) == 1
-    finished = compile_(aisr, tmp_path, server, "--max-calls", 2, name="few")
+    finished = compile_(aisr, tmp_path, server, "--set", "limits.max_calls=2", name="few")
     assert finished.code == 2
     assert "2 LM calls were sent and --max-calls is 2" in finished.err
     assert not (tmp_path / "track2" / "few" / "program.json").exists()

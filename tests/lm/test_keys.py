@@ -13,11 +13,11 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from aisr.base import redact
-from aisr.cli.options import TRACES
+from aisr.cli.compile import TRACES
 from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from support import processes
-from support.commands import Aisr
+from support.commands import Aisr, sets
 from support.compiled import Compiled
 from support.corpora import beginning, write
 from support.loopback import Asked, Loopback, completion, judged
@@ -26,7 +26,7 @@ from support.trap import is_pickle
 
 KEY = "sk-planted-5e8d07"
 TOKEN = "planted-t0ken-in-the-address"
-FEW = ("--limit-train", 8, "--limit-dev", 6, "--limit-test", 4)
+FEW = sets("limits.train=8", "limits.dev=6", "limits.test=4")
 
 
 def talkative(asked: Asked) -> Any:
@@ -178,7 +178,7 @@ def test_that_a_key_goes_to_two_places_is_said(
 ) -> None:
     for name, value in {"OPENAI_API_KEY": KEY, **({"AISR_API_KEY": own} if own else {})}.items():
         monkeypatch.setenv(name, value)
-    words = ["--lm", "openai/x", "--api-base", loopback.url, "--embedding-api-base", "provider", "--estimate"]
+    words = ["--lm", "openai/x", "--api-base", loopback.url, "--set", "lm.embedding_api_base=provider", "--estimate"]
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     done = aisr("predict", "--task", "track2", "--program", compiled.folder("track2"), *data, *words)
     assert ("OPENAI_API_KEY goes to OpenAI" in done.out) == (not own)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper import cited
-from aisr.paper.cited import Cited, article
+from aisr.paper import cited_papers as cited
+from aisr.paper.cited_papers import CitedPapers, article
 from aisr.paper.draft import Work
 from aisr.programs.errors import UserError
 
@@ -58,8 +58,8 @@ def folder(at: Path, **files: str | bytes) -> Path:
     return at
 
 
-def unread(found: Cited) -> dict[str, str]:
-    return {one.place.file: one.why for one in found.unread}
+def unread(found: CitedPapers) -> dict[str, str]:
+    return {one.place.file: one.reason for one in found.unread}
 
 
 def test_jats_gives_headings_paragraphs_and_rows(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_hostile_and_broken_xml_is_refused_in_a_line(tmp_path: Path, name: str) 
 
 def works_found(folder: Path) -> tuple[list[str], dict[str, str]]:
     found = cited.read(folder, WORKS)
-    return sorted(found.papers), {note.place.file: note.why for note in found.unread}
+    return sorted(found.papers), {note.place.file: note.reason for note in found.unread}
 
 
 def test_nothing_out_of_the_folder_is_read_and_nothing_that_never_ends(tmp_path: Path) -> None:

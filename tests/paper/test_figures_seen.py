@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aisr.paper.check.paper_checks import checks
+from aisr.paper.check.checks import checks
 from aisr.paper.draft import Draft
 from aisr.paper.readers import pdf
-from aisr.paper.readers.drawing import LIMITS, Limits, draw, with_figures
+from aisr.paper.readers.figures import LIMITS, Limits, draw_figures, draw_pictures
 from aisr.paper.readers.latex import read
 from support.pdfs import MIB, column, first_free, forms_in_forms, picture, text, write
 
@@ -24,15 +24,15 @@ def figure(*names: str, caption: str = "A plot.") -> str:
 
 def drawn(folder: Path, *floats: str, limits: Limits = LIMITS) -> Draft:
     (folder / "main.tex").write_text("See Figure 1. It falls by 3 points.\n\n" + "\n".join(floats), "utf-8")
-    return draw(read(folder / "main.tex"), folder / "kept", limits)
+    return draw_pictures(read(folder / "main.tex"), folder / "kept", limits)
 
 
 def notes(draft: Draft) -> list[str]:
-    return [f"{one.place}: {one.why}" for one in draft.unread]
+    return [f"{one.place}: {one.reason}" for one in draft.unread]
 
 
 def colour(draft: Draft, path: str, at: float = 0.25) -> tuple[int, ...]:
-    with Image.open(draft.drawn[path]) as shown:
+    with Image.open(draft.drawings[path]) as shown:
         found = shown.convert("RGB").getpixel((int(at * shown.width), shown.height // 2))
     assert isinstance(found, tuple)
     return found
@@ -44,7 +44,7 @@ def test_a_pdf_is_drawn_as_its_reader_sees_it(tmp_path: Path) -> None:
     assert draft.unread == ()
     assert colour(draft, "plot.pdf") == (255, 0, 0)
     assert colour(draft, "plot.pdf", 0.75) == (255, 255, 255)
-    with Image.open(draft.drawn["plot.pdf"]) as shown:
+    with Image.open(draft.drawings["plot.pdf"]) as shown:
         assert 900_000 < shown.width * shown.height < 1_300_000
 
 
@@ -63,8 +63,8 @@ def test_what_a_paper_cuts_off_a_figure_is_not_shown(
     (tmp_path / "main.tex").write_text(
         rf"See Figure 1.\begin{{figure}}\includegraphics{options}{{plot.pdf}}\caption{{A plot.}}\end{{figure}}"
     )
-    draft = draw(read(tmp_path / "main.tex"), tmp_path / "kept")
-    assert list(draft.drawn) == [path]
+    draft = draw_pictures(read(tmp_path / "main.tex"), tmp_path / "kept")
+    assert list(draft.drawings) == [path]
     assert colour(draft, path) == left
 
 
@@ -93,7 +93,7 @@ def test_an_svg_that_reaches_out_is_listed(tmp_path: Path, inside: str, why: str
     Image.new("RGB", (4, 4)).save(tmp_path / "secret.png")
     (tmp_path / "plot.svg").write_text(SVG.format(inside), "utf-8")
     draft = drawn(tmp_path, figure("plot"))
-    assert draft.drawn == {}
+    assert draft.drawings == {}
     assert why in notes(draft)[0]
 
 
@@ -102,7 +102,7 @@ def test_an_eps_is_shown_by_what_was_made_of_it(tmp_path: Path) -> None:
         (tmp_path / name).write_text("%!PS", "utf-8")
     write(tmp_path / "a-eps-converted-to.pdf", RED)
     draft = drawn(tmp_path, figure("a.eps"), figure("b"))
-    assert list(draft.drawn) == ["a-eps-converted-to.pdf"]
+    assert list(draft.drawings) == ["a-eps-converted-to.pdf"]
     assert notes(draft) == [
         "main.tex:4: b.eps: not drawn: EPS is not drawn; save it as PDF or PNG beside it under the same name"
     ]
@@ -137,7 +137,7 @@ def test_a_figure_that_ends_its_process_costs_that_alone(tmp_path: Path) -> None
     limits = LIMITS._replace(seconds=1.0, memory=600 * MIB)
     names = ("good", "broken", "deep", "last")
     draft = drawn(tmp_path, *map(figure, names), limits=limits)
-    assert list(draft.drawn) == ["good.pdf", "last.pdf"]
+    assert list(draft.drawings) == ["good.pdf", "last.pdf"]
     broken, deep = notes(draft)
     assert broken == "main.tex:4: broken.pdf: not drawn: no PDF that opens, or one with a password"
     said = deep.removeprefix("main.tex:5: deep.pdf: not drawn: ")
@@ -164,7 +164,7 @@ def set_paper(tmp_path: Path) -> Path:
 
 
 def test_the_figure_of_a_pdf_is_what_stands_over_its_caption(set_paper: Path) -> None:
-    draft = draw(pdf.read(set_paper), set_paper.parent / "kept")
+    draft = draw_pictures(pdf.read(set_paper), set_paper.parent / "kept")
     (shown,) = draft.floats["Figure 1"].pictures
     assert shown.page == 1
     assert shown.box is not None
@@ -182,7 +182,7 @@ def test_a_figure_drawn_by_code_is_taken_from_the_paper_as_it_was_set(
     folder = set_paper.parent
     code = rf"\begin{{figure}}\begin{{tikzpicture}}\draw (0,0);\end{{tikzpicture}}\caption{{{caption}}}\end{{figure}}"
     (folder / "main.tex").write_text(f"See Figure 1.\n\n{code}", "utf-8")
-    draft = with_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
-    assert len(draft.drawn) == taken
-    assert [one.startswith("main.pdf#page=1&box=") for one in draft.drawn] == [True] * taken
+    draft = draw_figures(read(folder / "main.tex"), folder / "main.tex", folder / "kept")
+    assert len(draft.drawings) == taken
+    assert [one.startswith("main.pdf#page=1&box=") for one in draft.drawings] == [True] * taken
     assert [one.split(": ")[1] for one in notes(draft)] == [] if taken else ["a drawing by code (tikzpicture), which"]

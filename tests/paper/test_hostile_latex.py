@@ -59,7 +59,7 @@ def test_nothing_outside_of_the_folder_is_read(paper: Path, command: str) -> Non
     assert "secret" not in said(draft)
     assert all(not one.pictures for one in draft.floats.values())
     assert all(one.title == "" for one in draft.works.values())
-    assert any("leads out" in one.why or "no such file" in one.why for one in draft.unread)
+    assert any("leads out" in one.reason or "no such file" in one.reason for one in draft.unread)
 
 
 def test_links_in_a_circle_and_files_that_put_themselves_in_end(paper: Path) -> None:
@@ -69,7 +69,7 @@ def test_links_in_a_circle_and_files_that_put_themselves_in_end(paper: Path) -> 
     (paper / "d.tex").write_text(r"In d. \input{c} \input{main}")
     draft = read(paper, r"\input{a} \input{c}")
     assert said(draft) == "Words. In c. In d."
-    assert [(str(one.place), one.why) for one in draft.unread] == [
+    assert [(str(one.place), one.reason) for one in draft.unread] == [
         ("main.tex:2", "'a': no such file"),
         ("d.tex:1", "c.tex: a file that puts itself in"),
         ("d.tex:1", "main.tex: a file that puts itself in"),
@@ -84,7 +84,7 @@ def test_large_and_many_files_are_refused(paper: Path, monkeypatch: pytest.Monke
         (paper / f"{name}.tex").write_text(f"Part {name}. " + " " * 800)
     draft = read(paper, r"\input{large}\input{a}\input{b}\input{c}")
     assert said(draft) == "Words. Part a. Part b."
-    assert [one.why.split(" (")[0] for one in draft.unread] == [
+    assert [one.reason.split(" (")[0] for one in draft.unread] == [
         "large.tex: beyond the limits",
         "c.tex: beyond the limits",
     ]
@@ -108,7 +108,7 @@ def test_macro_bombs_end_and_are_listed(paper: Path, monkeypatch: pytest.MonkeyP
     draft = read(paper, BOMBS[name] + "\n\nAfter.")
     assert len(said(draft)) < 30_000
     assert draft.paragraphs[-1].sentences[-1].text == "After."
-    assert "what it stands for is left out" in draft.unread[-1].why
+    assert "what it stands for is left out" in draft.unread[-1].reason
 
 
 def test_broken_markup_loses_little_and_is_listed(paper: Path) -> None:
@@ -123,7 +123,7 @@ def test_broken_markup_loses_little_and_is_listed(paper: Path) -> None:
     draft = read(paper, "\n\n".join(lines))
     assert said(draft) == "Words. One open. Two closed more. A x formula. Three four. Five six."
     assert draft.paragraphs[-1].headings == ("Open",)
-    assert sorted((one.place.line, one.why) for one in draft.unread) == [
+    assert sorted((one.place.line, one.reason) for one in draft.unread) == [
         (4, "a } too many is left out"),
         (6, "a formula that does not end in its paragraph"),
         (8, "a { without its partner ends with its paragraph"),
@@ -136,7 +136,7 @@ def test_control_characters_and_other_encodings(paper: Path) -> None:
     (paper / "latin.tex").write_bytes("Le caf\xe9\x00\x1b[31m.".encode("latin-1"))
     draft = read(paper, r"\input{latin} Null\0.".replace("\\0", "\0"))
     assert said(draft) == "Words. Le café[31m. Null."
-    assert {one.why for one in draft.unread} == {
+    assert {one.reason for one in draft.unread} == {
         "not UTF-8; the file is read as Latin-1",
         "2 control characters are left out",
         "1 control characters are left out",
@@ -174,4 +174,4 @@ def test_a_device_or_folder_is_no_file_of_a_paper(paper: Path) -> None:
     (paper / "folder.tex").mkdir()
     os.mkfifo(paper / "pipe.tex")
     draft = read(paper, r"\input{folder}\input{pipe}")
-    assert [one.why for one in draft.unread] == ["'folder': no such file", "'pipe': no such file"]
+    assert [one.reason for one in draft.unread] == ["'folder': no such file", "'pipe': no such file"]

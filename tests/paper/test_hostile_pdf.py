@@ -61,17 +61,17 @@ def test_what_no_reader_sees_is_kept_apart_and_marked(hiding: Draft) -> None:
     assert "It is so everywhere." in visible
     assert "White on black is seen." in visible
     assert "Seen and hidden meet here." in visible
-    assert not any(one.refers or one.cites for one in sentences if one.hidden)
+    assert not any(one.float_keys or one.work_keys for one in sentences if one.hidden)
     assert all(len({one.hidden for one in paragraph.sentences}) == 1 for paragraph in hiding.paragraphs)
 
 
 @pytest.mark.parametrize("way", HIDDEN)
 def test_each_way_to_hide_is_listed_with_its_words(hiding: Draft, way: str) -> None:
     reason = HIDDEN[way][1]
-    found = [one for one in hiding.unread if reason in one.why]
+    found = [one for one in hiding.unread if reason in one.reason]
     assert found
     assert all(str(one.place) == "a.pdf, page 1" for one in found)
-    assert any("kept out of what is checked: “" in one.why and "Ignore all previous" in one.why for one in found)
+    assert any("kept out of what is checked: “" in one.reason and "Ignore all previous" in one.reason for one in found)
 
 
 def test_what_is_drawn_is_read_not_what_is_to_be_read_in_its_place(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_page_beyond_the_limits_is_listed_and_the_others_are_read(tmp_path: Pa
     many = "0 0 m 9 9 l S\n" * 3_000
     long = column(10, 780, unlike(300), size=3, leading=2.5)
     draft = read(write(tmp_path / "a.pdf", BODY, many, long), LIMITS._replace(objects=2_000, signs_per_page=1_500))
-    assert [str(one.place) + ": " + one.why for one in draft.unread] == [
+    assert [str(one.place) + ": " + one.reason for one in draft.unread] == [
         "a.pdf, page 2: more than 2,000 objects on this page; nothing of it is read",
         "a.pdf, page 3: more than 1,500 signs on this page; nothing of it is read",
     ]

@@ -133,7 +133,7 @@ def test_tables_keep_their_cells_below_their_headings(paper: Papers) -> None:
     assert (second.name, second.caption, second.rows) == ("Table 2", "Long.", "a\tb∣c")
     said = draft.paragraphs[0].sentences
     assert [one.text for one in said[:2]] == ["See Tables 1 and 2.", "See Tables 1 and 2."]
-    assert [one.refers for one in said[:3]] == [("tab:x", "tab:y"), ("tab:x", "tab:y"), ("tab:y",)]
+    assert [one.float_keys for one in said[:3]] == [("tab:x", "tab:y"), ("tab:x", "tab:y"), ("tab:y",)]
     assert draft.unread == ()
 
 
@@ -160,8 +160,8 @@ Figure~\ref{fig:l} and \autoref{fig:both}, Fig. 2 and Figs.~1b--2 and 3."""
         "Figure 3": ("Figure 3", "By code."),
     }
     assert shown(draft) == {"Figure 1a": ["a.png"], "Figure 1b": ["b.jpg"], "Figure 2": ["plot.pdf"]}
-    assert draft.paragraphs[0].sentences[0].refers == ("fig:l", "fig:both", "fig:d", "fig:r", "Figure 3")
-    assert [(one.place.line, one.why.split(":")[0].split(" (")[0]) for one in draft.unread] == [
+    assert draft.paragraphs[0].sentences[0].float_keys == ("fig:l", "fig:both", "fig:d", "fig:r", "Figure 3")
+    assert [(one.place.line, one.reason.split(":")[0].split(" (")[0]) for one in draft.unread] == [
         (11, "a drawing by code"),
     ]
 
@@ -180,7 +180,7 @@ def test_citations_of_natbib_and_biblatex(paper: Papers) -> None:
 \parencite{holm}. Both do \parencites{holm}[4]{obi}. Nobody does \citep{nobody}.
 \bibliography{refs,gone}"""
     draft = paper.read(body)
-    assert [(one.text, one.cites) for one in draft.paragraphs[0].sentences] == [
+    assert [(one.text, one.work_keys) for one in draft.paragraphs[0].sentences] == [
         ("Holm et al. (2020) found it.", ("holm",)),
         ("It is known (see Holm et al., 2020; van Obi, 2022, p. 3).", ("holm", "obi")),
         ("So it is (van Obi, 2022).", ("obi",)),
@@ -189,7 +189,7 @@ def test_citations_of_natbib_and_biblatex(paper: Papers) -> None:
         ("Nobody does [@nobody].", ("nobody",)),
     ]
     assert draft.works["holm"] == ("holm", "On Böhm's F1", "10.5555/x.1")
-    assert sorted(one.why for one in draft.unread) == [
+    assert sorted(one.reason for one in draft.unread) == [
         "'gone': no such file",
         "an entry of the bibliography that cannot be read",
         "nobody: cited, but in no bibliography",
@@ -218,7 +218,7 @@ def test_what_is_not_understood_is_listed_with_its_line(paper: Papers) -> None:
         "A \\strange{word} here.\n\\begin{odd}in it\\end{odd}\n\\ref{nowhere}\n\\ifnum1=1 x\\fi\n"
         "\\begin{lstlisting}\nx = {\n\\end{lstlisting}\n\\includegraphics{p}\n\\caption{c}"
     )
-    found = [(str(one.place), one.why) for one in paper.read(body).unread]
+    found = [(str(one.place), one.reason) for one in paper.read(body).unread]
     assert found == [
         ("main.tex:8", "a listing (lstlisting), which is no prose"),
         ("main.tex:4", "\\strange: not known; what is in its braces is read as text"),
@@ -263,10 +263,15 @@ def test_text_that_no_reader_sees_is_marked(paper: Papers, hidden: str) -> None:
         "Seen three.": False,
         "Say yes.": True,
     }
-    assert any("no reader sees" in one.why for one in paper.read(f"Seen. {hidden}").unread)
+    assert any("no reader sees" in one.reason for one in paper.read(f"Seen. {hidden}").unread)
 
 
 def test_works_that_are_cited_in_words_are_linked(paper: Papers) -> None:
     paper.write("a.bib", BIB)
     body = r"As \citet{holm} say. So do Holm et al. (2020). It is so (van Obi, 2022). Nobody (2022) knows."
-    assert [one.cites for one in paper.sentences(body + r"\bibliography{a}")] == [("holm",), ("holm",), ("obi",), ()]
+    assert [one.work_keys for one in paper.sentences(body + r"\bibliography{a}")] == [
+        ("holm",),
+        ("holm",),
+        ("obi",),
+        (),
+    ]

@@ -48,7 +48,7 @@ def test_a_table_of_aastex(tmp_path: Path) -> None:
     assert found.rows == "Site\tF1\tF1\n\tWren\tLark^a\nBog\t61.0\t…\nHeath\nDry\t70.2\t66.1"
     assert found.notes == "Nights without wind. a: Trained once."
     assert draft.unread == ()
-    assert draft.paragraphs[0].sentences[0].refers == ("tab:night",)
+    assert draft.paragraphs[0].sentences[0].float_keys == ("tab:night",)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_table_between_two_sentences_belongs_to_the_one_before(tmp_path: Path)
     draft = paper(tmp_path, beside + body)
     found = only(draft)
     assert (found.name, found.rows) == ("Table without a number (main.tex:6)", ROWS)
-    said = {one.text: one.refers for each in draft.paragraphs for one in each.sentences}
+    said = {one.text: one.float_keys for each in draft.paragraphs for one in each.sentences}
     assert said == {"First one.": (), "These are the scores:": (found.key,), "They fall.": ()}
 
 
@@ -145,7 +145,7 @@ def test_a_root_lets_files_beside_the_folder_be_read_and_nothing_outside(generat
     assert only(draft).rows == ROWS
     assert [one.text for each in draft.paragraphs for one in each.sentences] == ["Words."]
     assert str(draft.paragraphs[0].sentences[0].place) == "paper/main.tex:1"
-    assert [(str(one.place), one.why) for one in draft.unread] == [
+    assert [(str(one.place), one.reason) for one in draft.unread] == [
         ("paper/main.tex:1", f"'../../secret': leads out of --root {generated}"),
         ("paper/main.tex:1", f"'../results/link': leads out of --root {generated}"),
     ]

@@ -81,8 +81,8 @@ def test_floats_references_and_citations(paper: Draft) -> None:
     ]
     assert paper.floats["Table 1"].rows == "Detector\tF1\nNightjar\t83.9\nCall ∣ Net\t79.6"
     first, *_, last = paper.paragraphs
-    assert [one.cites for one in first.sentences] == [("obi", "nobody"), (), ("obi",)]
-    assert [one.refers for one in (*first.sentences, *last.sentences)] == [
+    assert [one.work_keys for one in first.sentences] == [("obi", "nobody"), (), ("obi",)]
+    assert [one.float_keys for one in (*first.sentences, *last.sentences)] == [
         (),
         ("Table 1", "fig:wind"),
         (),
@@ -92,7 +92,7 @@ def test_floats_references_and_citations(paper: Draft) -> None:
 
 
 def test_what_was_not_read_is_listed(paper: Draft) -> None:
-    assert sorted((one.place.line, one.why) for one in paper.unread) == [
+    assert sorted((one.place.line, one.reason) for one in paper.unread) == [
         (8, "'nobody': cited, but in no bibliography"),
         (13, "'../secret.png': leads out of the paper's folder; --root DIR lets files below DIR be read"),
         (25, "a listing, which is no prose"),
@@ -105,7 +105,7 @@ def test_numbered_references(tmp_path: Path) -> None:
     text = f"# T\n\nIt is so [2]. It was [1, 2] and is [3].\n\n## References\n\n{entries}"
     (tmp_path / "paper.md").write_text(text)
     draft = read(tmp_path / "paper.md")
-    assert [one.cites for one in draft.paragraphs[0].sentences] == [("2",), ("1", "2")]
+    assert [one.work_keys for one in draft.paragraphs[0].sentences] == [("2",), ("1", "2")]
     assert len(draft.paragraphs) == 1
     assert draft.works["1"].title == "Far away"
     assert draft.works["2"].doi == "10.5555/x.1"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.paper.cited_claims import misquotes, quotes
+from aisr.paper.cited_claims import find_misquotes, find_quotes
 from support.drafts import draft
 
 CITED = {
@@ -17,7 +17,7 @@ CITED = {
 
 
 def wrong(said: str, cites: tuple[str, ...] = ("obi",)) -> list[tuple[str, str | None, str]]:
-    return [(one.work, one.true, one.source) for one in misquotes(draft(said, cites=cites), CITED)]
+    return [(one.work, one.true, one.source) for one in find_misquotes(draft(said, work_keys=cites), CITED)]
 
 
 RIGHT = [
@@ -52,11 +52,13 @@ def test_a_quote_beside_a_work_without_a_file_is_not_judged() -> None:
 
 def test_a_cited_text_without_an_end_of_a_sentence_is_compared_in_pieces() -> None:
     endless = {"obi": {"P1": "a b c d e f g. " * 2_000}}
-    made = draft("Obi: “" + "a b c d f e " * 60 + "”.", cites=("obi",))
-    assert len(list(misquotes(made, endless))) == 1
+    made = draft("Obi: “" + "a b c d f e " * 60 + "”.", work_keys=("obi",))
+    assert len(list(find_misquotes(made, endless))) == 1
 
 
 def test_quotes_are_what_is_long_enough_to_be_verbatim() -> None:
-    assert quotes('It ended in wind." And then she went on to say "rain') == []  # the end of one, the start of another
+    assert (
+        find_quotes('It ended in wind." And then she went on to say "rain') == []
+    )  # the end of one, the start of another
     said = 'He said “one two three four five six” and "seven eight", 5" and 7" wide.'
-    assert quotes(said) == ["one two three four five six"]
+    assert find_quotes(said) == ["one two three four five six"]

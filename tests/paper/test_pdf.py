@@ -93,8 +93,8 @@ def test_a_column_is_read_to_its_end_and_broken_words_are_whole(draft: Draft) ->
 def test_references_to_floats_and_works(draft: Draft) -> None:
     found = {one.text: one for paragraph in draft.paragraphs for one in paragraph.sentences}
     soft = found["It is soft, as earlier work has shown [1-3], and Table I says how soft."]
-    assert (soft.refers, soft.cites) == (("Table I",), ("1", "2", "3"))
-    assert found["Fig. 2 shows it in 5 ways."].refers == ("Figure 2",)
+    assert (soft.float_keys, soft.work_keys) == (("Table I",), ("1", "2", "3"))
+    assert found["Fig. 2 shows it in 5 ways."].float_keys == ("Figure 2",)
 
 
 def test_cells_stand_below_their_headings(draft: Draft) -> None:
@@ -153,7 +153,7 @@ def test_line_numbers_notes_and_raised_citations(tmp_path: Path) -> None:
     )
     draft = read(write(tmp_path / "a.pdf", raised + column(72, 702, lines, leading=18) + numbers + note, works))
     sentences = [one for paragraph in draft.paragraphs for one in paragraph.sentences]
-    assert [(one.text, one.cites) for one in sentences[:2]] == [
+    assert [(one.text, one.work_keys) for one in sentences[:2]] == [
         ("Fluff is soft.", ("1", "2", "3")),
         ("It is not new.", ()),
     ]
@@ -165,7 +165,7 @@ def test_a_turned_page_is_read_as_it_is_seen(tmp_path: Path, turns: int, matrix:
     page = f"BT 0 g /F1 10 Tf {matrix} Tm (This stands upright for its reader.) Tj ET\n" + text(100, 400, "sideways")
     draft = read(write(tmp_path / "a.pdf", page, boxes=f"/Rotate {turns}"))
     assert texts(draft) == ["This stands upright for its reader."]
-    assert [one.why for one in draft.unread] == ["1 words that stand sideways: “sideways”"]
+    assert [one.reason for one in draft.unread] == ["1 words that stand sideways: “sideways”"]
 
 
 LISTED = [
@@ -195,4 +195,4 @@ def test_works_by_author_and_year_are_told_by_their_indent_and_linked(tmp_path: 
         pages[place >= first] += text(72 + 12 * line.startswith(" "), y, line.strip())
     draft = read(write(tmp_path / "a.pdf", *pages))
     assert list(draft.works) == ["agol 2005", "angus 2016", "holm 2016a", "holm 2016b"]
-    assert draft.paragraphs[0].sentences[0].cites == tuple(draft.works)
+    assert draft.paragraphs[0].sentences[0].work_keys == tuple(draft.works)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aisr.paper import cited
-from aisr.paper.check.paper_checks import Checks, checks
+from aisr.paper import cited_papers as cited
+from aisr.paper.check.checks import Checks, checks
 from aisr.paper.draft import Draft, Paragraph
 from aisr.paper.readers import latex, pdf
 from aisr.programs.track1.record import Track1Record
@@ -34,8 +34,8 @@ def bundles(draft: Draft, paragraph: Paragraph) -> list[tuple[str, list[str], li
     return [
         (
             said(sentence.text),
-            [draft.floats[one].name for one in sentence.refers],
-            [draft.works[one].title.casefold() for one in sentence.cites],
+            [draft.floats[one].name for one in sentence.float_keys],
+            [draft.works[one].title.casefold() for one in sentence.work_keys],
         )
         for sentence in paragraph.sentences
     ]
@@ -86,7 +86,7 @@ def test_sentences_know_their_page_and_nothing_is_left_out_in_silence(printed: D
     assert at["All of them were bought in shops and none was changed but for the foam."] == "main.pdf, page 4"
     # It begins at the end of one page and ends on the next.
     assert at["All detectors see the same nights; thresholds are set on a tenth of the training half."][-6:] == "page 1"
-    assert [f"{one.place}: {one.why}" for one in printed.unread] == [
+    assert [f"{one.place}: {one.reason}" for one in printed.unread] == [
         "main.pdf, page 1: displayed formulas, for which [formula] stands: 1"
     ]
 
@@ -107,6 +107,6 @@ def test_its_cited_papers_are_found_by_what_they_say_of_themselves(printed: Draf
         in wind[12]
     )
     assert not any("Sato" in text for text in wind)
-    assert [f"{one.place}: {one.why}" for one in by_key.unread] == [
+    assert [f"{one.place}: {one.reason}" for one in by_key.unread] == [
         "source: a folder; only what lies in papers/ itself is read: put its papers there"
     ]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from aisr.paper.citations import People, Works, marks, without
-from aisr.paper.cited_claims import claims
+from aisr.paper.citations import People, Works, find_marks, remove_marks
+from aisr.paper.cited_claims import split_claims
 from aisr.paper.draft import Float, Place
-from aisr.paper.passages import floats_named, names
+from aisr.paper.passages import float_keys, float_names, keys_by_name
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from aisr.paper.passages import floats_named, names
     ],
 )
 def test_names_in_running_text(text: str, found: str) -> None:
-    assert ", ".join(names(text)) == found
+    assert ", ".join(float_names(text)) == found
 
 
 def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
@@ -31,7 +31,7 @@ def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
         "fig:l": Float("fig:l", "Figure 1b", "figure", "", place),
         "tab:x": Float("tab:x", "Table II", "table", "", place),
     }
-    assert floats_named("Fig. 1a, Fig. 1b, Table II and Table 9", floats) == ("fig:a", "fig:l", "tab:x")
+    assert float_keys("Fig. 1a, Fig. 1b, Table II and Table 9", keys_by_name(floats)) == ("fig:a", "fig:l", "tab:x")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_part_that_is_no_float_of_its_own_stands_for_the_whole() -> None:
     ],
 )
 def test_citations_in_running_text(text: str, works: str) -> None:
-    found = [work for mark in marks(text) for work in mark.works]
+    found = [work for mark in find_marks(text) for work in mark.works]
     assert found == (works.split("/") if "/" in works or " 1" in works else works.split())
 
 
@@ -77,13 +77,13 @@ WORKS = Works(
     ],
 )
 def test_works_are_found_by_name_year_and_letter(text: str, keys: str) -> None:
-    found = [WORKS.find(one) for mark in marks(text) for one in mark.people]
+    found = [WORKS.find(one) for mark in find_marks(text) for one in mark.people]
     assert [key for key in found if key] == keys.split()
 
 
 def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
     text = "Obi (2022) agrees with the first (Holm, 2020; Roe, 2021), as do others [3]."
-    assert without(text) == "Obi (2022) agrees with the first, as do others."
+    assert remove_marks(text) == "Obi (2022) agrees with the first, as do others."
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
     ],
 )  # fmt: skip
 def test_a_sentence_is_split_into_one_claim_a_citation(sentence: str, works: str, found: dict[str, str]) -> None:
-    assert dict(claims(sentence, works.split())) == found
+    assert dict(split_claims(sentence, works.split())) == found

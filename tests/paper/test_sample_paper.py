@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisr.paper.check.paper_checks import Checks, checks
+from aisr.paper.check.checks import Checks, checks
 from aisr.paper.draft import Draft
 from aisr.paper.readers import latex
 from support.paths import ROOT

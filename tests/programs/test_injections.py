@@ -81,7 +81,7 @@ class Way(NamedTuple):
         form = "Respond with a JSON object" if "response_format" in asked.body else ""
         if self.task is TRACK2:
             return scripted.written(form, {"label": "Supported", "evidence_ids": ["P2"]})
-        by_sentence = self.program.options["unit"] == "sentence"
+        by_sentence = self.program.options.unit == "sentence"
         said = {"sentence_label": "Supported"} if by_sentence else {"sentence_labels": ["Supported", "Supported"]}
         return scripted.written(form, said)
 

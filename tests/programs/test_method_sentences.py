@@ -54,9 +54,9 @@ def test_weights_are_learnt_from_train_and_saved() -> None:
         for side in ("train", "dev")
     }
     program = Context24TextJudge(strategy="method")
-    program.learn(sides["train"])
-    assert isinstance(program.learnt, MethodWeights)
-    assert set(program.learnt.weights) == set(NAMES)
+    program.fit(sides["train"])
+    assert isinstance(program.fitted, MethodWeights)
+    assert set(program.fitted.weights) == set(NAMES)
     text = program_text(CONTEXT24_TEXT, program)
     again = parse(text, "a program").program
     assert program_text(CONTEXT24_TEXT, again) == text
@@ -64,7 +64,7 @@ def test_weights_are_learnt_from_train_and_saved() -> None:
     with pytest.raises(UserError, match="has no weights"):
         parse(text.replace('"strategy": "method"', '"strategy": "select"'), "here")
     assert [again.prepare(one).shown for one in sides["dev"]] == [program.prepare(one).shown for one in sides["dev"]]
-    assert "| section |" in program.learnt.page()
+    assert "| section |" in program.fitted.page()
     nothing = Context24TextJudge(strategy="method")
-    nothing.learn([claim(context=[])])
-    assert nothing.learnt is None
+    nothing.fit([claim(context=[])])
+    assert nothing.fitted is None

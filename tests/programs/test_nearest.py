@@ -9,7 +9,7 @@ from aisr.lm.client import OpenLM
 from aisr.optimize.search.compilation import Candidate, Compilation, Settings
 from aisr.optimize.search.optimizers import compile_candidates
 from aisr.predict.judge import judge_all
-from aisr.programs.retrieval.knn_demos import SOURCE, TWINS, Nearness, nearest
+from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from support import scripted
@@ -19,13 +19,13 @@ DEMOS = [{"claim": text} for text in ("apples are red", "pears are green", "appl
 
 
 def test_the_nearest_come_last_and_the_rest_stays_out() -> None:
-    assert [demo["claim"] for demo in nearest(DEMOS, "claim", "red apples", Nearness(2))] == [
+    assert [demo["claim"] for demo in nearest(DEMOS, "claim", "red apples", KnnConfig(2))] == [
         "apples and pears",
         "apples are red",
     ]
-    assert nearest(DEMOS, "claim", "red apples", Nearness(0)) == DEMOS
-    assert len(nearest(DEMOS, "claim", "red apples", Nearness(9))) == len(DEMOS)
-    assert nearest([], "claim", "red apples", Nearness(2)) == []
+    assert nearest(DEMOS, "claim", "red apples", KnnConfig(0)) == DEMOS
+    assert len(nearest(DEMOS, "claim", "red apples", KnnConfig(9))) == len(DEMOS)
+    assert nearest([], "claim", "red apples", KnnConfig(2)) == []
 
 
 def knn(task: Task, **options: Any) -> tuple[Candidate, OpenLM, list[Any]]:
@@ -61,7 +61,7 @@ def test_sentence_by_sentence_the_nearest_sentences_are_shown() -> None:
 def test_what_is_near_by_words_is_not_what_is_near_by_vectors() -> None:
     demos = [{"claim": text} for text in ("the physician was late", "a car of the street", "doctor doctor who")]
     near = {
-        by: nearest(demos, "claim", "a doctor treats a patient", Nearness(1, by))[0]["claim"]
+        by: nearest(demos, "claim", "a doctor treats a patient", KnnConfig(1, by))[0]["claim"]
         for by in ("words", "both")
     }
     assert near["words"] == "doctor doctor who"
@@ -72,9 +72,9 @@ def test_what_is_near_by_words_is_not_what_is_near_by_vectors() -> None:
 
 def test_a_record_is_shown_no_demo_of_its_own_group() -> None:
     apart = {"apples are red": frozenset({1}), "pears are green": frozenset({2}), "red apples": frozenset({1, 3})}
-    shown = nearest(DEMOS, "claim", "red apples", Nearness(9, apart=apart))
+    shown = nearest(DEMOS, "claim", "red apples", KnnConfig(9, excluded=apart))
     assert [demo["claim"] for demo in shown] == ["plums", "pears are green", "apples and pears"]
-    assert DEMOS[0] in nearest(DEMOS, "claim", "red pears", Nearness(9, apart=apart))
+    assert DEMOS[0] in nearest(DEMOS, "claim", "red pears", KnnConfig(9, excluded=apart))
 
 
 def told(*rows: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -86,13 +86,13 @@ def test_of_one_paper_two_are_shown_and_of_twins_one() -> None:
         ("apple one", {SOURCE: 1}),
         ("apple two two", {SOURCE: 1}),
         ("apple three three three", {SOURCE: 1}),
-        ("apple apple four of another paper", {SOURCE: 2, TWINS: 7}),
-        ("apple four of another paper", {SOURCE: 3, TWINS: 7}),
+        ("apple apple four of another paper", {SOURCE: 2, DUPLICATES: 7}),
+        ("apple four of another paper", {SOURCE: 3, DUPLICATES: 7}),
         ("plum", {SOURCE: 5}),
     )
-    shown = nearest(demos, "claim", "apple", Nearness(9))
+    shown = nearest(demos, "claim", "apple", KnnConfig(9))
     assert sum(demo[SOURCE] == 1 for demo in shown) == 2
-    assert [demo.get(TWINS) for demo in shown].count(7) == 1
+    assert [demo.get(DUPLICATES) for demo in shown].count(7) == 1
 
 
 def test_knn_marks_its_demos_and_what_is_saved_keeps_the_marks() -> None:

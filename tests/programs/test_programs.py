@@ -148,5 +148,5 @@ def with_demos(task: Task, options: dict[str, Any]) -> dspy.Module:
 def test_every_judge_is_built_from_its_own_options() -> None:
     for task in TASKS.values():
         program = task.build({})
-        assert set(program.options) <= set(task.option_types)
-        assert task.build(program.options).options == program.options
+        assert set(program.options.as_dict()) <= set(task.judge.Options.names())
+        assert task.build(program.options.as_dict()).options == program.options

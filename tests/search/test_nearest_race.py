@@ -63,7 +63,7 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(tmp_
     lm = scripted(right)
     given = planned(tmp_path / "data", demos=6)
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    chosen = [one for one in made.choice.contenders if one.program.options.get("nearest")]
+    chosen = [one for one in made.choice.contenders if one.program.options.nearest]
     assert chosen
     rows = [row for split in ("train", "dev") for row in labelled(TRACK1, chosen[0].program, given.data[split])]
     assert len(opinions(TRACK1, chosen[0].program, rows, lm, lambda: None)) == len(rows)
@@ -86,7 +86,7 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
     )
     given = planned(tmp_path / "data")
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
-    assert made.choice.champion.program.options.get("nearest") == 4
+    assert made.choice.champion.program.options.nearest == 4
     asked = len(requests(lm))
     told = write_report.of_compile(given, made, lm)
     assert len(requests(lm)) == asked
@@ -136,6 +136,6 @@ def test_what_a_candidate_costs_is_told_from_its_prompts() -> None:
 @pytest.mark.usefixtures("few")
 def test_they_are_the_default_search_where_train_has_a_few_hundred_records(tmp_path: Path) -> None:
     train = planned(tmp_path / "data").data["train"]
-    assert nearest.usual_search(TRACK1, train, None, 4) == ["knn"]
-    assert nearest.usual_search(TRACK1, train, 7, 4) == ["random-search"]
-    assert nearest.usual_search(TRACK1, train, None, 0) == ["random-search"]
+    assert nearest.usual_search(train, None, 4) == ["knn"]
+    assert nearest.usual_search(train, 7, 4) == ["random-search"]
+    assert nearest.usual_search(train, None, 0) == ["random-search"]

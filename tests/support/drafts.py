@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Work
-from aisr.paper.passages import by_name, floats_named
+from aisr.paper.passages import float_keys, keys_by_name
 
 SITES = """
 Detector | Bog | Bog | Heath | Heath
@@ -35,13 +35,14 @@ def table(
     return Float(f"tab:{number}", name, "table", caption, Place("main.tex", 90 + number), cells, bold=bold)
 
 
-def draft(*said: str, tables: tuple[Float, ...] = (), cites: tuple[str, ...] = ()) -> Draft:
+def draft(*said: str, tables: tuple[Float, ...] = (), work_keys: tuple[str, ...] = ()) -> Draft:
     """A paragraph of sentences, which refer to floats by name, and cite all the works."""
     floats = {one.key: one for one in tables}
-    assert len(by_name(floats)) == len(floats)
+    keys = keys_by_name(floats)
+    assert len(keys) == len(floats)
     sentences = tuple(
-        Sentence(text, Place("main.tex", line), floats_named(text, floats), cites)
+        Sentence(text, Place("main.tex", line), float_keys(text, keys), work_keys)
         for line, text in enumerate(said, start=1)
     )
-    works = {key: Work(key) for key in cites}
+    works = {key: Work(key) for key in work_keys}
     return Draft(Path(), "Wrens", (Paragraph(sentences, ("Results",)),), floats, works)

@@ -4,10 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aisr.paper.check.dismissals import marked
-from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, Checks, without_pictures
-from aisr.paper.check.record import Check
-from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
+from aisr.paper.check.checks import CITATIONS, CLAIMS, Checks, without_pictures
+from aisr.paper.check.records import Check
+from aisr.paper.check.verdicts import Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order, marked
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
@@ -31,8 +30,8 @@ def draft(folder: Path, pages: bool = False) -> Draft:
         [Sentence(text, place(10 * p + k), hidden=p == 2) for k, text in enumerate(texts, start=1)]
         for p, texts in enumerate(TEXTS)
     ]
-    made[0][1] = made[0][1]._replace(cites=("ash2020", "elm2019"))
-    made[1][0] = made[1][0]._replace(refers=("tab:main",))
+    made[0][1] = made[0][1]._replace(work_keys=("ash2020", "elm2019"))
+    made[1][0] = made[1][0]._replace(float_keys=("tab:main",))
     headings = [("Introduction",), ("Results", "Sites"), ("Results",)]
     return Draft(
         folder,

@@ -1,15 +1,13 @@
 """A sixth judge, without labels: a sentence, and what share of a whole, in 0-1, it speaks of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 import dspy
 from pydantic import Field
 
 from aisr.programs.asking.steps import Steps
-from aisr.programs.errors import UserError
-from aisr.programs.judges.mould import Judge
-from aisr.programs.judges.options import Options
+from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.records import Prediction, Record
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -27,20 +25,13 @@ class SharePrediction(Prediction):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareOptions(Options):
-    """digits: to how many places a share is rounded."""
-
-    digits: int = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.digits <= 9:
-            raise UserError(f"digits is {self.digits}; expected 0 to 9")
+class ShareOptions(JudgeOptions):
+    digits: int = field(default=3, metadata={"help": "To how many places a share is rounded.", "min": 0, "max": 9})
 
 
 class ShareJudge(Judge):
-    Given: ClassVar[type[ShareOptions]] = ShareOptions
-    given: ShareOptions
+    Options: ClassVar[type[ShareOptions]] = ShareOptions
+    options: ShareOptions
     statement = "sentence"
 
     def __init__(self, **options: Any) -> None:
@@ -55,4 +46,4 @@ class ShareJudge(Judge):
     def steps(self, sentence: str) -> Steps[dspy.Prediction]:
         outside = lambda said: None if 0 <= said.share <= 1 else f"{said.share} is no share"  # noqa: E731
         said = yield from self.asked(self.judge, sentence, outside, {}, sentence=sentence)
-        return dspy.Prediction(share=round(said.share, self.given.digits))
+        return dspy.Prediction(share=round(said.share, self.options.digits))

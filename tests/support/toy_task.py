@@ -14,7 +14,7 @@ import numpy as np
 
 from aisr.metrics.scores import MeanScores, Report
 from aisr.programs.task import Exhibit, Task
-from support.toy_judge import ShareJudge, ShareOptions, SharePrediction, ShareRecord
+from support.toy_judge import ShareJudge, SharePrediction, ShareRecord
 
 
 class Closeness(MeanScores):
@@ -43,8 +43,7 @@ TOY: Task[ShareRecord, float, float] = Task(
     name="shares",
     record=ShareRecord,
     prediction=SharePrediction,
-    program=ShareJudge,
-    option_types=ShareOptions.types(),
+    judge=ShareJudge,
     parts=MappingProxyType({"close": "within a tenth"}),
     score=Closeness.of,
     answer=lambda prediction: float(prediction.share),

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from aisr.cli.machine import run
-from aisr.paper.readers import open as papers
-from aisr.paper.readers.drawing import draw
+from aisr.paper.readers.figures import draw_pictures
+from aisr.paper.readers.files import read_draft
 from support import pdfs, servers
 
 
@@ -58,8 +58,8 @@ def test_servers_and_what_they_start_run_no_files_of_the_current_folder(
 def test_readers_of_pdfs_and_figures_run_none_either(tmp_path: Path) -> None:
     (tmp_path / "paper").mkdir()
     paper = pdfs.write(tmp_path / "paper" / "a.pdf", pdfs.text(72, 700, "A title") + pdfs.text(72, 650, "It is 5."))
-    assert papers.read(paper).paragraphs
+    assert read_draft(paper).paragraphs
     pdfs.write(paper.with_name("plot.pdf"), "1 0 0 rg 0 0 306 792 re f\n")
     figure = r"\begin{figure}\includegraphics{plot}\caption{A plot.}\end{figure}"
     paper.with_suffix(".tex").write_text(f"See Figure 1. It falls by 3 points.\n\n{figure}", encoding="utf-8")
-    assert draw(papers.read(paper.with_suffix(".tex")), tmp_path / "kept").drawn
+    assert draw_pictures(read_draft(paper.with_suffix(".tex")), tmp_path / "kept").drawings

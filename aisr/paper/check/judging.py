@@ -1,4 +1,6 @@
-"""Judging the checks of a paper.
+"""What verdicts are worth: the error rate of the program that gave them, as far as one was measured.
+
+Judging the checks of a paper.
 
 Nothing is kept but the answers in the response cache: whoever runs the command again, be it after a stop or after an
 edit, asks only about what was not asked before, since an answer is known by the whole text of its prompt.
@@ -6,24 +8,131 @@ edit, asks only about what was not asked before, since an answer is known by the
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import dspy
 from dspy.utils.exceptions import LMBillingError
 
+from aisr.artifact import manifest as made
+from aisr.artifact.manifest import Manifest, OnTest
+from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
-from aisr.paper.check.index import SECTION
-from aisr.paper.check.paper_checks import Checks, without_pictures
-from aisr.paper.check.record import Check
-from aisr.paper.check.second_look import SecondLook
+from aisr.lm.open import EMBEDDED
+from aisr.paper.check.checks import Checks, without_pictures
+from aisr.paper.check.records import Check
+from aisr.paper.check.second_look import SECTION, SecondLook
 from aisr.paper.check.verdicts import Kind, Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
-from aisr.paper.check.worth import AGAIN, Record, about, of_all
 from aisr.paper.draft import Draft
 from aisr.predict.evaluate import of_judgement
 from aisr.predict.judge import Outcome, finished, judge
+from aisr.predict.prepare import (
+    attach_embeddings,
+    attach_gallery,
+    check_suits,
+    form_of_evidence,
+    states_for,
+)
+from aisr.programs.base import Judge as Program
 from aisr.programs.decision.cues import nearest_line, signs
-from aisr.programs.judges.contract import Program
+from aisr.programs.errors import UserError
+from aisr.programs.questions import describe_options
 from aisr.programs.records import Record as BaseRecord
 from aisr.programs.task import Answer, Exhibit, Task
+from aisr.programs.vision.images import Gallery
+from aisr.tracking import registry
+from aisr.tracking.store import MODEL_SCHEME
+
+AID = (
+    "An aid, no proof: verdicts are a model's opinion, and some are wrong, also of those that find no fault. Read the "
+    "sentence and its evidence before you change or reject anything."
+)
+UNMEASURED = "Judged by uncompiled programs: no error rate of them is known."
+BUILT_IN = (
+    "The built-in model has 135 million parameters. It shows how the command works; as a judge it is worth nothing: do "
+    "not act on what it says."
+)
+AGAIN = "again"
+JUDGED = {
+    "claim": "Sentences against tables and figures",
+    "citation": "Citations against cited papers",
+    AGAIN: "Sentences against the whole paper",
+}
+
+
+class Record(NamedTuple):
+    """What is known of a program: its name, what it was made from, and how it did on its test split."""
+
+    name: str
+    manifest: Manifest | None
+    test: OnTest | None
+
+
+class Worth(NamedTuple):
+    """What a reader should know of verdicts before the first of them, and more of it."""
+
+    first: list[str]
+    more: list[str]
+
+
+def worth(kind: str, record: Record | None, lm: str) -> Worth:
+    """What one kind of verdict is worth, a key of `JUDGED`. record: None for an uncompiled program; lm: the spec of the
+    LM that judges."""
+    what = JUDGED[kind]
+    if record is None:
+        return Worth([f"{what}: judged by an uncompiled program. No error rate of it is known."], [])
+    if record.test is None or record.test.accuracy is None:
+        said = f"{what}: judged by {record.name}. No error rate of it is known: no scores on a test split came with it."
+        return Worth([said], [])
+    first = [f"{what}: judged by {record.name}. {_accuracy(record.test)}"]
+    made_with = record.manifest.lm.spec if record.manifest else ""
+    if made_with != lm:
+        first.append(
+            f"That is the program with {made_with or 'an unknown LM'}, and it is {lm} that judged here: with this one "
+            "no error rate is known."
+        )
+    more = [f"{what}. {_by_label(record.test)} {_calibration(record.test)}"]
+    return Worth(first, [*more, "Papers other than those of the test split may be harder."])
+
+
+def of_all(judges: Mapping[str, Record | None], lm: str) -> Worth:
+    """The same of all kinds of verdict, keys of `JUDGED`; where nothing is known of any, it is said once."""
+    if len(judges) > 1 and not any(judges.values()):
+        return Worth([UNMEASURED], [])
+    each = [worth(kind, known, lm) for kind, known in judges.items()]
+    more = dict.fromkeys(said for one in each for said in one.more)
+    return Worth([said for one in each for said in one.first], list(more))
+
+
+def about(lm: str) -> list[str]:
+    """What is said on top, whatever the programs are."""
+    return [BUILT_IN if lm == EMBEDDED else AID]
+
+
+def _accuracy(test: OnTest) -> str:
+    return (
+        f"On its test split ({test.records} records) it labelled {percent(test.accuracy or 0)} % of "
+        f"{test.statements} statements right."
+    )
+
+
+def _by_label(test: OnTest) -> str:
+    parts = [
+        f"{label} {percent(one.precision)} % and {percent(one.recall)} % ({one.support})"
+        for label, one in test.per_label.items()
+    ]
+    return f"How often each label was right where given, and given where due (of how many): {'; '.join(parts)}."
+
+
+def _calibration(test: OnTest) -> str:
+    if not test.confidence:
+        return "How far its confidence can be trusted was not recorded."
+    parts = [
+        f"{percent(one.calibration_error)} points ({source}, {one.judgements} statements)"
+        for source, one in test.confidence.items()
+    ]
+    return f"Its confidence was off by {', '.join(parts)} on average there."
+
 
 # --- What a sentence is held against, piece by piece as the model read it, and the lines of it that stand out.
 
@@ -248,3 +357,48 @@ def _subjects(by: Judge, check: Check) -> Sequence[Subject | None]:
 def _texts(task: Task, check: Check) -> Sequence[str]:
     """What would have been judged, where nothing was prepared."""
     return task.correctable.statements(check.record) if task.correctable else [task.text(check.record)]
+
+
+# --- Programs made ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled.
+
+
+def judge_by(
+    kind: Kind,
+    task: Task,
+    name: str | None,
+    lm: OpenLM,
+    gallery: Gallery | None,
+    artifacts: Path,
+    evidence: str | None = None,
+) -> Judge:
+    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM.
+    evidence: what that one shows of a picture (`--evidence`); None: the pixels where the LM is known to take them, else
+    the caption. Raises UserError for a program of another task, or one that shows what the LM cannot see."""
+    if name:
+        loaded = registry.load(name, artifacts)
+        if loaded.task is not task:
+            raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
+        judging = loaded.program
+    else:
+        shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
+        wanted = {"states": states_for(lm), "evidence": shown}
+        judging = task.build(
+            {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
+        )
+        if lm.decides:
+            describe_options(judging)
+    check_suits(judging, lm)
+    ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
+    return Judge(kind, task, ready, known(name, artifacts) if name else None)
+
+
+def known(name: str, artifacts: Path) -> Record:
+    """What is known of how a compiled program did: nothing, where its folder or run lacks that."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        if name.startswith(MODEL_SCHEME):
+            return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
+        return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
+    except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
+        return Record(name, None, None)

@@ -14,7 +14,6 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field, ValidationError
 
-from aisr.paper.check.reading import Refused, allowed
 from aisr.paper.check.session import (
     Cancelled,
     Checked,
@@ -23,10 +22,12 @@ from aisr.paper.check.session import (
     Found,
     Paper,
     Quote,
+    Refused,
     Sentence,
     Session,
     Started,
     State,
+    allowed,
     citation,
     claim,
     quoted,

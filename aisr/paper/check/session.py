@@ -4,6 +4,7 @@ What no tool call can change is given once, at the start: the language model, th
 """
 
 import re
+import stat
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -14,39 +15,53 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from aisr.artifact import manifest as made
-from aisr.base.files import BadArtifact, cache_folder
+from aisr.base.files import cache_folder
 from aisr.base.redact import printable, secrets
-from aisr.corrections import dismissed
-from aisr.corrections.files import Correction
+from aisr.corrections.corrections import Correction
+from aisr.corrections.corrections import known as known_flags
 from aisr.lm.client import OpenLM
-from aisr.paper.check import verdicts
-from aisr.paper.check.dismissals import marked
-from aisr.paper.check.judging import Judge, reviewed
-from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, Checks, checks
-from aisr.paper.check.reading import Refused, allowed, read_paper
-from aisr.paper.check.recomputed import added
-from aisr.paper.check.record import Check
-from aisr.paper.check.verdicts import Kind, Review, Verdict
-from aisr.paper.check.worth import Record
+from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, Checks, checks
+from aisr.paper.check.exact import added, read_paper
+from aisr.paper.check.judging import Judge, judge_by, reviewed
+from aisr.paper.check.records import Check
+from aisr.paper.check.verdicts import Kind, Review, Verdict, marked, path
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words
 from aisr.predict.dry_run import DryRun
 from aisr.predict.prepare import (
-    attach_embeddings,
-    attach_gallery,
-    check_suits,
-    form_of_evidence,
     open_gallery,
-    states_for,
 )
 from aisr.programs import drafts
 from aisr.programs.errors import UserError
-from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
-from aisr.tracking import registry
-from aisr.tracking.store import MODEL_SCHEME
+
+# --- The folders that an agent may name files in: those of the server's start, and nothing that a link leads out to.
+
+
+class Refused(UserError):
+    """A call that the checker refuses, in its own words alone: no text of a paper, a model or a server is in them."""
+
+
+def allowed(folders: Sequence[Path], named: str, *, folder: bool = False) -> Path:
+    """The regular file, or folder, that a tool call names: below one of the folders, after links are followed; a
+    relative path is below the first of them. Raises `Refused` otherwise, and says the same of what lies outside and of
+    what is not there, so that nobody can find out by asking."""
+    try:
+        path = (folders[0] / named).resolve(strict=True)
+        mode = path.stat().st_mode
+    except (OSError, ValueError, RuntimeError):
+        path, mode = Path(), 0
+    right = stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)
+    if not right or not any(path.is_relative_to(one) for one in folders):
+        raise Refused(
+            f"path: no such {'folder' if folder else 'file'} below the folders of this session: {_names(folders)}"
+        )
+    return path
+
+
+def _names(folders: Sequence[Path]) -> str:
+    return ", ".join(map(str, folders))
+
 
 # --- What an agent is answered: typed, and with every text from a paper or a model marked as a quotation.
 #
@@ -156,49 +171,6 @@ def quoted(source: str, text: str) -> Quote:
     return Quote(source=source if SOURCE.fullmatch(source) else "evidence", quote=cut)
 
 
-# --- Programs made ready to judge a paper: compiled ones, with what is known of them, or those of the tasks uncompiled.
-
-
-def judge_by(
-    kind: Kind,
-    task: Task,
-    name: str | None,
-    lm: OpenLM,
-    gallery: Gallery | None,
-    artifacts: Path,
-    evidence: str | None = None,
-) -> Judge:
-    """The program of a folder or of `models:/…`, or the uncompiled one of the task, ready to judge with an LM.
-    evidence: what that one shows of a picture (`--evidence`); None: the pixels where the LM is known to take them, else
-    the caption. Raises UserError for a program of another task, or one that shows what the LM cannot see."""
-    if name:
-        loaded = registry.load(name, artifacts)
-        if loaded.task is not task:
-            raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
-        judging = loaded.program
-    else:
-        shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
-        wanted = {"states": states_for(lm), "evidence": shown}
-        judging = task.build({key: value for key, value in wanted.items() if value and key in task.option_types})
-        if lm.decides:
-            describe_options(judging)
-    check_suits(judging, lm)
-    ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
-    return Judge(kind, task, ready, known(name, artifacts) if name else None)
-
-
-def known(name: str, artifacts: Path) -> Record:
-    """What is known of how a compiled program did: nothing, where its folder or run lacks that."""
-    from mlflow.exceptions import MlflowException
-
-    try:
-        if name.startswith(MODEL_SCHEME):
-            return Record(name, registry.manifest(artifacts, name), registry.on_test(artifacts, name))
-        return Record(name, made.manifest(Path(name)), made.on_test(Path(name) / made.REPORT))
-    except (BadArtifact, MlflowException):  # a program is complete without these; its error rate is then not known
-        return Record(name, None, None)
-
-
 REMEMBERED = 20_000  # verdicts, the oldest are forgotten
 MOST_SENTENCES, MOST_PIECES, MOST_CHARACTERS = 200, 2_000, 2_000_000  # of one call
 
@@ -274,7 +246,7 @@ class Session:
         place = allowed(folders, path)
         cited = None if papers is None else allowed(folders, papers, folder=True)
         draft, works = read_paper(place, None, cited, cache_folder(self.settings.artifacts) / "figures")
-        return Paper(draft, checks(draft, works), works, dismissed.known(place).flags)
+        return Paper(draft, checks(draft, works), works, known_flags(place).flags)
 
     def review(self, paper: Paper, done: Callable[[], None]) -> Review:
         """A whole paper with its verdicts; `done` is called after each check, and may raise `Cancelled`."""
@@ -304,7 +276,7 @@ class Session:
                 meaning=meaning, fault=verdict.label is not None and verdict.doubtful,
                 level=None if verdict.neutral else verdict.level,
                 confidence=verdict.confidence, failed=failed, why=why,
-                line=place.line, page=place.page, file=quoted("draft", verdicts.path(review.draft.folder, place)),
+                line=place.line, page=place.page, file=quoted("draft", path(review.draft.folder, place)),
                 work=None if verdict.work is None else quoted("draft", verdict.work),
                 dismissed=None if verdict.dismissed is None else quoted("reader", verdict.dismissed.why),
             )  # fmt: skip
@@ -315,7 +287,7 @@ class Session:
 
     def _ready(self, draft: Draft | None, lm: OpenLM) -> "_Judges":
         settings = self.settings
-        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawn)
+        folder, drawn = (settings.folders[0], {}) if draft is None else (draft.folder, draft.drawings)
         gallery = open_gallery(folder, settings.artifacts, drawn)
 
         def judge(kind: Kind, task: Task, name: str | None) -> Judge:

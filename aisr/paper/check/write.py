@@ -1,8 +1,11 @@
-"""The files that a checked paper leaves: the page, SARIF, JSON Lines."""
+"""A paper with its verdicts as one HTML file that loads nothing: the error browser's look, in the paper's own order.
+
+The files that a checked paper leaves: the page, SARIF, JSON Lines.
+"""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,12 +13,180 @@ from urllib.parse import quote
 
 from aisr.base.files import digest_text, write_whole
 from aisr.base.redact import printable
-from aisr.paper.check import page
-from aisr.paper.check.verdicts import EXACT, HIDDEN, HIDDEN_MEANS, NOT_JUDGED, Kind, Review, Verdict, level, path
+from aisr.paper.check.verdicts import (
+    EXACT,
+    HIDDEN,
+    HIDDEN_MEANS,
+    NOT_JUDGED,
+    Kind,
+    Piece,
+    Review,
+    Subject,
+    Verdict,
+    level,
+    path,
+)
 from aisr.paper.draft import Place
 from aisr.programs.labels import ClaimLabel, DraftLabel
 from aisr.programs.lines import whole
-from aisr.report.page import Thumbnail, no_picture
+from aisr.report.page import HERE as FRAME
+from aisr.report.page import PANEL, Thumbnail, framed, inlined, no_picture
+
+FILE = "paper.html"
+HERE = Path(__file__).parent
+STYLES = (FRAME / "page.css", HERE / "page.css", PANEL / "panel.css")
+SCRIPTS = (FRAME / "elements.js", PANEL / "panel.js", HERE / "subjects.js", HERE / "paper.js")
+
+
+def render(review: Review, thumbnail: Thumbnail = no_picture) -> str:
+    """The page. thumbnail: the path of a picture below the draft's folder -> a small copy."""
+    paths = {piece.picture for verdict in review.verdicts for piece in verdict.evidence if piece.picture}
+    return framed(
+        HERE / "page.html",
+        review.draft.title or "A paper without a title",
+        STYLES,
+        SCRIPTS,
+        {"review": _content(review), "pictures": inlined(paths, thumbnail)},
+        lm=review.lm,
+        worth=review.worth,
+        more=review.more,
+        left_out=left_out(review),
+        found=bool(review.verdicts),
+        flags=any(one.flag for one in review.verdicts),
+        labels=any(one.subject and one.evidence for one in review.verdicts),
+    )
+
+
+def write_page(folder: Path, review: Review, thumbnail: Thumbnail = no_picture) -> Path:
+    """Write the page into a folder; its path. Halves of characters, which a PDF may hold, become question marks."""
+    write_whole(folder / FILE, render(review, thumbnail).encode("utf-8", "replace"))
+    return folder / FILE
+
+
+def left_out(review: Review) -> list[dict[str, Any]]:
+    """What is not among the verdicts and why, in groups: title and items."""
+    works = review.draft.works
+    missing = [
+        f"{key}{_titled(works[key].title) if key in works else ''}: {count} {_plural(count, 'sentence')}"
+        for key, count in review.missing.items()
+    ]
+    paragraphs = sum(review.skipped.values())
+    groups = [
+        ("judging was stopped", [review.stopped] if review.stopped else []),
+        (f"not read: {len(review.draft.unread)}", [f"{one.place}: {one.reason}" for one in review.draft.unread]),
+        (f"cited works without a file: {len(missing)}", missing),
+        (
+            f"paragraphs not checked: {paragraphs}",
+            [f"{why}: {count} {_plural(count, 'paragraph')}" for why, count in review.skipped.items()],
+        ),
+        (f"pictures not shown: {len(review.pictures)}", [f"{path}: {why}" for path, why in review.pictures.items()]),
+    ]
+    return [{"title": title, "items": items} for title, items in groups if items]
+
+
+def _titled(title: str) -> str:
+    return f" ({title})" if title else ""
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _content(review: Review) -> dict[str, Any]:
+    """What the script draws; each piece of evidence and each bundle of them stands in it once."""
+    pieces: dict[Piece, int] = {}
+    bundles: dict[tuple[int, ...], int] = {}
+    records = {one.subject.record.id: one.subject.record for one in review.verdicts if one.subject}
+    places = {key: place for place, key in enumerate(records)}
+    verdicts = [
+        {**_verdict(review, one, pieces, bundles), "subject": _subject(one.subject, places)} for one in review.verdicts
+    ]
+    return {
+        "labels": {
+            kind: {"neutral": one.neutral, "meanings": dict(one.meanings)} for kind, one in review.labels.items()
+        },
+        "paragraphs": [
+            {
+                "headings": paragraph.headings,
+                "sentences": [
+                    {"text": one.text, "place": str(one.place), "hidden": one.hidden} for one in paragraph.sentences
+                ],
+            }
+            for paragraph in review.draft.paragraphs
+        ],
+        "verdicts": verdicts,
+        "order": review.by_doubt(),
+        "bundles": list(bundles),
+        "pieces": [{"key": one.key, "lines": one.lines, "picture": one.picture} for one in pieces],
+        **packed(one.model_dump(mode="json", exclude_none=True) for one in records.values()),
+        "tasks": {name: _task(name) for name in sorted({one.subject.task for one in review.verdicts if one.subject})},
+        "lm": review.lm,
+    }
+
+
+def packed(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Records as a page holds them: `records`, each with the place of every field in `values`, where what several have
+    in common, such as a cited paper, stands once. Values are JSON texts: a browser that read an object would put keys
+    like "10" and "2" into another order, and the order of paragraphs is evidence."""
+    places: dict[str, int] = {}
+    values: list[str] = []
+    rows = []
+    for record in records:
+        row = {}
+        for name, value in record.items():
+            text = json.dumps(value, ensure_ascii=False)
+            row[name] = places.setdefault(text, len(values))
+            if row[name] == len(values):
+                values.append(text)
+        rows.append(row)
+    return {"records": rows, "values": values}
+
+
+def _task(name: str) -> dict[str, Any]:
+    """What people may say of verdicts of a task: its labels, and how many pieces of evidence they may name."""
+    from aisr.programs.registry import TASKS  # loads DSPy, which verdicts without a model do not need
+
+    task = TASKS[name]
+    return {"meanings": dict(task.labelled.definitions), "most": task.correctable.most if task.correctable else 0}
+
+
+def _subject(subject: Subject | None, places: Mapping[str, int]) -> dict[str, Any] | None:
+    """What a verdict is about, its record by its place."""
+    if subject is None:
+        return None
+    return {
+        **subject._asdict(),
+        "record": places[subject.record.id],
+        "record_id": subject.record.id,
+    }
+
+
+def _verdict(
+    review: Review, verdict: Verdict, pieces: dict[Piece, int], bundles: dict[tuple[int, ...], int]
+) -> dict[str, Any]:
+    bundle = tuple(pieces.setdefault(piece, len(pieces)) for piece in verdict.evidence)
+    return {
+        "kind": verdict.kind,
+        "paragraph": verdict.paragraph,
+        "sentence": verdict.sentence,
+        "statement": verdict.statement,
+        "label": verdict.label,
+        "meaning": HIDDEN_MEANS if verdict.kind == "hidden" else review.meaning(verdict),
+        "doubtful": verdict.doubtful,
+        "folded": verdict.folded and verdict.dismissed is None,
+        "level": verdict.level,
+        "first": verdict.first,
+        "confidence": None if verdict.confidence is None else round(min(verdict.confidence, 1.0), 4),
+        "failure": verdict.failure,
+        "why": verdict.why,
+        "work": verdict.work,
+        "evidence": bundles.setdefault(bundle, len(bundles)),
+        "marks": verdict.marks,
+        "signs": verdict.signs,
+        "flag": verdict.flag,
+        "dismissed": verdict.dismissed._asdict() if verdict.dismissed else None,
+    }
+
 
 # --- Verdicts as lines: `file:line: label: sentence` for editors and terminals, and JSON Lines for programs.
 
@@ -96,7 +267,7 @@ def as_sarif(review: Review) -> str:
     results = [_result(review, one, places) for one in review.verdicts if not one.neutral]
     driver = {"name": "aisr", "version": version("aisr"), "rules": rules}
     unread = [
-        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.why}")}}
+        {"level": "warning", "message": {"text": _as_it_stands(f"not read: {one.place}: {one.reason}")}}
         for one in review.draft.unread
     ]
     done = {
@@ -163,7 +334,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": said}]
     if verdict.confidence is not None:
         found["rank"] = round(100 * min(verdict.confidence, 1.0), 2)
-    floats = [review.draft.floats[key] for key in review.sentence(verdict).refers if key in review.draft.floats]
+    floats = [review.draft.floats[key] for key in review.sentence(verdict).float_keys if key in review.draft.floats]
     if floats:
         found["relatedLocations"] = [
             {**_location(review, one.place), "id": number, "message": {"text": _as_it_stands(one.name)}}
@@ -208,7 +379,7 @@ SARIF, JSONL = "paper.sarif", "paper.jsonl"
 
 def all_files(folder: Path, review: Review) -> list[Path]:
     """Write them into a folder, over those of an earlier run; their paths, the page first."""
-    shown = page.write(folder, review, _thumbnails(review))
+    shown = write_page(folder, review, _thumbnails(review))
     write_whole(folder / SARIF, as_sarif(review))
     write_whole(folder / JSONL, as_jsonl(review))
     return [shown, folder / SARIF, folder / JSONL]
@@ -220,4 +391,4 @@ def _thumbnails(review: Review) -> Thumbnail:
         return no_picture
     from aisr.report.records import Thumbnails
 
-    return Thumbnails(review.draft.folder, review.draft.drawn)
+    return Thumbnails(review.draft.folder, review.draft.drawings)

@@ -7,10 +7,10 @@ understood is listed. Formulas, symbols and accents become text by pylatexenc; b
 from collections.abc import Iterable
 from pathlib import Path
 
-from aisr.paper.citations import by_author_year, citation, lettered, marks
+from aisr.paper.citations import by_author_year, citation, find_marks, lettered
 from aisr.paper.draft import Draft, Float, Paragraph, Work
-from aisr.paper.passages import Piece, by_name, paragraph
-from aisr.paper.readers.files import Files, main_file
+from aisr.paper.passages import Piece, build_paragraph, keys_by_name, lay_out, mark_bold
+from aisr.paper.readers.files import Files, find_main_file
 from aisr.paper.readers.latex_body import Body
 from aisr.paper.readers.latex_floats import (
     Citation,
@@ -19,9 +19,7 @@ from aisr.paper.readers.latex_floats import (
     Reference,
     Table,
     finished,
-    grid,
     key_of,
-    marked,
     words,
 )
 from aisr.paper.readers.latex_run import Target
@@ -48,12 +46,12 @@ SILENT = ("hyperref", "cpageref")  # these show words of their own, or a page
 def read(path: Path, root: Path | None = None) -> Draft:
     """A paper from its main file, or from the folder that holds one. root: the folder that files are read below; that
     of the main file where none is given. Raises UserError where there is no main file, or no words in it."""
-    file = main_file(path).resolve()
+    file = find_main_file(path).resolve()
     body = Body(Files(file.parent, root), file)
     body.read()
     draft = _Paper(body).draft()
     if not draft.paragraphs and draft.unread:
-        raise UserError(f"{path}: no words could be read of this paper: {draft.unread[0].why}")
+        raise UserError(f"{path}: no words could be read of this paper: {draft.unread[0].reason}")
     if not draft.paragraphs:
         raise UserError(f"{path}: no words in this paper; expected LaTeX with text between its commands")
     return draft
@@ -79,17 +77,17 @@ class _Paper:
         for parts in captioned:
             for one in (parts, *parts.within):
                 self._add(one)
-        named, works_named = by_name(self.floats), by_author_year(body.works)
+        named, works_named = keys_by_name(self.floats), by_author_year(body.works)
 
         def cited(text: str) -> tuple[str, ...]:
             """What is cited in words, not by a command."""
-            found = (works_named.find(one) for mark in marks(text) for one in mark.people)
+            found = (works_named.find(one) for mark in find_marks(text) for one in mark.people)
             return tuple(key for key in found if key)
 
         found = [
             _unseen(said) if hidden and said is not None else said
             for items, headings, hidden in body.blocks
-            for said in (paragraph(self.pieces(items), headings, named, cited),)
+            for said in (build_paragraph(self.pieces(items), headings, named, cited),)
         ]
         paragraphs = tuple(one for one in found if one is not None)
         title = words(self.pieces(body.title))
@@ -104,7 +102,9 @@ class _Paper:
                 item = self._reference(item)
             elif isinstance(item, Citation):
                 item = self._citation(item)
-            elif any(key not in self.floats for key in item.refers):  # a tabular here that turned out to be no table
+            elif any(
+                key not in self.floats for key in item.float_keys
+            ):  # a tabular here that turned out to be no table
                 continue
             found.append(item)
         return found
@@ -133,12 +133,12 @@ class _Paper:
         key = next((self.keys[label] for label in (*parts.labels, parts.name) if label in self.keys), parts.name)
         caption = [item for said in parts.captions for item in (*said, Piece(" ", parts.place))]
         rows = [
-            [(marked(words(self.pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
+            [(mark_bold(words(self.pieces(cell.items)), cell.bold), cell.columns, cell.rows) for cell in row]
             for table in parts.tables
             for row in table.rows
         ]
         said, notes = (words(self.pieces(items)) for items in (caption, parts.notes))
-        self.floats.setdefault(key, finished(parts, key, said, grid(rows), notes))
+        self.floats.setdefault(key, finished(parts, key, said, lay_out(rows), notes))
 
     def _reference(self, item: Reference) -> Piece:
         targets = [self.targets.get(label) for label in item.labels]
@@ -170,7 +170,7 @@ class _Paper:
         """The works that are cited; one that no bibliography holds is noted."""
         found: dict[str, Work] = {}
         for sentence in (sentence for one in paragraphs for sentence in one.sentences):
-            for key in sentence.cites:
+            for key in sentence.work_keys:
                 if key not in found and key not in self.body.works:
                     self.body.files.refuse(sentence.place, f"{ascii(key[:60])[1:-1]}: cited, but in no bibliography")
                 found.setdefault(key, self.body.works[key].work if key in self.body.works else Work(key))

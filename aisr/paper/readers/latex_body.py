@@ -312,7 +312,7 @@ class Body(Marks):
         if SKIPPED[name]:
             self.files.refuse(token.place, f"{SKIPPED[name]} ({name}), which is not read")
         if self._open and SKIPPED[name] == CODED:
-            self._open[-1].coded.append(token.place)
+            self._open[-1].code_places.append(token.place)
         while (one := self.stream.raw()) is not None:
             if one.kind == "command" and one.text == "end" and self.stream.word() == name:
                 return

@@ -5,13 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from aisr.paper.draft import Float, Picture, Place
-from aisr.paper.passages import Piece, flat
+from aisr.paper.passages import Piece, flatten, split_bold
 
-MAX_SPAN = 50  # columns or rows that one cell takes
 MAX_CELLS = 20_000
-LONGEST_REPEATED = 200  # characters of a cell that is shown in each column or row that it takes
-BOLD = "\ue000"  # leads a cell in bold while a table is laid out; for private use, no paper has a meaning for it
-GAP = "∣"  # stands for a bar within a cell: bars part the cells of a table that is shown
 
 
 class Reference(NamedTuple):
@@ -93,7 +89,7 @@ class Parts:
     tables: list[Table] = field(default_factory=list)
     notes: list[Item] = field(default_factory=list)
     within: list["Parts"] = field(default_factory=list)
-    coded: list[Place] = field(default_factory=list)
+    code_places: list[Place] = field(default_factory=list)
     before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
 
     @property
@@ -102,7 +98,7 @@ class Parts:
 
     @property
     def content(self) -> tuple[list[Any], ...]:
-        return self.pictures, self.tables, self.within, self.coded
+        return self.pictures, self.tables, self.within, self.code_places
 
     def take(self, other: "Parts") -> None:
         """Make the content of another one its own."""
@@ -119,56 +115,16 @@ class Parts:
 
 def words(pieces: Iterable[Piece]) -> str:
     """The pieces in one line."""
-    return flat(list(pieces)).text
-
-
-def grid(texts: list[list[tuple[str, int, int]]]) -> str:
-    """A table as lines, with tabs between cells. texts: of each cell the words, the columns and the rows that it takes.
-
-    A cell of several columns or rows is shown in each, so that every number stands below its heading.
-    """
-    lines: list[str] = []
-    hanging: dict[int, tuple[str, int]] = {}  # column -> words of a cell from above, rows that it still takes
-    for row in texts:
-        line: list[str] = []
-        for said, columns, rows in row:
-            said = said.replace("|", GAP)
-            shown = said if len(said) <= LONGEST_REPEATED else ""
-            column = len(line)
-            above, left = hanging.get(column, ("", 0))
-            if left:
-                hanging[column] = (above, left - 1)
-                said = said or above
-            line += [said, *[shown] * (min(columns, MAX_SPAN) - 1)]
-            if rows > 1:
-                hanging[column] = (shown, min(rows, MAX_SPAN) - 1)
-        if any(line):
-            lines.append("\t".join(line))
-    return "\n".join(lines)
-
-
-def marked(said: str, bold: bool) -> str:
-    """The words of a cell, with a mark where they are bold."""
-    bare = said.replace(BOLD, "")
-    return f"{BOLD}{bare}" if bold and bare else bare
-
-
-def unmarked(rows: str) -> tuple[str, frozenset[tuple[int, int]]]:
-    """A table without the marks of bold cells, and where these are: row and column, from 0."""
-    lines = [line.split("\t") for line in rows.split("\n")] if BOLD in rows else []
-    bold = frozenset(
-        (row, column) for row, line in enumerate(lines) for column, cell in enumerate(line) if BOLD in cell
-    )
-    return rows.replace(BOLD, ""), bold
+    return flatten(pieces).text
 
 
 def finished(parts: Parts, key: str, caption: str, rows: str, notes: str) -> Float:
     """The float that the parts make."""
-    pictures, coded = tuple(parts.pictures), tuple(parts.coded)
-    said, bold = unmarked(rows)
+    pictures, coded = tuple(parts.pictures), tuple(parts.code_places)
+    said, bold = split_bold(rows)
     made = Float(key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, notes, coded, bold)
     return made._replace(
-        caption_at=_begin(item for one in parts.captions for item in one), notes_at=_begin(parts.notes)
+        caption_place=_begin(item for one in parts.captions for item in one), notes_place=_begin(parts.notes)
     )
 
 

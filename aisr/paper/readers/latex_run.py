@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from aisr.paper.citations import Cited
+from aisr.paper.citations import Entry
 from aisr.paper.draft import Place
 from aisr.paper.passages import Piece
 from aisr.paper.readers.files import Files
@@ -50,7 +50,7 @@ class Run:
         self.blocks: list[tuple[list[Item], tuple[str, ...], bool]] = []
         self.floats: list[Parts] = []
         self.labels: dict[str, Target] = {}
-        self.works: dict[str, Cited] = {}
+        self.works: dict[str, Entry] = {}
         self._items: list[Item] = []  # of what is being read: a paragraph, a cell, a caption
         self._notes: list[list[Item]] = []  # footnotes of the paragraph
         self._headings: list[tuple[int, str]] = []

@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.paper.citations import DOI, YEAR, Cited, bibtex, by_author_year, marks
+from aisr.paper.citations import DOI, YEAR, Entry, bibtex, by_author_year, find_marks
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
-from aisr.paper.passages import Piece, by_name, flat, paragraph
+from aisr.paper.passages import Piece, build_paragraph, flatten, keys_by_name, lay_out, mark_bold, split_bold
 from aisr.paper.readers.files import Files
-from aisr.paper.readers.latex_floats import grid, marked, unmarked
 from aisr.paper.readers.latex_tokens import formula
 from aisr.programs.errors import UserError
 
@@ -45,7 +44,7 @@ class _Block(NamedTuple):
 
     @property
     def text(self) -> str:
-        return flat(self.pieces).text
+        return flatten(self.pieces).text
 
 
 def read(path: Path, root: Path | None = None) -> Draft:
@@ -57,12 +56,12 @@ def read(path: Path, root: Path | None = None) -> Draft:
     files = Files(file.parent, root)
     text = files.text(file, Place(files.name(file)))
     if text is None:
-        raise UserError(f"{path}: {files.unread[-1].why}")
+        raise UserError(f"{path}: {files.unread[-1].reason}")
     if len(text) > MAX_CHARACTERS:
         raise UserError(f"{path}: more than {MAX_CHARACTERS:,} characters; expected one paper")
     draft = _Reader(files, files.name(file)).draft(text)
     if not draft.paragraphs:
-        why = f"could be read of this paper: {files.unread[0].why}" if files.unread else "in this paper"
+        why = f"could be read of this paper: {files.unread[0].reason}" if files.unread else "in this paper"
         raise UserError(f"{path}: no words {why}; expected Markdown with paragraphs")
     return draft
 
@@ -74,7 +73,7 @@ class _Reader:
         self.files = files
         self.name = name
         self.title = ""
-        self.works: dict[str, Cited] = {}
+        self.works: dict[str, Entry] = {}
         self.labels: dict[str, str] = {}  # of a float -> its name
         self.headings: list[tuple[int, str]] = []
         self.blocks: list[_Block] = []
@@ -83,9 +82,9 @@ class _Reader:
         self._walk(MarkdownIt("commonmark").enable("table").parse(self._bounded(self._settings(text))))
         self._references()
         floats = self._floats()
-        named, cited = by_name(floats), self._citing()
+        named, cited = keys_by_name(floats), self._citing()
         found = [
-            paragraph([self._resolved(piece) for piece in block.pieces], block.headings, named, cited)
+            build_paragraph([self._resolved(piece) for piece in block.pieces], block.headings, named, cited)
             for block in self.blocks
         ]
         paragraphs = tuple(one for one in found if one is not None)
@@ -129,11 +128,11 @@ class _Reader:
             place = Place(self.name, line)
             above = before.type if before is not None else ""
             if token.type == "inline" and above == "heading_open" and before is not None:
-                self._heading(int(before.tag[1:]), flat(self._pieces(token, line)).text)
+                self._heading(int(before.tag[1:]), flatten(self._pieces(token, line)).text)
             elif token.type == "inline" and above in ("th_open", "td_open"):
-                said = flat(self._pieces(token, line)).text
+                said = flatten(self._pieces(token, line)).text
                 bold = any(child.type == "strong_open" for child in token.children or ())
-                table[-1].append((marked(said, bold), 1, 1))
+                table[-1].append((mark_bold(said, bold), 1, 1))
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -141,7 +140,7 @@ class _Reader:
             elif token.type == "tr_open":
                 table.append([])
             elif token.type == "table_close":
-                self.blocks.append(_Block("table", [], self._path(), place, grid(table)))
+                self.blocks.append(_Block("table", [], self._path(), place, lay_out(table)))
             elif token.type in ("fence", "code_block"):
                 self.files.refuse(place, "a listing, which is no prose")
             elif token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
@@ -207,7 +206,7 @@ class _Reader:
             key = label if label and label not in found else name
             if label:
                 self.labels[label] = name
-            rows, bold = unmarked(block.rows)
+            rows, bold = split_bold(block.rows)
             found.setdefault(
                 key, Float(key, name, block.kind, caption, block.place, rows, pictures, block.headings, bold=bold)
             )
@@ -242,7 +241,7 @@ class _Reader:
             title, doi = QUOTED.search(said), DOI.search(said)
             longest = max(said.split(". "), key=len)
             work = Work(key, (title[1] if title else longest).strip(" .,"), doi[0].rstrip(".") if doi else "")
-            self.works.setdefault(key, Cited(work, first, year[0] if year else ""))
+            self.works.setdefault(key, Entry(work, first, year[0] if year else ""))
         self.blocks = kept
 
     def _citing(self) -> Callable[[str], tuple[str, ...]]:
@@ -251,7 +250,7 @@ class _Reader:
 
         def cited(text: str) -> tuple[str, ...]:
             found: list[str] = []
-            for mark in marks(text):
+            for mark in find_marks(text):
                 keyed = "@" in text[mark.start : mark.end]
                 if mark.people:
                     found += [key for one in mark.people if (key := named.find(one))]
@@ -264,7 +263,7 @@ class _Reader:
     def _cited_works(self, paragraphs: tuple[Paragraph, ...]) -> Mapping[str, Work]:
         found: dict[str, Work] = {}
         for sentence in (sentence for one in paragraphs for sentence in one.sentences):
-            for key in sentence.cites:
+            for key in sentence.work_keys:
                 if key not in found and key not in self.works:
                     self.files.refuse(sentence.place, f"{key[:60]!a}: cited, but in no bibliography")
                 found.setdefault(key, self.works[key].work if key in self.works else Work(key))

@@ -14,9 +14,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from aisr.paper import citations, passages
+from aisr.paper import citations
 from aisr.paper.citations import PARTICLES, YEAR, People, Works
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
+from aisr.paper.passages import float_keys, keys_by_name
 from aisr.paper.readers.pdf_blocks import (
     ABSTRACT,
     DEEPEST,
@@ -276,7 +277,7 @@ class Reading(NamedTuple):
 
     file: str
     works: Mapping[str, Work]
-    floats: Mapping[str, Float]
+    float_keys: Mapping[str, str]
     words: Counter[str]
     raised: bool
     named: Works
@@ -300,7 +301,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     known = found_works.works
     found_floats, unread = floats(path, text, words, found.pages, seen, loose, more)
     named = Works(found_works.people.items())
-    reading = Reading(path.name, known, found_floats, words, _cites_raised(text, words, known), named)
+    reading = Reading(path.name, known, keys_by_name(found_floats), words, _cites_raised(text, words, known), named)
     paragraphs = [*_front_paragraphs(whole[:start], reading), *_paragraphs(text, reading)]
     unseen, notes = hidden(path.name, found.pages)
     where = Place(path.name, page=listed[0].page if listed else None)
@@ -378,7 +379,7 @@ def _paragraph(said: Text, above: tuple[str, ...], reading: Reading) -> Paragrap
         marks = [mark for _, mark in raised]
         place = Place(reading.file, page=said.page(begin + lead))
         cited = _cited(sentence, marks if reading.raised else [], reading.works, reading.named)
-        found.append(Sentence(sentence, place, passages.floats_named(sentence, reading.floats), cited))
+        found.append(Sentence(sentence, place, float_keys(sentence, reading.float_keys), cited))
     return Paragraph(tuple(found), above)
 
 
@@ -391,7 +392,7 @@ def _without_bullet(text: str) -> str:
 def _cited(sentence: str, raised: Sequence[str], known: Mapping[str, Work], named: Works) -> tuple[str, ...]:
     """The keys of the works that a sentence cites, in order."""
     keys: list[str] = []
-    for mark in citations.marks(sentence):
+    for mark in citations.find_marks(sentence):
         keys += mark.works if not mark.people else [named.find(one) or "" for one in mark.people]
     keys += [key.strip() for found in LETTERED.findall(sentence) for key in re.split(r"[,;]", found)]
     for number_mark in raised:
@@ -417,7 +418,7 @@ def _where_referred_to(found: Mapping[str, Float], paragraphs: Sequence[Paragrap
     mentions: dict[str, list[tuple[str, ...]]] = {}
     for paragraph in paragraphs:
         for sentence in paragraph.sentences:
-            for key in sentence.refers:
+            for key in sentence.float_keys:
                 mentions.setdefault(key, []).append(paragraph.headings)
     placed: dict[str, Float] = {}
     before: dict[str, tuple[str, ...]] = {}

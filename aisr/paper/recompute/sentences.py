@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from aisr.paper.recompute.facts import Fact, Label
-from aisr.paper.recompute.numbers import Interval, Number, in_text, said
+from aisr.paper.recompute.numbers import Fact, Interval, Label, Number, in_text, said
 
 COUNT = r"(?:\d{1,3}(?:[,\u2009\u00a0\u202f]\d{3})+|\d+)"
 PERCENT = r"(?P<percent>\d+(?:\.\d+)?)\s?(?:%|per ?cent\b)"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aisr.paper.recompute.facts import Label
 from aisr.paper.recompute.grid import grid
+from aisr.paper.recompute.numbers import Label
 from aisr.paper.recompute.recompute import recomputed
 from support.drafts import draft, table
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aisr.paper.check.record import MOST_TABLE, Check, bare, id_of, items_of, own_cells, to_hold
+from aisr.paper.check.records import MOST_TABLE, Check, bare, id_of, items_of, own_cells, to_hold
 from aisr.paper.check.second_look import HIDDEN, SecondLook
-from aisr.paper.cited_claims import claims
-from aisr.paper.draft import RESULTS, Draft, Float, Paragraph, Sentence, statements
+from aisr.paper.cited_claims import split_claims
+from aisr.paper.draft import RESULTS, Draft, Float, Paragraph, Sentence, caption_sentences
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.draft.task import DRAFT
 from aisr.programs.task import Task
@@ -79,11 +79,11 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
     against_floats: list[Check] = []
     against_works: list[Check] = []
     floats, left = _Floats(draft), MOST_SHOWN
-    bundles = [(one.of,) if one.of is not None else floats.of(one) for one in draft.paragraphs]
+    bundles = [(one.table_key,) if one.table_key is not None else floats.of(one) for one in draft.paragraphs]
     second = SecondLook(draft, [keys if len(keys) <= MOST_FLOATS else () for keys in bundles])
     for number, (paragraph, keys) in enumerate(zip(draft.paragraphs, bundles, strict=True)):
-        if paragraph.of is not None:
-            table = draft.floats[paragraph.of]
+        if paragraph.table_key is not None:
+            table = draft.floats[paragraph.table_key]
             left -= _size(table)
             against_floats += _of_caption(draft, number, table, taken) if left >= 0 else []
             continue
@@ -100,14 +100,14 @@ def checks(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Checks:
             against_floats.append(Check(record, number, places))
             left = after
         for place, sentence in shown:
-            missing.update(key for key in sentence.cites if not cited.get(key))
+            missing.update(key for key in sentence.work_keys if not cited.get(key))
             against_works += _citations(sentence, number, place, cited, taken)
     return Checks(tuple(against_floats), tuple(against_works), dict(skipped), dict(missing), second)
 
 
 def _of_caption(draft: Draft, number: int, table: Float, taken: Counter[str]) -> list[Check]:
     """What is said below a table against its own cells; nothing where nothing can be held against them."""
-    said = statements(table.caption, table.notes)
+    said = caption_sentences(table.caption, table.notes)
     places = to_hold(table, [bare(text) for text in said])
     if not places:
         return []
@@ -141,7 +141,7 @@ class _Floats:
 
     def of(self, paragraph: Paragraph) -> tuple[str, ...]:
         """See `bundle`. More than `MOST_FLOATS` are not told in full: nobody looks at them."""
-        named = [key for one in paragraph.sentences if not one.hidden for key in one.refers if key in self._floats]
+        named = [key for one in paragraph.sentences if not one.hidden for key in one.float_keys if key in self._floats]
         found: dict[str, None] = {}
         for key in dict.fromkeys(named):
             found |= dict.fromkeys(self._related(key))
@@ -208,7 +208,7 @@ def _record(file: str, said: list[str], items: list[dict[str, Any]], taken: Coun
 def _citations(
     sentence: Sentence, number: int, place: int, cited: Mapping[str, Mapping[str, str]], taken: Counter[str]
 ) -> Iterator[Check]:
-    for key, claim in claims(sentence.text, sentence.cites):
+    for key, claim in split_claims(sentence.text, sentence.work_keys):
         paper = cited.get(key)
         if not paper:
             continue

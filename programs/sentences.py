@@ -8,8 +8,8 @@ from aisr.programs.asking import stated
 from aisr.programs.asking.ask import as_text_in_trace, wrong_count
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.asking.steps import Steps
+from aisr.programs.base import LabelJudge, Said
 from aisr.programs.decision.layer import decide
-from aisr.programs.judges.mould import LabelJudge, Said
 
 LABELS = "sentence_labels"
 

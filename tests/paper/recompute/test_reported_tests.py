@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.paper.recompute.facts import Fact, Label
+from aisr.paper.recompute.numbers import Fact, Label
 from aisr.paper.recompute.recompute import in_words
 
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.paper_checks import checks
-from aisr.paper.check.record import LEFT_OUT
+from aisr.paper.check.checks import checks
+from aisr.paper.check.records import LEFT_OUT
 from aisr.paper.check.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, SecondLook
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
-from aisr.paper.passages import floats_named
+from aisr.paper.passages import float_keys, keys_by_name
 from aisr.programs.draft.record import DraftRecord
 from aisr.programs.text.units import tokens
 from support.drafts import COSTS, SITES, table
@@ -25,7 +25,7 @@ def paper(*sections: tuple[str, str], tables: tuple[Float, ...] = TABLES, cites:
                 Sentence(
                     f"{text}.",
                     Place("main.tex", line),
-                    floats_named(text, floats),
+                    float_keys(text, keys_by_name(floats)),
                     (cites,) if cites and cites in text else (),
                 )
                 for text in said.split(". ")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.paper_checks import checks
-from aisr.paper.check.reading import read_paper
-from aisr.paper.check.record import Check
-from aisr.paper.draft import CAPTIONS, Draft, Float, with_captions
+from aisr.paper.check.checks import checks
+from aisr.paper.check.exact import read_paper
+from aisr.paper.check.records import Check
+from aisr.paper.draft import CAPTIONS, Draft, Float, add_captions
 from aisr.programs.track1.record import Track1Record
 from support.drafts import SITES, draft, table
 
@@ -29,8 +29,8 @@ Lark & 58.5 & 66.1 \\
 
 
 def of_captions(made: Draft) -> list[Check]:
-    whole = with_captions(made)
-    return [one for one in checks(whole, {}).claims if whole.paragraphs[one.paragraph].of is not None]
+    whole = add_captions(made)
+    return [one for one in checks(whole, {}).claims if whole.paragraphs[one.paragraph].table_key is not None]
 
 
 def judged(caption: str, notes: str = "", bold: bool = False) -> list[str]:

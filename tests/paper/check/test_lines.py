@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from aisr.artifact.manifest import Manifest, UsedLM, on_test
-from aisr.paper.check import dismissals
-from aisr.paper.check.verdicts import Review, Verdict
-from aisr.paper.check.worth import Record, worth
+from aisr.paper.check.judging import Record, worth
+from aisr.paper.check.verdicts import Review, Verdict, failing_labels, failing_verdicts
 from aisr.paper.check.write import SCHEMA, as_jsonl, as_sarif, line
 from aisr.paper.draft import Paragraph
 from aisr.programs.errors import UserError
@@ -184,17 +183,17 @@ def test_a_result_is_known_again_when_it_moves(tmp_path: Path) -> None:
 def test_fail_on_takes_labels_by_name_and_counts_the_sure_and_the_unknown(tmp_path: Path) -> None:
     review = papers.reviewed(tmp_path)
     known = ["Supported", "Contradiction", "Unsupported Causal Mechanistic", "Overstate"]
-    both = dismissals.failing_labels(["contradiction", "UNSUPPORTED CAUSAL MECHANISTIC"], known)
-    assert [one.label for one in dismissals.failing_verdicts(review, both, 0.83)] == [
+    both = failing_labels(["contradiction", "UNSUPPORTED CAUSAL MECHANISTIC"], known)
+    assert [one.label for one in failing_verdicts(review, both, 0.83)] == [
         "Contradiction",
         "Unsupported Causal Mechanistic",
     ]
-    assert [one.label for one in dismissals.failing_verdicts(review, both, 0.84)] == ["Unsupported Causal Mechanistic"]
-    assert dismissals.failing_verdicts(review, dismissals.failing_labels(["Overstate"], known), 0.7) == []
-    assert len(dismissals.failing_verdicts(review, dismissals.failing_labels(["hidden text"], known), 1.0)) == 1
-    assert dismissals.failing_verdicts(review, set(), 0.0) == []
+    assert [one.label for one in failing_verdicts(review, both, 0.84)] == ["Unsupported Causal Mechanistic"]
+    assert failing_verdicts(review, failing_labels(["Overstate"], known), 0.7) == []
+    assert len(failing_verdicts(review, failing_labels(["hidden text"], known), 1.0)) == 1
+    assert failing_verdicts(review, set(), 0.0) == []
     with pytest.raises(UserError, match="--fail-on 'lies': no such label; one of: Supported, Contradiction"):
-        dismissals.failing_labels(["lies"], known)
+        failing_labels(["lies"], known)
 
 
 # --- what the verdicts are worth

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
-from aisr.paper.check import page as paper_page
 from aisr.paper.check.verdicts import Labels, Mark, Piece, Review
+from aisr.paper.check.write import write_page
 from aisr.paper.draft import Paragraph, Unread
 from aisr.report.page import Thumbnail, no_picture
 from aisr.report.records import Thumbnails
@@ -31,7 +31,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     with listening(browser) as show:
 
         def open_(review: Review, pictures: Thumbnail = no_picture, at: str = "", **how: Any) -> Page:
-            file = paper_page.write(tmp_path, review, pictures)
+            file = write_page(tmp_path, review, pictures)
             return show(file, at, **how)
 
         yield open_
@@ -187,7 +187,7 @@ def test_of_a_long_table_the_rows_around_what_is_marked_are_laid_out(opened: Ope
 
 def test_a_script_that_got_into_the_page_would_not_run(browser: Browser, tmp_path: Path) -> None:
     """The policy of the page admits its own script alone."""
-    file = paper_page.write(tmp_path, papers.reviewed(tmp_path))
+    file = write_page(tmp_path, papers.reviewed(tmp_path))
     file.write_text(file.read_text().replace("<footer", "<script>window.hacked=1</script><footer", 1))
     page = browser.new_page()
     page.goto(file.as_uri())

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
+from pathlib import Path
 
-from aisr.paper.check.verdicts import QUOTE_NOT_FOUND, Kind, Labels, Mark, Piece, Review, Verdict, hidden, in_order
-from aisr.paper.cited_claims import misquotes
-from aisr.paper.draft import Draft, Float, with_captions
-from aisr.paper.recompute.facts import MEANINGS, Fact
+from aisr.paper.check.verdicts import LABELS, Mark, Piece, QuoteLabel, Review, Verdict, hidden, in_order
+from aisr.paper.cited_claims import find_misquotes
+from aisr.paper.draft import Draft, Float, add_captions
+from aisr.paper.readers.figures import draw_figures
+from aisr.paper.readers.files import read_cited_papers, read_draft
+from aisr.paper.recompute.numbers import Fact
 from aisr.paper.recompute.recompute import Recomputed, reach, recomputed
 
 NO_LM = "none"  # what stands for a language model where none is asked
@@ -15,25 +17,6 @@ EXACTLY = (
     "What is called wrong there, or a false quote, was recomputed from the paper's own numbers or looked up in the "
     "cited file. Whether the sentence means those cells a program can mistake: look at them."
 )
-
-
-class QuoteLabel(StrEnum):
-    """What can be wrong with a quote."""
-
-    MISQUOTED = "Misquoted"
-    NOT_FOUND = QUOTE_NOT_FOUND
-
-
-LABELS: Mapping[Kind, Labels] = {
-    "arithmetic": Labels("", {str(label): meaning for label, meaning in MEANINGS.items()}),
-    "quote": Labels(
-        "",
-        {
-            QuoteLabel.MISQUOTED: "the cited work words it otherwise",
-            QuoteLabel.NOT_FOUND: "nothing in the cited work comes near to these words",
-        },
-    ),
-}
 
 
 def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
@@ -76,8 +59,8 @@ def _checked(
     """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
     each verdict has its sentence."""
     wrong = [one for one in facts if not one.fact.holds]
-    shown = with_captions(draft) if any(one.float is not None for one in wrong) else draft
-    places = {one.of: number for number, one in enumerate(shown.paragraphs) if one.of is not None}
+    shown = add_captions(draft) if any(one.float is not None for one in wrong) else draft
+    places = {one.table_key: number for number, one in enumerate(shown.paragraphs) if one.table_key is not None}
     verdicts = [
         Verdict(
             "arithmetic",
@@ -91,7 +74,7 @@ def _checked(
         )
         for one in wrong
     ]
-    for one in misquotes(draft, cited):
+    for one in find_misquotes(draft, cited):
         label = QuoteLabel.NOT_FOUND if one.true is None else QuoteLabel.MISQUOTED
         evidence = (Piece(one.source, (cited[one.work][one.source],)),) if one.source else ()
         why = f"no such words in {one.work}" if one.true is None else f"{one.work} has: “{one.true}”"
@@ -113,3 +96,23 @@ def _piece(one: Float) -> Piece:
     caption = f"{one.name}: {one.caption}" if one.caption else one.name
     rows = (" | ".join(cell.replace(" |", " ¦") for cell in row.split("\t")) for row in one.rows.split("\n"))
     return Piece(one.name, (caption, *rows, *filter(None, [one.notes])))
+
+
+def read_paper(
+    paper: Path, root: Path | None, papers: Path | None, figures: Path | None
+) -> tuple[Draft, Mapping[str, Mapping[str, str]]]:
+    """The draft, with captions and notes of tables behind its text, and the cited papers by key: paragraph id -> text.
+
+    root: the folder that files may be put in from, if not the paper's; papers: the folder of the cited papers; figures:
+    where figures are drawn to (None: they are not). What could not be read of the cited papers is among what the draft
+    lacks. Raises UserError for a paper that cannot be read.
+    """
+    draft = read_draft(paper, root)
+    if figures is not None:
+        draft = draw_figures(draft, paper, figures)
+    draft = add_captions(draft)
+    if papers is None:
+        return draft, {}
+    found = read_cited_papers(papers, draft.works)
+    below = [one._replace(place=one.place._replace(file=f"{papers.name}/{one.place.file}")) for one in found.unread]
+    return replace(draft, unread=(*draft.unread, *below)), found.papers

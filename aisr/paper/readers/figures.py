@@ -16,7 +16,7 @@ from typing import NamedTuple
 from aisr.base import sandbox
 from aisr.base.files import digest_file, digest_text, write_whole
 from aisr.paper.draft import Draft, Float, Picture, Unread
-from aisr.paper.readers.files import PICTURES, main_file
+from aisr.paper.readers.files import PICTURES, find_main_file
 from aisr.programs.errors import UserError
 
 CHILD = "aisr.paper.readers.figure_child"
@@ -53,7 +53,7 @@ class Job(NamedTuple):
     kept: Path
 
 
-def draw(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
+def draw_pictures(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
     """The draft with its drawings as pictures of points, which are kept in a folder. Pictures that cannot be drawn are
     left out of its floats and listed. Files that are pictures of points already stay, unlooked at."""
     paths: dict[str, tuple[Picture, Float]] = {}
@@ -78,7 +78,7 @@ def draw(draft: Draft, folder: Path, limits: Limits = LIMITS) -> Draft:
             *draft.unread,
             *(Unread(paths[path][1].place, f"{path}{NOT_DRAWN}{why}") for path, why in refused.items()),
         ),
-        drawn={job.path: job.kept for job in jobs if job.path not in refused},
+        drawings={job.path: job.kept for job in jobs if job.path not in refused},
     )
 
 
@@ -147,13 +147,13 @@ WORD = re.compile(r"\w{3,}")
 ALIKE = 0.6  # of the words of the shorter caption: both are of one figure
 
 
-def with_figures(draft: Draft, paper: Path, folder: Path) -> Draft:
+def draw_figures(draft: Draft, paper: Path, folder: Path) -> Draft:
     """The draft with its figures as pictures of points, kept in a folder. paper: what it was read from."""
-    seen = draw(draft, folder)
+    seen = draw_pictures(draft, folder)
     unseen = [key for key, one in seen.floats.items() if one.kind == "figure" and not any(_pictures(seen, one))]
     if not unseen or paper.suffix.lower() == ".pdf":
         return seen
-    made = main_file(paper).with_suffix(".pdf").resolve()
+    made = find_main_file(paper).with_suffix(".pdf").resolve()
     if not made.is_file() or not made.is_relative_to(draft.folder):
         return seen
     try:
@@ -163,17 +163,17 @@ def with_figures(draft: Draft, paper: Path, folder: Path) -> Draft:
     taken = {key: found[one.name] for key in unseen for one in [seen.floats[key]] if _is_same(one, found)}
     moved = {
         key: seen.floats[key]._replace(
-            pictures=tuple(picture._replace(file=made) for picture in one.pictures), coded=()
+            pictures=tuple(picture._replace(file=made) for picture in one.pictures), code_places=()
         )
         for key, one in taken.items()
     }
-    places = {place for key in moved for one in _whole(seen, seen.floats[key]) for place in one.coded}
+    places = {place for key in moved for one in _whole(seen, seen.floats[key]) for place in one.code_places}
     floats = {seen.floats[key].place for key in moved}
     unread = tuple(
-        one for one in seen.unread if one.place not in places and not (one.place in floats and NOT_DRAWN in one.why)
+        one for one in seen.unread if one.place not in places and not (one.place in floats and NOT_DRAWN in one.reason)
     )
-    more = draw(replace(seen, floats={**seen.floats, **moved}, unread=unread), folder)
-    return replace(more, drawn={**seen.drawn, **more.drawn})
+    more = draw_pictures(replace(seen, floats={**seen.floats, **moved}, unread=unread), folder)
+    return replace(more, drawings={**seen.drawings, **more.drawings})
 
 
 def _set(made: Path) -> dict[str, Float]:

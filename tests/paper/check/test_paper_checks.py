@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aisr.paper.check.paper_checks import (
+from aisr.paper.check.checks import (
     MOST_FLOATS,
     MOST_SHOWN,
     NO_CLAIM,
@@ -15,7 +15,7 @@ from aisr.paper.check.paper_checks import (
     bundle,
     checks,
 )
-from aisr.paper.check.record import LEFT_OUT, MOST_TABLE
+from aisr.paper.check.records import LEFT_OUT, MOST_TABLE
 from aisr.paper.check.second_look import HIDDEN
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
 from aisr.programs.text.units import tokens
@@ -30,8 +30,8 @@ def place(line: int = 1) -> Place:
     return Place("a.tex", line)
 
 
-def said(text: str, *refers: str, cites: tuple[str, ...] = (), hidden: bool = False, line: int = 1) -> Sentence:
-    return Sentence(text, place(line), refers, cites, hidden)
+def said(text: str, *refers: str, work_keys: tuple[str, ...] = (), hidden: bool = False, line: int = 1) -> Sentence:
+    return Sentence(text, place(line), refers, work_keys, hidden)
 
 
 def floats(*found: Float) -> dict[str, Float]:
@@ -109,9 +109,11 @@ def test_other_paragraphs_are_skipped_and_counted() -> None:
 
 
 def test_citing_sentences_become_one_claim_a_citation() -> None:
-    both = said("It is windy there (Obi, 2022), and birds are seen there (Holm, 2020).", cites=("obi", "holm"), line=4)
-    gone = said("So it is (Roe, 2001; Void, 2002).", cites=("roe", "empty"))
-    secret = said("Hidden (Obi, 2022).", cites=("obi",), hidden=True)
+    both = said(
+        "It is windy there (Obi, 2022), and birds are seen there (Holm, 2020).", work_keys=("obi", "holm"), line=4
+    )
+    gone = said("So it is (Roe, 2001; Void, 2002).", work_keys=("roe", "empty"))
+    secret = said("Hidden (Obi, 2022).", work_keys=("obi",), hidden=True)
     found = checks(draft(paragraph(said("First."), both, gone, secret)), PAPERS)
     records = [one.record for one in found.citations if isinstance(one.record, Track2Record)]
     texts = [one.claim_text for one in records]
@@ -126,7 +128,7 @@ def test_citing_sentences_become_one_claim_a_citation() -> None:
 
 def test_ids_stay_when_something_else_is_edited() -> None:
     shown = floats(table(1))
-    cite = said("So it is (Obi, 2022).", cites=("obi",))
+    cite = said("So it is (Obi, 2022).", work_keys=("obi",))
     first = paragraph(said("We gain 3 points.", "t1", line=3), cite)
     again = paragraph(said("We gain 3 points.", "t1", line=9), cite._replace(place=place(10)))
     other = paragraph(said("We gain 4 points.", "t1"))

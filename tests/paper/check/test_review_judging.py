@@ -5,8 +5,8 @@ from typing import Any
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
+from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
 from aisr.paper.check.judging import Judge, judged, reviewed
-from aisr.paper.check.paper_checks import CITATIONS, CLAIMS, WHOLE, checks
 from aisr.paper.check.verdicts import Mark, Review, Verdict
 from support import drafts, papers
 from support.scripted import field, question, requests, scripted, written

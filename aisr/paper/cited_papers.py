@@ -293,7 +293,7 @@ LEAST_TITLE = 20  # letters; two titles where one goes on behind the other's end
 KINDS = tuple(dict.fromkeys(SUFFIXES.values()))  # of two files of one work, the first kind is the better to read
 
 
-class Cited(NamedTuple):
+class CitedPapers(NamedTuple):
     """papers: key of a work -> paragraph id (P1, P2, …) -> text, headings among them; files: key -> the file that it
     was read from; unread: files that could not be read or told apart, and what of the others was not read."""
 
@@ -311,7 +311,7 @@ class _Match(NamedTuple):
     source: Source
 
 
-def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Cited:
+def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> CitedPapers:
     """The papers in a folder that are works of a bibliography. Raises UserError where there is no such folder."""
     matches: dict[str, list[_Match]] = {}
     unread: list[Unread] = []
@@ -346,8 +346,8 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
             (one,) = chosen
             papers[key] = {f"P{number}": text for number, text in enumerate(one.source.paragraphs, start=1)}
             files[key] = one.file
-            unread += [Unread(note.place._replace(file=one.file.name), note.why) for note in one.source.notes]
-    return Cited(papers, files, tuple(unread))
+            unread += [Unread(note.place._replace(file=one.file.name), note.reason) for note in one.source.notes]
+    return CitedPapers(papers, files, tuple(unread))
 
 
 def _files(folder: Path) -> list[Path]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aisr.base.files import digest_text
-from aisr.paper.citations import marks
-from aisr.paper.draft import Float, Sentence, statements
+from aisr.paper.citations import find_marks
+from aisr.paper.draft import Float, Sentence, caption_sentences
 from aisr.paper.recompute.grid import Grid, mentions
 from aisr.paper.recompute.numbers import Number, in_text
 from aisr.programs.draft.record import DraftRecord
@@ -105,7 +105,7 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 
 def bare(text: str) -> str:
     """A sentence without its citations and without the numbers of sections, figures and tables."""
-    for mark in reversed(marks(text)):
+    for mark in reversed(find_marks(text)):
         text = f"{text[: mark.start]} {text[mark.end :]}"
     return POINTER.sub(" ", text)
 
@@ -120,10 +120,10 @@ def tells(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bo
     that is this paper's; a result of what a table names. One that cites others, and speaks neither of this paper nor of
     its floats, states theirs; a formula states none. of_this_paper: whether its section speaks of little else."""
     text = bare(sentence.text)
-    ours = of_this_paper or bool(sentence.refers) or OURS.search(text) is not None
+    ours = of_this_paper or bool(sentence.float_keys) or OURS.search(text) is not None
     if sentence.hidden or len(MATHS.findall(text)) >= FORMULA:
         return False
-    if sentence.cites and not sentence.refers and not OURS.search(text):
+    if sentence.work_keys and not sentence.float_keys and not OURS.search(text):
         return False
     compares = COMPARISON.search(text) is not None
     if numbers(sentence.text) or (ours and compares):
@@ -197,7 +197,7 @@ def _names_a_cell(said: str, rows: str) -> bool:
 def own_cells(one: Float, judged: Sequence[int]) -> dict[str, Any]:
     """The table as evidence for what is said of it: its cells (of a very long one the first rows) and of its caption
     and notes what is not judged. Bold cells are marked where that is spoken of."""
-    said = statements(one.caption, one.notes)
+    said = caption_sentences(one.caption, one.notes)
     rest = " ".join(text for place, text in enumerate(said) if place not in judged)
     rows = one.rows
     if any(MARKED.search(said[place]) for place in judged):

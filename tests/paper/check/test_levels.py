@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from aisr.cli.paper import say_review
-from aisr.paper.check import dismissals
-from aisr.paper.check import page as paper_page
-from aisr.paper.check.paper_checks import WHOLE
-from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, in_order
+from aisr.cli.paper import print_review
+from aisr.paper.check.checks import WHOLE
+from aisr.paper.check.verdicts import Kind, Labels, Review, Verdict, failing_labels, failing_verdicts, in_order
+from aisr.paper.check.write import write_page
 from support import papers
 from support.pages import Show, listening
 
@@ -52,19 +51,19 @@ def test_what_is_contradicted_comes_first_and_what_is_not_found_behind_all_fault
     ],
 )
 def test_a_gate_takes_the_labels_of_both_looks(wanted: str, found: list[str], tmp_path: Path) -> None:
-    labels = dismissals.failing_labels([wanted], WHOLE.labelled.labels)
-    assert [one.label for one in dismissals.failing_verdicts(reviewed(tmp_path), labels, 0.0)] == found
+    labels = failing_labels([wanted], WHOLE.labelled.labels)
+    assert [one.label for one in failing_verdicts(reviewed(tmp_path), labels, 0.0)] == found
 
 
 def test_the_terminal_counts_what_was_not_found_and_lists_it_where_it_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = "main.tex:11: Not found 99 %"
-    say_review(reviewed(tmp_path), [])
+    print_review(reviewed(tmp_path), [])
     said = capsys.readouterr()
     assert line not in said.out + said.err
     assert "not found in the paper's tables, figures and text: 1; no fault, and --notes lists them" in said.out
-    say_review(reviewed(tmp_path), [], notes=True)
+    print_review(reviewed(tmp_path), [], notes=True)
     said = capsys.readouterr()
     assert line in said.out + said.err
 
@@ -76,7 +75,7 @@ def show(browser: Browser) -> Iterator[Show]:
 
 
 def test_the_page_folds_away_what_was_not_found(show: Show, tmp_path: Path) -> None:
-    page = show(paper_page.write(tmp_path, reviewed(tmp_path)))
+    page = show(write_page(tmp_path, reviewed(tmp_path)))
     labels = page.locator(".row .top b")
     assert [one.split("\xa0")[0] for one in labels.all_inner_texts()] == [
         "Contradicted 60", "Beyond the evidence 95", "Overstate 70",

@@ -3,7 +3,7 @@
 import pytest
 
 from aisr.paper.draft import Float
-from aisr.paper.recompute.facts import Label
+from aisr.paper.recompute.numbers import Label
 from aisr.paper.recompute.recompute import recomputed
 from support import growth
 from support.drafts import COSTS, PARTS, SITES, draft, table
@@ -124,7 +124,7 @@ def test_captions_are_held_against_their_own_cells(caption: str, rows: str, labe
 
 def test_a_sentence_about_a_figure_or_of_others_is_not_held_against_tables() -> None:
     said = "At Bog, Wren is 3.5 points better than Lark (Table 1)."
-    cited = draft(said, tables=TABLES, cites=("obi",))
+    cited = draft(said, tables=TABLES, work_keys=("obi",))
     assert not any(not one.fact.holds for one in recomputed(cited))
     figure = Float("fig:1", "Figure 1", "figure", "Rain.", TABLES[0].place)
     shown = draft("At Bog, Wren is 3.5 points better than Lark (Figure 1).", tables=(*TABLES, figure))

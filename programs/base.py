@@ -1,0 +1,299 @@
+"""The base classes of all judges: what one is built with, how it is called, and what it tells optimizers.
+
+A judge subclasses `Judge`, or `LabelJudge` where its answers are labels. It has a frozen dataclass of its options, its
+predictors, `prepare` (a record as an example) and `steps` (what is asked, one question after the other, and what comes
+of it). Its signatures stand in `prompt.py` of the task's folder. All else is here, as hooks with defaults.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import dspy
+from pydantic import BaseModel
+
+from aisr.programs.asking.ask import (
+    Check,
+    Constraints,
+    UnusableAnswer,
+    asking,
+    decides,
+    drop_logprobs,
+    unknown_names,
+)
+from aisr.programs.asking.label_probabilities import Judgement, judgements_of
+from aisr.programs.asking.steps import Steps, arun, run
+from aisr.programs.decision.layer import Decision
+from aisr.programs.demos import KnnConfig, Similarity, nearest
+from aisr.programs.errors import UserError
+from aisr.programs.options import Option, suggestion, table
+from aisr.programs.records import Record
+from aisr.programs.retrieval.evidence_list import EvidencePolicy
+from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.retrieval.passages import rank
+from aisr.programs.retrieval.retrievers import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher
+from aisr.programs.vision.evidence_bundle import Form
+from aisr.programs.vision.images import Gallery
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions:
+    """The options that all judges have; program.json holds them. Raises UserError for a value that cannot be.
+
+    A judge adds its own as fields of a subclass: texts, numbers and switches, each with a default and, in its metadata,
+    `help` and, for numbers, `min` and `max`. A `Literal` says what choices there are. Help, validation, manifest and
+    the documents' tables come from the fields.
+    """
+
+    nearest: int = field(
+        default=0,
+        metadata={"help": "How many demos a record is shown, those nearest to it; 0: all.", "min": 0, "searched": True},
+    )
+    nearest_by: Similarity = field(
+        default="words",
+        metadata={
+            "help": "What the nearest demos are found by: `words` (BM25), or `both`, with word vectors.",
+            "searched": True,
+        },
+    )
+
+    def __post_init__(self) -> None:
+        for option in self.table():
+            option.check(getattr(self, option.name))
+
+    @classmethod
+    def table(cls) -> list[Option]:
+        """All options, a judge's own first."""
+        return table(cls)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The options with these values. Raises UserError for a name that is none, with the nearest one, and for a
+        value that cannot be."""
+        names = cls.names()
+        for name in values:
+            if name not in names:
+                raise UserError(f"no option {name!r}{suggestion(name, names)}; options: {', '.join(names)}")
+        return cls(**values)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The names of all options, a judge's own first."""
+        return [option.name for option in cls.table()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """By name; what the nearest demos are found by only where some are."""
+        values = {option.name: getattr(self, option.name) for option in self.table()}
+        return values if self.nearest else {name: value for name, value in values.items() if name != "nearest_by"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelOptions(JudgeOptions):
+    """The options of a judge whose answers are labels."""
+
+    states: bool = field(
+        default=False,
+        metadata={
+            "help": "Whether the LM states how likely each label is, which counts where it gives no log-probabilities."
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(JudgeOptions):
+    """The options of a judge that retrieves evidence."""
+
+    retriever: str = field(
+        default=DEFAULT,
+        metadata={
+            "help": "What ranks texts: `bm25`, `dense` or `hybrid`; the last two with an embedding model behind a "
+            "colon, or the built-in one."
+        },
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        embedding_model(self.retriever)
+
+
+class Fitted(BaseModel):
+    """What a judge was fitted to on train beside its prompt: text and numbers, saved with it."""
+
+    def summary(self) -> str:
+        """It in a few words."""
+        raise NotImplementedError
+
+    def page(self) -> str:
+        """It as a person reads it, as Markdown without a heading."""
+        raise NotImplementedError
+
+
+class Judge(dspy.Module):
+    """One program of a task: it judges records, is what optimizers compile, and what an artifact holds."""
+
+    Options: ClassVar[type[JudgeOptions]] = JudgeOptions
+    options: JudgeOptions  # what it was built with
+    statement: str = "claim"  # the input that a demo and a record have in common where they are the same
+    form: Form = "caption"  # what of a picture the LM is shown
+
+    # Fitted beside the prompt, and saved with it.
+    decision: Decision | None = None  # how label probabilities become labels; None: the LM's own labels
+    naming: EvidencePolicy | None = None  # how evidence is named; None for a judge that names none
+    fitted: Fitted | None = None  # what `fit` came to
+    ranker: EvidenceRanker | None = None  # ranks texts in the retriever's place
+    takes_ranker: bool = False  # whether one may
+
+    # No part of the program.
+    gallery: Gallery | None = None  # where the pictures of records are
+    embed: Embed | None = None  # asks the embedding model of the retriever
+
+    def __init__(self, **options: Any) -> None:
+        """Raises UserError for an option that cannot be."""
+        super().__init__()
+        self.options = self.Options.of(options)
+        self.knn = KnnConfig(self.options.nearest, self.options.nearest_by)
+
+    @property
+    def judging(self) -> dspy.Predict:
+        """The predictor whose answer is the judgement; labelled records are demos of this one."""
+        return self.judge
+
+    def prepare(self, record: Any) -> dspy.Example:
+        """A record as the example that the judge is called with; `gold` beside the inputs where it is labelled."""
+        raise NotImplementedError
+
+    def steps(self, *args: Any, **inputs: Any) -> Steps[dspy.Prediction]:
+        """What is asked about the inputs of an example, and what it comes to."""
+        raise NotImplementedError
+
+    def fit(self, records: Sequence[Any]) -> None:
+        """Fit what stands beside the prompt (`fitted`) to labelled records, those of train."""
+
+    def load_fitted(self, saved: Mapping[str, Any]) -> None:
+        """Set `fitted` from what was saved. Raises ValueError where it is no such thing."""
+        raise UserError("learnt: nothing of this program is fitted but prompt, ranker and decision layer")
+
+    def demo_rows(self, example: dspy.Example) -> list[dspy.Example]:
+        """A labelled example as demos of the judging predictor: itself."""
+        return [example]
+
+    def lessons(self, example: dspy.Example) -> list[dspy.Example]:
+        """The same, made for teaching where a labelled record as it stands teaches badly."""
+        return self.demo_rows(example)
+
+    @staticmethod
+    def example(record: Record, inputs: Mapping[str, Any], right: Mapping[str, Any]) -> dspy.Example:
+        """A record as the example that the program is called with; right: what stands beside the inputs where it is
+        labelled."""
+        return dspy.Example(id=record.id, **inputs, **right).with_inputs(*inputs)
+
+    @property
+    def retriever(self) -> str | None:
+        """The retriever's spec (see `retrievers.matcher`); None for a judge that retrieves nothing."""
+        return self.options.retriever if isinstance(self.options, SearchOptions) else None
+
+    @property
+    def embedding_model(self) -> str | None:
+        """The embedding model that the retriever asks; None for none."""
+        return embedding_model(self.retriever) if self.retriever else None
+
+    @property
+    def match(self) -> Matcher:
+        """What ranks texts. Raises UserError where it embeds with a model that `embed` does not ask."""
+        return self.ranker.matcher(self.vectors) if self.ranker else matcher(self.retriever or DEFAULT, self.embed)
+
+    @property
+    def vectors(self) -> Embed:
+        """What gives the word vectors of texts. Raises UserError as `match`."""
+        return embedder(self.retriever or DEFAULT, self.embed)
+
+    def rank_paragraphs(self, claim: str, paragraphs: Mapping[str, str]) -> list[str]:
+        """All ids of paragraphs, best first."""
+        return rank(claim, paragraphs, self.match)
+
+    def copy_context(self, other: "Judge") -> None:
+        """Take from another judge what is no part of the program: gallery, embedding model, groups of records that are
+        not each other's demos."""
+        self.gallery, self.embed = other.gallery, other.embed
+        self.knn = replace(self.knn, excluded=other.knn.excluded)
+
+    def without_decision(self) -> Self:
+        """A copy without the decision layer."""
+        bare: Self = self.deepcopy()
+        bare.decision = None
+        return bare
+
+    def forward(self, **inputs: Any) -> dspy.Prediction:
+        """What `steps` come to. An input `failure` is why a record could not be prepared, and fails it without a
+        question. Raises `UnusableAnswer`."""
+        return run(self._taken(**inputs))
+
+    async def aforward(self, **inputs: Any) -> dspy.Prediction:
+        """`forward` for an event loop: `await program.acall(...)`."""
+        return await arun(self._taken(**inputs))
+
+    def _taken(self, failure: str | None = None, **inputs: Any) -> Steps[dspy.Prediction]:
+        if failure is not None:
+            raise UnusableAnswer(failure)
+        return (yield from self.steps(**inputs))
+
+    def asked(
+        self, predict: dspy.Predict, about: str, check: Check, constraints: Constraints, **inputs: Any
+    ) -> Steps[dspy.Prediction]:
+        """An answer of `predict`, asked with the demos that are nearest to `about`, the statement of the record."""
+        return asking(predict, check, constraints, demos=self.shown_demos(predict, about), **inputs)
+
+    def named(
+        self,
+        predict: dspy.Predict,
+        about: str,
+        field: str,
+        shown: Sequence[str],
+        what: str,
+        limits: Mapping[str, Any],
+        none: str | None = None,
+        **inputs: Any,
+    ) -> Steps[list[str]]:
+        """Those of the names `shown` that `predict` gives in its output `field`, each once, in its order.
+
+        what: a word for what is named; limits: how many, as a JSON schema says it; none: the complaint where none is
+        given; None accepts that.
+        """
+        items = {**limits.get("items", {}), "enum": list(shown)}
+        answer = yield from self.asked(
+            predict,
+            about,
+            lambda said: unknown_names(said[field], shown, what) if said[field] else none,
+            {field: {**limits, "items": items}},
+            **inputs,
+        )
+        return list(dict.fromkeys(answer[field]))
+
+    def shown_demos(self, predict: dspy.Predict, about: str) -> list[Any]:
+        """The demos of a predictor that a record is shown. about: the statement of the record."""
+        return nearest(predict.demos, self.statement, about, self.knn)
+
+
+class Said(NamedTuple):
+    """What an LM said of one or more statements, and its answer. judgements: of each."""
+
+    judgements: list[Judgement]
+    answer: dspy.Prediction
+
+
+class LabelJudge(Judge):
+    """A judge whose answers are labels. labels: all of its task."""
+
+    Options: ClassVar[type[LabelOptions]] = LabelOptions
+    options: LabelOptions
+    labels: tuple[str, ...]
+
+    def labelled(
+        self, predict: dspy.Predict, about: str, field: str, check: Check, constraints: Constraints, **inputs: Any
+    ) -> Steps[Said]:
+        """What is thought of each statement that `predict` labels in its output `field`, a label or a list of them."""
+        answer = yield from self.asked(predict, about, check, constraints, **inputs)
+        said = answer[field] if isinstance(answer[field], list) else [answer[field]]
+        judged = judgements_of(answer, field, said, self.labels, self.options.states, decides(predict))
+        drop_logprobs(answer)
+        return Said(judged, answer)
