@@ -211,11 +211,11 @@ class Program:
 
         Raises `BadRecord` (`records[3]: …`) when that record's turn comes, and `LMUnavailable`.
         """
-        from aisr.predict.judge import in_order
+        from aisr.predict.judge import map_ordered
 
         check_lm(self.loaded, lm)
         numbered = enumerate(records)
-        return in_order(numbered, lambda one: self._judge(*one, lm, f"records[{one[0]}]: "), lm.opened.threads)
+        return map_ordered(lambda item: self._judge(*item, lm, f"records[{item[0]}]: "), numbered, lm.opened.threads)
 
     async def ajudge(self, record: Record, lm: LM) -> Judged:
         """`judge` for an event loop."""
@@ -297,11 +297,11 @@ def check_lm(loaded: "Loaded", lm: LM) -> None:
     """Raises `LMUnavailable` where the LM cannot judge what the program shows; warns where it is not the one that the
     program was fitted to. The program's retriever then embeds by the server that goes with the LM."""
     from aisr.predict.judge import another_lm
-    from aisr.predict.prepare import attach_embeddings, check_suits
+    from aisr.predict.prepare import attach_embeddings, check_compatible
     from aisr.programs.errors import UserError
 
     try:
-        check_suits(loaded.program, lm.opened)
+        check_compatible(loaded.program, lm.opened)
     except UserError as error:
         raise LMUnavailable(in_python(error)) from error
     attach_embeddings(loaded.program, lm.opened.embeddings)

@@ -28,7 +28,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, server(0.0) as url:
         os.environ["DSPY_CACHEDIR"] = f"{folder}/cache"
         from aisr.lm.open import opened_lm
-        from aisr.predict.predict import here, predict
+        from aisr.predict.predict import predict
         from aisr.programs.track1.task import TRACK1
 
         data = write(Path(folder) / "records.jsonl", given.records)
@@ -42,10 +42,10 @@ def main() -> None:
                 speed = len(sizes) / (time.monotonic() - began)
                 print(f"{len(sizes)} records: {sizes[-1]:.0f} MB, {speed:.0f} records/s", flush=True)
 
-        judging = here(TRACK1, TRACK1.build({}), lm)
-        found = predict(TRACK1, judging, data, Path(folder) / "out.jsonl", {"task": "track1"}, lm.ledger, done=done)
+        out = Path(folder) / "out.jsonl"
+        summary = predict(TRACK1, TRACK1.build({}), lm, data, out, {"task": "track1"}, done)
         growth = max([*sizes[SETTLED:], resident()]) - sizes[min(SETTLED, len(sizes) - 1)]
-        print(f"{found.judged} judged, {found.failed} failed; growth after {SETTLED} records: {growth:.0f} MB")
+        print(f"{summary.judged} judged, {summary.failed} failed; growth after {SETTLED} records: {growth:.0f} MB")
 
 
 if __name__ == "__main__":

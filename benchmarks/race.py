@@ -2,7 +2,7 @@
 lose?
 
 Pools of simulated candidates (benchmarks.simulation) are raced over dev samples as
-`aisr.optimize.search.champion` races programs, and all of them are judged on all of dev as well. No LM is called. The
+`aisr.optimize.champion` races programs, and all of them are judged on all of dev as well. No LM is called. The
 answer is the same on every run.
 """
 

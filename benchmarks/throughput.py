@@ -40,15 +40,15 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
 def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/local") -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
     from aisr.lm.open import opened_lm
-    from aisr.predict.predict import here, predict
+    from aisr.predict.predict import predict
     from aisr.programs.track1.task import TRACK1
 
     lm = opened_lm(spec, f"{url}/{next(ROUND)}", True, False, threads)
     program = TRACK1.build({})
     began = time.perf_counter()
-    found = predict(TRACK1, here(TRACK1, program, lm), data, out, {"task": "track1"}, lm.ledger)
+    summary = predict(TRACK1, program, lm, data, out, {"task": "track1"})
     seconds = time.perf_counter() - began
-    assert (found.judged, found.failed) == (found.records, 0), found
+    assert (summary.judged, summary.failed) == (summary.records, 0), summary
     return seconds
 
 

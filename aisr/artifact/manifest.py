@@ -80,7 +80,7 @@ class Spent(_Part):
 
 
 class Layer(_Part):
-    """What became of the decision layer (see `aisr.optimize.decision.fit.Fitted`). kept: the way to decide that is
+    """What became of the decision layer (see `aisr.optimize.decision_fit.Fitted`). kept: the way to decide that is
     used, None for the model as it is; cross_validated: the ranking score of each way; gain: of the choice among
     them."""
 
@@ -92,7 +92,7 @@ class Layer(_Part):
 
 
 class Ranked(_Part):
-    """What became of the evidence ranker (see `aisr.optimize.evidence.rank_fit.RankFitted`). kept: whether it ranks in
+    """What became of the evidence ranker (see `aisr.optimize.ranker_fit.RankFitted`). kept: whether it ranks in
     the retriever's place; before, after: Hit@k by the retriever, and by rankers of other groups; gain: in mean
     reciprocal rank; why: what kept it from being fitted."""
 
@@ -106,7 +106,7 @@ class Ranked(_Part):
 
 class Sharing(_Part):
     """How many records of a split share something with train, of how many, and by what (see
-    `aisr.optimize.datasets.leakage`)."""
+    `aisr.optimize.leakage`)."""
 
     sharing: int
     records: int

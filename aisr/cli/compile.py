@@ -36,10 +36,12 @@ from aisr.programs.options import suggestion
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.experiment.compile import Made
-    from aisr.optimize.experiment.plan import Plan as CompilePlan
-    from aisr.predict.replay import Replayed
+    from aisr.optimize.run import Made
+    from aisr.optimize.run import Plan as CompilePlan
+    from aisr.optimize.search import Settings as SearchSizes
+    from aisr.predict.replay import ReplayedRecord
     from aisr.programs.task import Task
+    from aisr.programs.vision.images import Gallery
 
 SEARCH_PANEL = "Search"
 TRACES = 5  # records, failed, wrong and right ones, that MLflow shows as traces
@@ -112,19 +114,24 @@ def compile_(
     )
     folder = _check_folder(merged, data)
     prepare(artifacts)
+    from aisr.artifact.program import check_name
     from aisr.cli import display
-    from aisr.optimize.experiment.compile import compile_program
-    from aisr.optimize.experiment.plan import Watcher
-    from aisr.predict.dry_run import DryRun
+    from aisr.optimize.estimate import DryRun
+    from aisr.optimize.run import Watcher, compile_program
+    from aisr.predict.prepare import find_gallery
     from aisr.report import write as write_report
     from aisr.tracking import store
 
     chosen = chosen_task(str(merged.task))
     merged = replace(merged, options=task_options(chosen, merged.options, task_settings or ()))
-    ledger = open_ledger(merged.limits)
+    files = {side: file for side in ("train", "dev", "test") if (file := folder / f"{side}.jsonl").exists()}
+    merged = replace(merged, search=_with_optimizers(merged, files["train"]))
+    name = check_name(name or str(merged.search.optimizer).replace(",", "-"))
+    ledger = open_ledger(merged.limits, None if estimate else artifacts / chosen.name / name)
     opened = open_lm(merged.lm, ledger, keyed=not estimate)
     teacher = open_teacher(merged, opened, ledger, keyed=not estimate)
-    work = _compile_plan(chosen, merged, opened, teacher, folder, name, image_root, artifacts)
+    check_written(chain_of(merged.search), teacher)
+    work = _compile_plan(chosen, merged, opened, files, name, find_gallery(image_root, files["train"], artifacts))
     if estimate:
         run = DryRun()
         with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
@@ -172,69 +179,31 @@ def _check_folder(plan: Plan, data: Path | None) -> Path:
     return folder
 
 
-def _compile_plan(
-    task: "Task",
-    plan: Plan,
-    lm: "OpenLM",
-    teacher: "OpenLM",
-    folder: Path,
-    name: str | None,
-    image_root: Path | None,
-    artifacts: Path,
-) -> "CompilePlan":
-    """What to compile: the plan with its defaults filled in. Raises UserError for what does not go together."""
-    from aisr.artifact.program import check_name
-    from aisr.cli import display
-    from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.datasets.corrected import corrected
-    from aisr.optimize.experiment.plan import Plan as CompilePlan
-    from aisr.optimize.search.compilation import settings
-    from aisr.optimize.search.nearest import usual_search
-    from aisr.predict.prepare import find_gallery, form_of_evidence, states_for
+def _with_optimizers(plan: Plan, train: Path) -> Search:
+    """[search] with the optimizers that run. Raises UserError for one that does not exist, and for `--demos 0` where
+    there is nothing else to search for."""
+    from aisr.optimize.demos import usual_search
 
-    search, limits = plan.search, plan.limits
-    chain = chain_of(search.optimizer) if search.optimizer else []
+    search = plan.search
+    chain = chain_of(search)
     if search.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    check_written(chain, teacher)
-    files = {side: folder / f"{side}.jsonl" for side in ("train", "dev", "test")}
-    if not files["test"].exists():
-        del files["test"]
-    corrections = folder / CORRECTIONS
-    added = corrected(task, corrections, files) if corrections.exists() else None
-    if added:
-        display.note(str(added))
-    options = dict(plan.options)
-    if "states" in task.judge.Options.names() and "states" not in options and states_for(lm):
-        options["states"] = True
-    if "evidence" in options:
-        options["evidence"] = form_of_evidence(options["evidence"], lm)
-    sizes = settings(
+    return replace(search, optimizer=",".join(chain or usual_search(train, plan.limits.train, _sizes(search).demos)))
+
+
+def _sizes(search: Search) -> "SearchSizes":
+    from aisr.optimize.search import settings
+
+    return settings(
         search.budget, search.seed, demos=search.demos, demo_tokens=search.demo_tokens, candidates=search.candidates
     )
-    chain = chain or usual_search(files["train"], limits.train, sizes.demos)
-    resolved = replace(plan, options=options, search=replace(search, optimizer=",".join(chain)))
-    return CompilePlan(
-        task=task,
-        name=check_name(name or "-".join(chain)),
-        optimizers=chain,
-        settings=sizes,
-        options=options,
-        data=files,
-        limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
-        decide=search.decide,
-        corrected=added,
-        command=command_line(),
-        gallery=find_gallery(image_root, files["train"], artifacts),
-        text=plan_text(resolved),
-    )
 
 
-def chain_of(optimizer: str) -> list[str]:
-    """The optimizers that --optimizer names, in turn. Raises UserError for one that there is not."""
-    from aisr.optimize.search.optimizers import OPTIMIZERS
+def chain_of(search: Search) -> list[str]:
+    """The optimizers that --optimizer names, in turn. Raises UserError for one that does not exist."""
+    from aisr.optimize.optimizers import OPTIMIZERS
 
-    chain = [step.strip() for step in optimizer.split(",")]
+    chain = [step.strip() for step in search.optimizer.split(",")] if search.optimizer else []
     for step in chain:
         if step not in OPTIMIZERS:
             expected = f"expected one of: {', '.join(OPTIMIZERS)}, or several joined by commas"
@@ -242,9 +211,45 @@ def chain_of(optimizer: str) -> list[str]:
     return chain
 
 
+def _compile_plan(
+    task: "Task", plan: Plan, lm: "OpenLM", files: dict[str, Path], name: str, gallery: "Gallery | None"
+) -> "CompilePlan":
+    """What to compile: the plan, with what depends on the LM and on the records."""
+    from aisr.cli import display
+    from aisr.corrections.labelled import RECORDS as CORRECTIONS
+    from aisr.optimize.examples import corrected
+    from aisr.optimize.run import Plan as CompilePlan
+    from aisr.predict.prepare import evidence_form, states_for
+
+    limits = plan.limits
+    corrections = files["train"].with_name(CORRECTIONS)
+    added = corrected(task, corrections, files) if corrections.exists() else None
+    if added:
+        display.note(str(added))
+    options = dict(plan.options)
+    if "states" in task.judge.Options.names() and "states" not in options and states_for(lm):
+        options["states"] = True
+    if "evidence" in options:
+        options["evidence"] = evidence_form(options["evidence"], lm)
+    return CompilePlan(
+        task=task,
+        name=name,
+        optimizers=chain_of(plan.search),
+        settings=_sizes(plan.search),
+        options=options,
+        data=files,
+        limits={"train": limits.train, "dev": limits.dev, "test": limits.test},
+        decide=plan.search.decide,
+        corrected=added,
+        command=command_line(),
+        gallery=gallery,
+        text=plan_text(replace(plan, options=options)),
+    )
+
+
 def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
     """Raises UserError where an optimizer has instructions written and the teacher writes none."""
-    from aisr.optimize.search.optimizers import WRITTEN_BY_LM
+    from aisr.optimize.optimizers import WRITTEN_BY_LM
 
     writing = [step for step in chain if step in WRITTEN_BY_LM]
     if teacher.decides and writing:
@@ -257,19 +262,18 @@ def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
 # --- Logging a finished compile to MLflow and registering its champion.
 
 
-def register(artifacts: Path, plan: "CompilePlan", made: "Made", replayed: "list[Replayed]") -> bool:
+def register(artifacts: Path, plan: "CompilePlan", made: "Made", replayed: "list[ReplayedRecord]") -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.registry import ALIAS
     from aisr.tracking.store import NoStore, reason
 
-    compiled = tracking_log.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
+    compiled = runs.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
     try:
-        tracked = tracking_log.track(artifacts, compiled)
+        tracked = runs.track(artifacts, compiled)
         named = runs.said(artifacts, tracked.run_id)
         if shown := traces.logged(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
             note(shown)
@@ -332,8 +336,8 @@ def print_champion(made: Any) -> None:
         note(f"  on the held-out test split: {made.test.champion.interval}")
         for remark in made.test.champion.score.remarks:
             note(f"    {remark}")
-        if made.test.champion.floor:
-            note(f"  without any LM, on test: {made.test.champion.floor.interval}")
+        if made.test.champion.no_lm:
+            note(f"  without any LM, on test: {made.test.champion.no_lm.interval}")
         say_failures(made.test.champion.failures)
         if made.test.gain is None:
             note(f"  difference from {baseline} on test: not known, the budget was spent before that was scored there")

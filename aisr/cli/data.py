@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from aisr.corrections.corrections import Found
     from aisr.corrections.labelled import Labelled
-    from aisr.optimize.datasets.split import Split, Survey
+    from aisr.optimize.split import Split, Survey
     from aisr.programs.records import Record
     from aisr.programs.task import Task
 
@@ -46,7 +46,7 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.datasets.leakage import Common, all_keys, common
+    from aisr.optimize.leakage import Common, all_keys, common
     from aisr.predict.prepare import find_gallery
     from aisr.programs.lines import scan
     from aisr.programs.registry import TASKS
@@ -114,8 +114,7 @@ def split(
     No claim, picture, paper or evidence, nor one much like it, is on two sides.
     """
     from aisr.cli.display import note
-    from aisr.optimize.datasets import resample
-    from aisr.optimize.datasets import split as splits
+    from aisr.optimize import split as splits
     from aisr.programs.lines import read
 
     chosen = chosen_task(task)
@@ -132,7 +131,7 @@ def split(
     whole = made
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
-        like = resample.shape_of(lengths, error_share)
+        like = splits.shape_of(lengths, error_share)
         made = {name: splits.shaped(sides, survey, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
     for name, sides in made.items():
         for side, count in splits.write(sides, survey, file, out / name).items():
@@ -189,7 +188,7 @@ def _count_faulty(task: "Task", survey: "Survey", rows: "list[int]") -> str:
 def _print_shared(keys: "list[set[str]]") -> None:
     """Print what records have in common."""
     from aisr.cli.display import note
-    from aisr.optimize.datasets.leakage import groups, shared
+    from aisr.optimize.leakage import groups, shared
 
     note(f"  {len(keys)} records in {len(set(groups(keys)))} groups; what they share with another: {shared(keys)}")
 
@@ -199,7 +198,7 @@ def _print_leak(survey: "Survey", made: "Split", seed: int) -> None:
     import random
 
     from aisr.cli.display import note
-    from aisr.optimize.datasets.leakage import leak
+    from aisr.optimize.leakage import leak
 
     plain = leak(survey.keys, random.Random(seed).sample(range(len(survey.keys)), len(made.train)))
     _print_shared(survey.keys)
@@ -299,7 +298,7 @@ def _dismiss(entries: "Sequence[Found]", draft: Path) -> None:
 def _labels(entries: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
     from aisr.cli.display import note
     from aisr.corrections import labelled
-    from aisr.optimize.datasets.corrected import corrected
+    from aisr.optimize.examples import corrected
 
     made = labelled.labelled(task, entries, known, majority)
     _print_left_out(made)
@@ -372,8 +371,7 @@ def export(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
-    from aisr.optimize.datasets.chat_export import chats, write
-    from aisr.optimize.datasets.examples import examples, labelled
+    from aisr.optimize.examples import chats, examples, labelled, write
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)

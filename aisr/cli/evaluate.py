@@ -40,8 +40,8 @@ from aisr.cli.session import (
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.replay import Replayed
+    from aisr.predict.evaluate import Evaluation
+    from aisr.predict.replay import ReplayedRecord
     from aisr.programs.vision.images import Gallery
 
 
@@ -64,17 +64,16 @@ def evaluate(
     plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.datasets.examples import labelled
-    from aisr.optimize.experiment.evaluation import Evaluation
-    from aisr.predict.evaluate import result
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
-    from aisr.predict.replay import judge_aloud
+    from aisr.optimize.examples import labelled
+    from aisr.predict.evaluate import Evaluation, score_outcomes
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
+    from aisr.predict.replay import judge_with_calls
     from aisr.tracking import store
 
     chosen = chosen_task(task)
     loaded = load(program, artifacts, chosen)
     opened = open_lm(plan.lm)
-    check_suits(loaded.program, opened)
+    check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     rows = labelled(chosen, loaded.program, data, limit)
@@ -85,11 +84,11 @@ def evaluate(
     began = time.monotonic()
     display.note(f"evaluating {program} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
     with display.live(opened.ledger) as progress:
-        replayed = judge_aloud(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
+        replayed = judge_with_calls(chosen, loaded.program, [row[:2] for row in rows], opened, progress.judged)
         seconds = time.monotonic() - began
-        scored = result(chosen, records, [one.outcome for one in replayed])
+        scored = score_outcomes(chosen, records, [one.outcome for one in replayed])
     display.score_table(chosen.parts, scored.report())
-    display.say_confidence(scored.held)
+    display.say_confidence(scored.confidences)
     display.say_failures(scored.failures)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, len(records))
@@ -100,7 +99,7 @@ def evaluate(
 
 def _save(
     done: "Evaluation",
-    replayed: "list[Replayed]",
+    replayed: "list[ReplayedRecord]",
     output: Path | None,
     store: Path | None,
     gallery: "Gallery | None",
@@ -123,16 +122,15 @@ def _save(
         return store is None or _log(done, Path(place), store, replayed)
 
 
-def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[Replayed]") -> bool:
+def _log(done: "Evaluation", folder: Path, store: Path, replayed: "list[ReplayedRecord]") -> bool:
     from mlflow.exceptions import MlflowException
 
     from aisr.cli.display import complain, note
-    from aisr.tracking import log as tracking_log
     from aisr.tracking import runs, traces
     from aisr.tracking.store import NoStore, reason
 
     try:
-        run = tracking_log.track_evaluation(store, done, folder)
+        run = runs.track_evaluation(store, done, folder)
         named = runs.said(store, run)
         if shown := traces.logged(store, run, done.loaded.task, replayed, TRACES, seed=0):
             note(shown)
@@ -167,9 +165,9 @@ def compare(
     from aisr.artifact.program import uncompiled
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.datasets.examples import examples, labelled
-    from aisr.predict.evaluate import measure
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, find_gallery
+    from aisr.optimize.examples import examples, labelled
+    from aisr.predict.evaluate import evaluate as score_program
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
     chosen = chosen_task(task)
     compiled = {name: load(name, artifacts, chosen) for name in _compiled(names)}
@@ -179,12 +177,12 @@ def compare(
     for name in names:
         loaded = compiled[name] if name in compiled else uncompiled(*compiled.values())
         warn_of_another_lm(loaded.program, opened)
-        check_suits(loaded.program, opened)
+        check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
         records = examples(labelled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
-            results.append(measure(chosen, program, records, opened, progress.judged))
+            results.append(score_program(chosen, program, records, opened, progress.judged))
         display.note(f"  {results[-1].interval}")
         display.say_failures(results[-1].failures)
     gain = results[1].gain(results[0])
@@ -265,11 +263,11 @@ def retrieval(
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
+    from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
-    from aisr.predict.retrieval_eval import DEPTHS, claims, measure
 
     chosen = chosen_task(task)
-    records = claims(chosen, file, 1, limit)
+    records = claims_with_evidence(chosen, file, limit)
     embeddings = open_embeddings(replace(lm, api_base=None))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
@@ -280,7 +278,7 @@ def retrieval(
     if fit is not None:
         rankers[FITTED] = _fitted(chosen, fit, file, records)
     display.note(f"ranking the paragraphs of {file} for {len(records)} claims with evidence")
-    scores = [measure(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
+    scores = [score_ranker(name, ranker, records, context_tokens) for name, ranker in rankers.items()]
     display.table(
         "gold evidence among the first k, and within the token budget",
         ["retriever", *(f"Hit@{depth}" for depth in DEPTHS), "MRR", "recall", "of tokens", "ms a claim"],
@@ -290,7 +288,7 @@ def retrieval(
                 *(percent(hit) for hit in row.hits),
                 f"{row.mrr:.3f}",
                 percent(row.recall),
-                f"{percent(row.shown)} %",
+                f"{percent(row.tokens)} %",
                 f"{row.milliseconds:.1f}",
             ]
             for row in scores
@@ -298,7 +296,7 @@ def retrieval(
     )
     if fit is not None:
         _print_gain(scores, records)
-    if embeddings.ledger.spend.asked:
+    if embeddings.ledger.spend.requested:
         display.say_spend(embeddings.ledger.spend, len(records))
 
 
@@ -306,8 +304,8 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.evidence.rank_fit import fit_ranker, looked
-    from aisr.predict.retrieval_eval import by
+    from aisr.optimize.ranker_fit import fit_ranker, looked
+    from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.lines import read
     from aisr.programs.retrieval.retrievers import bm25, built_in
 
@@ -317,22 +315,22 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: by(ranker.matcher()) for paper, ranker in made.unseen.items()}
+        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.unseen.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
     papers = {tuple(one.paragraphs.values()) for one in claims.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)
     if known:
         display.note(f"{known} of {len(records)} claims cite papers that it was fitted on: their scores are optimistic")
-    return by(made.ranker.matcher())
+    return matcher_ranker(made.ranker.matcher())
 
 
 def _print_gain(scores: Sequence[Any], records: Sequence[Any]) -> None:
     """Print what the fitted ranker gains over each other one."""
     from aisr.cli import display
-    from aisr.predict.retrieval_eval import gains
+    from aisr.predict.evaluate import retrieval_gains
 
     fitted = next(row for row in scores if row.name == FITTED)
-    others = {row.name: gains(fitted, row, records) for row in scores if row is not fitted}
+    others = {row.name: retrieval_gains(fitted, row, records) for row in scores if row is not fitted}
     display.table(
         "gain of the fitted ranker, in points, with 95 % intervals over papers",
         ["over", *next(iter(others.values()))],

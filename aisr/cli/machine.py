@@ -77,6 +77,7 @@ def doctor(lm: LM = None, api_base: ApiBase = None, artifacts: Root = ARTIFACTS)
     prepare(artifacts)
     from aisr.base import redact
     from aisr.cli.display import note
+    from aisr.lm.response_cache import check_cache
     from aisr.tracking.store import NoStore, check_exists, reading
 
     healthy = True
@@ -104,7 +105,10 @@ def doctor(lm: LM = None, api_base: ApiBase = None, artifacts: Root = ARTIFACTS)
             note(f"MLflow store: {error}")
     cache = Path(os.environ.get("DSPY_CACHEDIR") or cache_folder(artifacts))
     standing = next(folder for folder in (cache, *cache.absolute().parents) if folder.exists())
-    note(f"response cache: {cache}, {shutil.disk_usage(standing).free / 1e9:.1f} GB free on its disk")
+    fault = check_cache(cache)
+    healthy = healthy and not fault
+    state = f"cannot be used: {fault}" if fault else "a write to it succeeded"
+    note(f"response cache: {cache}, {state}, {shutil.disk_usage(standing).free / 1e9:.1f} GB free on its disk")
     if not healthy:
         raise SystemExit(RECORDS_FAILED)
 

@@ -63,7 +63,11 @@ def of_field(kind: type, name: str, *words: str, metavar: str | None = None, pan
     )
 
 
-check_task = one_of(*names.TASK_NAMES)
+def check_task(param: typer.CallbackParam, value: str | None) -> str | None:
+    """The name of a task. Raises UserError for another, with the nearest one."""
+    return one_of(*names.TASK_NAMES)(param, value)
+
+
 TASK_WORDS = "|".join(names.TASK_NAMES)
 
 # --- Options.

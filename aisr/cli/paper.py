@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,15 +111,15 @@ def check_paper(
     from aisr.base.files import cache_folder
     from aisr.cli import display
     from aisr.lm.open import EMBEDDED
+    from aisr.optimize.estimate import DryRun
     from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
     from aisr.paper.check.exact import added, read_paper
     from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
     from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
-    from aisr.predict.dry_run import DryRun
     from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
-    ledger = open_ledger(plan.limits)
+    ledger = open_ledger(plan.limits, None if estimate else out)
     opened = open_lm(plan.lm, ledger, keyed=not estimate)
     compiled = _programs(program or [], artifacts)
     dry = DryRun() if estimate else None
@@ -310,7 +311,7 @@ def mcp(
     from aisr.paper.check.session import Session
     from aisr.paper.check.session import Settings as SessionSettings
 
-    lm_of_session = open_lm(plan.lm, open_ledger(plan.limits, calls=plan.limits.max_calls or MOST_CALLS))
+    lm_of_session = open_lm(plan.lm, open_ledger(replace(plan.limits, max_calls=plan.limits.max_calls or MOST_CALLS)))
     compiled = _programs(program or [], artifacts)
     claims, citations, whole = (compiled.get(task.name) for task in (CLAIMS, CITATIONS, WHOLE))
     server(

@@ -54,7 +54,11 @@ class Limits:
     """[limits]: what a command may spend, and how many records a compile takes."""
 
     max_usd: float | None = field(
-        default=None, metadata={"help": "Send nothing more once so many US dollars are spent.", "min": 0}
+        default=None,
+        metadata={
+            "help": "Send nothing more once so many US dollars are spent, by all runs with this output.",
+            "min": 0,
+        },
     )
     max_calls: int | None = field(
         default=None, metadata={"help": "Send nothing more after so many LM calls.", "min": 1}
@@ -87,7 +91,7 @@ class LMConfig:
 
 
 TABLES: Mapping[str, type] = {"search": Search, "lm": LMConfig, "teacher": LMConfig, "limits": Limits}
-AUTO = ("evidence", "auto")  # the one value that depends on the LM: `form_of_evidence` puts another in its place
+AUTO = ("evidence", "auto")  # the one value that depends on the LM: `evidence_form` puts another in its place
 TASK = "task"  # the table of a task: its name, and the options of its judge
 ENVIRONMENT = {
     "model": "AISR_LM",

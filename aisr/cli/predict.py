@@ -1,6 +1,7 @@
 """The commands from records to a submission: predict, vote, submit, score."""
 
-from collections.abc import Set
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,18 +89,18 @@ def predict(
     )
     prepare(artifacts, program)
     from aisr.cli import display
+    from aisr.optimize.estimate import DryRun
     from aisr.predict import batch as batch_api
-    from aisr.predict.dry_run import DryRun
-    from aisr.predict.predict import here
+    from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
-    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_suits, digest_shown, find_gallery
+    from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.programs.lines import read
 
     if batch and ray:
         raise UserError("--batch works on files, and --ray would ask the LM itself; leave one of them out")
     chosen = chosen_task(task)
     loaded = load(program, artifacts, chosen)
-    ledger = open_ledger(plan.limits)
+    ledger = open_ledger(plan.limits, None if estimate else out)
     if batch or answers:
         config = plan.lm
         opened = batch_api.opened(
@@ -118,34 +119,31 @@ def predict(
     if dry:
         opened = dry.open(opened)
     gallery = find_gallery(image_root, data, artifacts)
-    check_suits(loaded.program, opened)
+    check_compatible(loaded.program, opened)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
     if dry:
         with display.live(dry.ledger) as progress:
-            for _ in here(chosen, loaded.program, opened)(read(data, chosen.record, chosen.name)):
+            work = partial(judge, chosen, loaded.program, lm=opened)
+            for _ in map_unordered(work, read(data, chosen.record, chosen.name), opened.threads):
                 progress.judged()
         display.print_estimate(dry, ledger.limits)
         return
     if batch == batch_api.EXPORT:
         exported = batch_api.export(chosen, loaded.program, data, out, opened)
         display.say_batch(exported, out)
-        if ledger.spend.asked:  # the papers' embeddings, without which there are no prompts
+        if ledger.spend.requested:  # the papers' embeddings, without which there are no prompts
             display.say_spend(opened.ledger.spend)
         raise typer.Exit(RECORDS_FAILED if exported.failures else 0)
     display.note(f"predicting {data} with {program} ({loaded.digest}) and {plan.lm.model} into {out}")
-    judging = here(chosen, loaded.program, opened)
+    judging: AbstractContextManager[Any] = nullcontext()  # by the threads of this process
     if ray:
-        from aisr.predict.ray import on_ray
+        from aisr.predict.ray import ray_workers
 
         address = None if ray == "local" else ray
-        judging = on_ray(chosen, loaded.program, opened, _worker_settings(plan), workers, address, gallery, artifacts)
+        judging = ray_workers(chosen, loaded.program, opened, _worker_settings(plan), workers, address, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
-
-    def pictures(paths: Set[str]) -> dict[str, str]:
-        return digest_shown(loaded.program, gallery, paths)
-
-    with display.live(opened.ledger) as progress:
-        summary = run(chosen, judging, data, out, identity, opened.ledger, progress.judged, pictures)
+    with display.live(opened.ledger) as progress, judging as judge_record:
+        summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
     _print_summary(summary, out, opened)
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, summary.judged)

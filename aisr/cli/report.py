@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import dspy
     from rich.text import Text
 
-    from aisr.optimize.decision.explain import Reason
+    from aisr.predict.explain import Reason
     from aisr.predict.judge import Outcome
     from aisr.programs.task import Exhibit, Judgements
 
@@ -150,7 +150,7 @@ def check_text(
     plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.decision.explain import reasons
+    from aisr.predict.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
     from aisr.programs import drafts

@@ -65,12 +65,13 @@ def chosen_task(name: str) -> "Task":
 # --- Language models.
 
 
-def open_ledger(limits: "Limits", **bounds: Any) -> "Ledger":
-    """A new account with the limits of a plan. bounds: those of `Limits` that are no user's choice."""
+def open_ledger(limits: "Limits", output: Path | None = None) -> "Ledger":
+    """A new account with the limits of a plan, of which that in US dollars is for all runs that write `output`."""
     from aisr.lm.budget import Ledger
     from aisr.lm.budget import Limits as Bounds
 
-    return Ledger(Bounds(**{"usd": limits.max_usd, "calls": limits.max_calls, "minutes": limits.max_minutes} | bounds))
+    bounds = Bounds(limits.max_usd, limits.max_calls, limits.max_minutes)
+    return Ledger(bounds) if output is None else Ledger.beside(output, bounds)
 
 
 def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, *, role: str = "", keyed: bool = True) -> "OpenLM":

@@ -15,10 +15,10 @@ from dspy.utils.exceptions import LMError, LMProviderError
 
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
-from aisr.lm.budget import Contact, Ledger, Refusal, Usage, paid_for
+from aisr.lm.budget import LONGEST_ANSWER, Call, Contact, Ledger, Refusal, Usage, current_call
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.endpoint import check_length
-from aisr.lm.prices import Price, usd
+from aisr.lm.endpoint import check_length, with_readable_logprobs
+from aisr.lm.prices import Price, listed_answer
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
 
@@ -30,7 +30,8 @@ class LedgerLM(dspy.LM):
     an overloaded server, and keeps no history (pictures would fill the memory).
 
     gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.asking.ask`).
-    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead.
+    threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
+    longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`.
     """
 
     def __init__(
@@ -42,6 +43,8 @@ class LedgerLM(dspy.LM):
         gives_logprobs: bool = False,
         threads: int = THREADS,
         num_retries: int = RETRIES,
+        context: int | None = None,
+        longest: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(model, num_retries=0, **kwargs)
@@ -51,56 +54,80 @@ class LedgerLM(dspy.LM):
         self.gives_logprobs = gives_logprobs
         self.hidden = redact.secret_values()
         self.contact = Contact()
+        self.context = context
+        self.longest = listed_answer(model) or LONGEST_ANSWER if longest is None else longest
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         def send() -> Any:
             # DSPy tells a call of its own adapters by the LM's identity, and warns of any other.
-            with self._counted(kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
+            with self._counted(args, kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
                 return self._clean(super(LedgerLM, lm).__call__(*args, **kwargs))
 
         return self.limiter.run(send)
 
     async def acall(self, *args: Any, **kwargs: Any) -> Any:
         async def send() -> Any:
-            with self._counted(kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
+            with self._counted(args, kwargs) as lm, adapter_message_call(lm, kwargs.get("messages")):
                 return self._clean(await super(LedgerLM, lm).acall(*args, **kwargs))
 
         return await self.limiter.arun(send)
 
     @contextmanager
-    def _counted(self, asked: dict[str, Any]) -> Iterator["LedgerLM"]:
-        """This LM, or one that sends nothing. A call that fails was sent as well; providers do not charge for
-        errors, but for an answer that cannot be used, and an engine may know how much (`paid_for`)."""
+    def _counted(self, args: tuple[Any, ...], options: dict[str, Any]) -> Iterator["LedgerLM"]:
+        """This LM, or one that sends nothing; what it sends is charged, whatever it ends in."""
         reason = self.ledger.spent_out()
         lm = self if reason is None else self._refusing(reason)
+        call = self._call(args, options)
         usage = Usage(dspy.settings.usage_tracker)
+        token = current_call.set(call)
         try:
             # A history entry would tell the same, at a tenth of what a call costs this process.
             with dspy.context(usage_tracker=usage, disable_history=True):
                 yield lm
-        except LMError as error:
-            if reason is None:
-                paid = paid_for(error)
-                self.ledger.sent(paid or usage.said or {}, 0.0 if paid is None else usd(self.price, paid))
-                self.contact.failed(error)
+        except BaseException as error:
+            # Other errors are of calls that could not be made; what is no Exception ended one that may have been sent.
+            if reason is None and (isinstance(error, LMError) or not isinstance(error, Exception)):
+                if usage.reported is not None and not call.has_answer:
+                    call.receive(usage.reported)
+                self.ledger.charge(call, self.price, error)
+                if isinstance(error, LMError):
+                    self.contact.failed(error)
             raise
+        finally:
+            current_call.reset(token)
         self.contact.answered()
-        if usage.said is None:
+        if usage.reported is None:
             self.ledger.from_cache()
         else:
-            self.ledger.sent(usage.said, usd(self.price, usage.said), _characters(asked.get("messages") or []))
+            if not call.has_answer:
+                call.receive(usage.reported)
+            self.ledger.charge(call, self.price)
+
+    def _call(self, args: tuple[Any, ...], options: dict[str, Any]) -> Call:
+        """What a call sends. DSPy takes messages, or a prompt as a text or a `Request`."""
+        prompt = args[0] if args else options.get("prompt")
+        text = "\n".join([str(prompt.system or ""), *(message.text or "" for message in prompt.messages)]) \
+            if isinstance(prompt, Request) else str(prompt or "")  # fmt: skip
+        messages = options.get("messages") or [{"content": text}]
+        if questions := (options.get("metadata") or {}).get("questions"):  # a decision model reads them as well
+            messages = [*messages, {"content": str(questions)}]
+        bounds = ("max_tokens", "max_completion_tokens")
+        longest = next((given[name] for given in (options, self.kwargs) for name in bounds if given.get(name)), None)
+        return Call(messages, self.longest if longest is None else int(longest), self.context)
 
     def _clean(self, outputs: Any) -> Any:
         """Answers of DSPy's own engines without the keys that a server repeats in them: they go into predictions,
         demos and instructions. Our engines see to that themselves."""
         if not isinstance(self.engine, str):
             return outputs
-        said = plain(outputs)
+        answers = plain(outputs)
         try:
-            check_length(said)
+            check_length(answers)
         except ProviderError as error:
             raise LMProviderError(str(error)) from None
-        return attributes(redact.throughout(said, self.hidden))
+        if isinstance(answers, list):
+            answers = [with_readable_logprobs(answer) for answer in answers]
+        return attributes(redact.throughout(answers, self.hidden))
 
     def record_keys(self) -> list[str]:
         """See `aisr.lm.response_cache.record_keys`."""
@@ -114,14 +141,6 @@ class LedgerLM(dspy.LM):
         refusal = Refusal(self.ledger, reason)
         lm: LedgerLM = self.copy(engine=refusal, async_engine=InThread(refusal), timeout=None)
         return lm
-
-
-def _characters(messages: list[dict[str, Any]]) -> int:
-    """Those of the text of a prompt."""
-    contents = [message.get("content") or "" for message in messages]
-    return sum(
-        len(one) if isinstance(one, str) else sum(len(str(part.get("text") or "")) for part in one) for one in contents
-    )
 
 
 @dataclass(frozen=True)

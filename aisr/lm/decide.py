@@ -8,7 +8,6 @@ label, whose alternatives are whole labels.
 import json
 import math
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -25,13 +24,21 @@ from dspy.lm15 import (
 )
 
 from aisr.base import redact
-from aisr.base.files import digest_text
 from aisr.base.private import litellm_errors
 from aisr.lm.adapters import lean_adapter
-from aisr.lm.budget import Ledger
+from aisr.lm.budget import Ledger, current_call, token_count
 from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
 from aisr.lm.embeddings import Embeddings
-from aisr.lm.prices import LMUnavailable, Price, check_price, listed_decision_price, listed_vision, listed_window
+from aisr.lm.prices import (
+    LMUnavailable,
+    Price,
+    check_price,
+    listed_decision_price,
+    listed_vision,
+    listed_window,
+    quiet_litellm,
+)
+from aisr.lm.response_cache import address_digest, address_in_environment
 from aisr.programs.errors import UserError
 from aisr.programs.questions import unanswerable
 
@@ -48,13 +55,11 @@ class CannotWrite(UserError):
 
 
 class Unusable(ProviderError):
-    """Probabilities that are none, which are not asked for again: the same request has the same answer. paid: the
-    tokens of the answer, as a chat's usage names them; nothing where the server did not say so."""
+    """Probabilities that are none, which are not asked for again: the same request has the same answer."""
 
-    def __init__(self, message: str, paid: Mapping[str, Any]) -> None:
-        said = redact.values(message, redact.secret_values())  # a server may repeat a key as a name
-        super().__init__(f"the decision model gave no answer that can be used: {said}")
-        self.paid = dict(paid)
+    def __init__(self, message: str) -> None:
+        reason = redact.values(message, redact.secret_values())  # a server may repeat a key as a name
+        super().__init__(f"the decision model gave no answer that can be used: {reason}")
 
 
 class DecisionEngine:
@@ -86,17 +91,18 @@ class DecisionEngine:
         state, images = judged(request)
         names = list(questions)
         answers: dict[str, Any] = {}
-        read = written = 0  # tokens
+        read = written = 0  # tokens, where they are counts
         for begin in range(0, len(names), MOST_QUESTIONS):  # several requests where there are more than one takes
             part = {name: on_wire(questions[name]) for name in names[begin : begin + MOST_QUESTIONS]}
             served = self._served(state, part, images)
             answers |= served.answers
             if served.usage:
-                read, written = read + served.usage.input_tokens, written + served.usage.output_tokens
+                read += token_count(served.usage.input_tokens) or 0
+                written += token_count(served.usage.output_tokens) or 0
         try:
             chances = {name: _chances(one, answers.get(name)) for name, one in questions.items()}
         except ValueError as error:
-            raise Unusable(str(error), {"prompt_tokens": read, "completion_tokens": written} if read else {}) from error
+            raise Unusable(str(error)) from error
         values = _values(metadata, questions, chances)
         tokens_of = [_token(chances[name]) for name, one in questions.items() if one["labels"]]
         return Response(
@@ -112,9 +118,16 @@ class DecisionEngine:
         """Nothing to close: the connections are LiteLLM's."""
 
     def _served(self, state: str, questions: Mapping[str, Any], images: list[str]) -> Any:
-        """LiteLLM's answer to one request. Raises lm15's errors."""
+        """LiteLLM's answer to one request, noted in the `current_call`. Raises lm15's errors."""
+        call = current_call.get()
+        if call:
+            call.requests += 1
         with litellm_errors(model=self.model):
-            return _litellm().systemone(self.model, state, questions, images=images or None, **self.options)
+            served = quiet_litellm().systemone(self.model, state, questions, images=images or None, **self.options)
+        if call:
+            usage = served.usage
+            call.receive(usage and {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens})
+        return served
 
 
 def open_decisions(
@@ -141,7 +154,7 @@ def open_decisions(
     if provider == "hosted_vllm" and not (api_base or os.environ.get("HOSTED_VLLM_API_BASE")):
         raise LMUnavailable(f"{spec} has no address of its own: give --{role}api-base ADDRESS")
     own_key = f"{provider.upper()}_API_KEY"
-    missing = _litellm().validate_environment(model=model)["missing_keys"]
+    missing = quiet_litellm().validate_environment(model=model)["missing_keys"]
     has_key = not missing or any(os.environ.get(name) for name in (*missing, own_key))
     if keyed and not has_key and not api_base:
         raise LMUnavailable(
@@ -151,13 +164,16 @@ def open_decisions(
     price = price or listed_decision_price(model)
     check_price(f"{DECIDE}{model}", price, ledger, role)
     engine = DecisionEngine(model, api_base, "none" if api_base and not os.environ.get(own_key) else None, timeout)
-    digest = digest_text(api_base.rstrip("/")) if api_base else None
+    address = api_base or address_in_environment(model)
+    digest = address_digest(address) if address else None
     lm = LedgerLM(
         f"decide-{digest}/{model}" if digest else f"decide/{model}",  # as servers are told apart in the response cache
         ledger=ledger,
         price=price,
         gives_logprobs=True,
         threads=threads or THREADS,
+        context=listed_window(model),
+        longest=0,
         engine=engine,
         async_engine=InThread(engine),
     )
@@ -175,19 +191,9 @@ def open_decisions(
     )
 
 
-def _litellm() -> Any:
-    """LiteLLM, which takes seconds to import, and quiet."""
-    import litellm
-
-    litellm.suppress_debug_info = True  # or it prints advice beside each error
-    # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
-    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
-    return litellm
-
-
 def _is_known(model: str) -> bool:
     """Whether LiteLLM has decision models of a provider: asked nothing, it complains of whom before of what."""
-    litellm = _litellm()
+    litellm = quiet_litellm()
     try:
         litellm.systemone(model, "", {})
     except litellm.exceptions.BadRequestError as error:

@@ -28,14 +28,13 @@ from dspy.utils.exceptions import (
 from numpy.typing import NDArray
 
 from aisr.base import redact
-from aisr.base.files import digest_text
 from aisr.base.private import TransportError, litellm_errors
 from aisr.base.redact import trim_keys
-from aisr.lm.budget import Ledger
+from aisr.lm.budget import Call, Ledger
 from aisr.lm.endpoint import key_of_servers
-from aisr.lm.prices import Price, listed_input_price, usd
+from aisr.lm.prices import Price, listed_input_price, quiet_litellm
 from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
-from aisr.lm.response_cache import configure_cache
+from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
 from aisr.lm.transport import BoundedTransport, posted
 from aisr.programs.errors import NotEmbedded, UserError
 
@@ -81,7 +80,8 @@ class Embedder:
         self.address = address
         self._server = BoundedTransport(timeout, max_connections=max(threads, 8)) if address else None
         # Two servers give other numbers for one model name.
-        self.name = f"{model} at {digest_text(address.rstrip('/'))}" if address else model
+        server = address or address_in_environment(model)
+        self.name = f"{model} at {address_digest(server)}" if server else model
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Embedder":
@@ -116,11 +116,7 @@ class Embedder:
     @cached_property
     def _litellm(self) -> Any:
         """LiteLLM, and the certainty that it knows whom to ask and with which key. Raises `LMConfigurationError`."""
-        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
-        import litellm
-
-        litellm.suppress_debug_info = True  # or it prints advice beside each error
-        litellm.DEFAULT_MAX_RETRIES = 0  # ours see to it; asked for none, LiteLLM sends a failed request thrice
+        litellm = quiet_litellm()
         try:
             litellm.get_llm_provider(self.model)
         except litellm.exceptions.BadRequestError as error:
@@ -137,16 +133,16 @@ class Embedder:
         """One request. Raises `LMError`."""
         if reason := self.ledger.spent_out():
             raise LMBillingError(self.ledger.refuse(reason))
+        call = Call([{"content": text} for text in texts], longest=0)
         try:
             answer = self._from_server(texts) if self._server else self._from_provider(texts)
-        except Exception as error:
-            self.ledger.sent({}, 0.0)
-            raise _as_dspys(error) from error
-        said = answer.get("usage")
-        tokens = said.get("prompt_tokens") if isinstance(said, dict) else None
-        usage = {"prompt_tokens": tokens} if isinstance(tokens, int) else {}
-        self.ledger.sent(usage, usd(self.price, usage) if usage else None)
-        return self._rows(answer.get("data"), len(texts))
+        except BaseException as error:
+            known = _as_dspys(error) if isinstance(error, Exception) else error
+            self.ledger.charge(call, self.price, known)
+            raise known from error
+        call.receive(answer.get("usage"))
+        self.ledger.charge(call, self.price)
+        return _rows(answer.get("data"), len(texts))
 
     def _from_server(self, texts: list[str]) -> dict[str, Any]:
         assert self._server
@@ -165,15 +161,21 @@ class Embedder:
         with litellm_errors(model=self.model):
             return dict(litellm.embedding(model=self.model, input=texts, **given).model_dump())
 
-    def _rows(self, data: Any, count: int) -> list[list[float]]:
-        try:
-            placed = sorted(data, key=lambda one: int(one["index"]))
-            rows = np.array([one["embedding"] for one in placed], dtype=np.float32)
-        except (KeyError, TypeError, ValueError) as error:
-            raise LMProviderError(f"an answer that holds no embeddings ({type(error).__name__})") from error
-        if rows.ndim != 2 or len(rows) != count or not rows.size or not np.isfinite(rows).all():
-            raise LMProviderError(f"embeddings of shape {rows.shape} for {count} texts, or not all of them numbers")
-        return [list(map(float, row)) for row in rows]
+
+def _rows(data: Any, count: int) -> list[list[float]]:
+    """The embeddings of an answer in the order of the texts, which their `index` states. Raises `LMProviderError` where
+    any is missing, stands twice or is none: its neighbours would stand for other texts."""
+    try:
+        placed = {one["index"]: one["embedding"] for one in data}
+        order = sorted(placed) == list(range(count)) and len(data) == count
+        rows = np.array([placed[number] for number in range(count)] if order else [], dtype=np.float32)
+    except (KeyError, TypeError, ValueError) as error:
+        raise LMProviderError(f"an answer that holds no embeddings ({type(error).__name__})") from error
+    if not order:
+        raise LMProviderError(f"embeddings that are not numbered from 0 to {count - 1}, each once, for {count} texts")
+    if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+        raise LMProviderError(f"embeddings of shape {rows.shape} for {count} texts, or not all of them numbers")
+    return [list(map(float, row)) for row in rows]
 
 
 def _key() -> str:

@@ -5,6 +5,8 @@ price. Which server it is does not change here, and a call costs this process a 
 """
 
 import asyncio
+import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +33,7 @@ from dspy.lm15 import (
 )
 
 from aisr.base import redact
+from aisr.lm.budget import current_call, token_count
 from aisr.lm.transport import BoundedAsyncTransport, BoundedTransport
 
 MOST_SIGNS = 1_000_000  # of an answer; a model that reasons writes some 100,000
@@ -73,6 +76,7 @@ class Endpoint:
         self.providers = (definition,)
         # Left to itself, lm15 looks for proxies in the environment at each call.
         self.wire: dict[str, Any] = {
+            "receive": receive_chat,
             "seconds": timeout or SECONDS,
             "max_connections": max(threads, 8),
             "trust_env": bool(getproxies()),
@@ -147,6 +151,79 @@ def without_secrets(response: Response, model: str, hidden: Sequence[tuple[str, 
         usage=response.usage,  # numbers
         logprobs=_clean_tokens(response.logprobs, hidden),
     )
+
+
+def receive_chat(body: bytes) -> bytes:
+    """The body of a chat's answer, after its usage is noted in the `current_call`, and as `readable` has it."""
+    odd: list[str] = []
+    try:
+        answer = json.loads(body, parse_constant=odd.append)  # NaN and the infinities: None in their place
+    except (ValueError, RecursionError):
+        answer = None
+    call = current_call.get()
+    if not isinstance(answer, dict):
+        if call:
+            call.receive(None)
+        return body
+    if call and not (answer.get("error") and not answer.get("choices")):  # an error under status 200 is no answer
+        call.receive(answer.get("usage"), _content_length(answer))
+    clean = readable(answer)
+    return body if clean == answer and not odd else json.dumps(clean).encode()
+
+
+def _content_length(answer: dict[str, Any]) -> int:
+    """How many characters the first choice of a chat completion writes."""
+    try:
+        return len(answer["choices"][0]["message"]["content"])
+    except (KeyError, IndexError, TypeError):
+        return 0
+
+
+def readable(answer: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion without numbers that are none, for which lm15 refuses all of it: servers that constrain what
+    is written give -Infinity to tokens that they do not allow. Alternatives without a log-probability go, and where a
+    written token has none, all of them; a usage that is none goes as well."""
+    usage, choices = answer.get("usage"), answer.get("choices")
+    if usage is not None and not _is_usage(usage):
+        answer = {**answer, "usage": None}
+    if isinstance(choices, list):
+        answer = {**answer, "choices": [with_readable_logprobs(choice) for choice in choices]}
+    return answer
+
+
+def _is_usage(usage: Any) -> bool:
+    """Whether all counts of a usage are numbers of tokens, those of its details as well."""
+    if not isinstance(usage, dict):
+        return False
+    details = [value for name, value in usage.items() if name.endswith("_details") and value is not None]
+    if not all(isinstance(one, dict) for one in details):
+        return False
+    counts = [value for part in (usage, *details) for name, value in part.items() if name.endswith("_tokens")]
+    return all(value is None or (isinstance(value, int) and token_count(value) is not None) for value in counts)
+
+
+def with_readable_logprobs(choice: Any) -> Any:
+    """A choice of a chat completion, or what else has its `logprobs`."""
+    logprobs = choice.get("logprobs") if isinstance(choice, dict) else None
+    if logprobs is None:
+        return choice
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not isinstance(content, list) or not all(_has_logprob(token) for token in content):
+        return {**choice, "logprobs": None}
+    tokens = []
+    for token in content:
+        top = token.get("top_logprobs")
+        kept = [one for one in top if _has_logprob(one)] if isinstance(top, list) else []
+        tokens.append(token if kept == top else {**token, "top_logprobs": kept})
+    return {**choice, "logprobs": {**logprobs, "content": tokens}}
+
+
+def _has_logprob(token: Any) -> bool:
+    value = token.get("logprob") if isinstance(token, dict) else None
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a number of hundreds of digits
+        return False
 
 
 def check_length(answer: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import dspy
 
-from aisr.base.files import digest_file, digest_text
+from aisr.base.files import digest_file
 from aisr.base.redact import environment_defaults, trim_keys
 from aisr.lm import llama_cpp
 from aisr.lm.adapters import adapter_for, lean_adapter
@@ -20,8 +20,8 @@ from aisr.lm.decide import DECIDE, open_decisions
 from aisr.lm.embedded import EmbeddedEngine
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import AsyncEndpoint, Endpoint
-from aisr.lm.prices import LMUnavailable, Price, check_price, listed_price, listed_vision, listed_window
-from aisr.lm.response_cache import configure_cache, retry_failed
+from aisr.lm.prices import LMUnavailable, Price, check_price, listed_price, listed_vision, listed_window, quiet_litellm
+from aisr.lm.response_cache import address_digest, configure_cache, retry_failed
 
 EMBEDDED = "embedded"
 PROVIDER = "provider"  # in the place of an address: whoever the model string names
@@ -90,11 +90,13 @@ def open_lm(
     if keyed:
         _require_key(spec, role)
     given = _sampling(spec) | ({"timeout": timeout} if timeout else {})
-    lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, **given)
+    window = listed_window(spec)
+    lm = LedgerLM(spec, ledger=ledger, price=price, threads=threads or THREADS, context=window, **given)
     lm.gives_logprobs = logprobs and not is_reasoning_model(spec) and "logprobs" in lm.supported_params
     adapter = adapter_for(schema and lm.supports_response_schema)
-    sees, window = listed_vision(spec), listed_window(spec)
-    return OpenLM(lm, adapter, spec, None, threads or THREADS, sees=sees, window=window, embeddings=embeddings)
+    return OpenLM(
+        lm, adapter, spec, None, threads or THREADS, sees=listed_vision(spec), window=window, embeddings=embeddings
+    )
 
 
 def _open_embedded(ledger: Ledger, embeddings: Embeddings) -> OpenLM:
@@ -152,7 +154,7 @@ def _open_endpoint(
             f"--{role}api-base speaks OpenAI's protocol: --{role}lm openai/{spec.partition('/')[2]}, not {spec}"
         )
     # A name of its own for each address: DSPy's response cache would take two servers for one otherwise.
-    digest = digest_text(api_base.rstrip("/"))
+    digest = address_digest(api_base)
     provider = f"endpoint-{digest}"
     engine = Endpoint(provider, api_base, schema, timeout, threads or THREADS)
     model = f"{provider}/{spec.partition('/')[2]}"
@@ -187,12 +189,11 @@ def _sampling(spec: str) -> dict[str, Any]:
 
 
 def _require_key(spec: str, role: str) -> None:
-    import litellm
-
     if spec.startswith(("ollama/", "ollama_chat/")):
         return  # a server on this machine, at an address that LiteLLM knows
-    found = litellm.validate_environment(model=spec)
-    missing = [] if found.get("keys_in_environment") else found.get("missing_keys") or []
+    litellm = quiet_litellm()
+    environment = litellm.validate_environment(model=spec)
+    missing = [] if environment.get("keys_in_environment") else environment.get("missing_keys") or []
     if missing:
         raise LMUnavailable(
             f"--{role}lm {spec} needs {' or '.join(missing)}; set it in the environment (export {missing[0]}=…), "

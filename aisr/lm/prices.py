@@ -1,13 +1,17 @@
 """What an LM call costs, whether that is known, and what else LiteLLM's list says of a model."""
 
 import json
+import os
+import warnings
 from functools import lru_cache
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aisr.lm.budget import Ledger
 from aisr.programs.errors import UserError
+
+if TYPE_CHECKING:
+    from aisr.lm.budget import Ledger
 
 DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that do nothing else
 
@@ -35,6 +39,10 @@ class Price(NamedTuple):
                 f"{option} {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
             )
         return cls(prompt, completion)
+
+    def usd(self, prompt: int, completion: int) -> float:
+        """US dollars of so many tokens. Those that the provider had in its own cache count in full."""
+        return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
 def listed_price(model: str) -> Price | None:
@@ -71,15 +79,13 @@ def listed_window(model: str) -> int | None:
     return int(most) if most else None
 
 
-def usd(price: Price | None, usage: dict[str, Any]) -> float | None:
-    """US dollars of one call, None where price or usage is unknown. Cached prompt tokens count in full."""
-    if price is None or (not usage and price != (0, 0)):
-        return None
-    prompt, completion = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-    return (prompt * price.prompt + completion * price.completion) / 1e6
+def listed_answer(model: str) -> int | None:
+    """How many tokens a model writes at most by LiteLLM's list; None where it is not listed."""
+    most = _listed(model).get("max_output_tokens")
+    return int(most) if most else None
 
 
-def check_price(spec: str, price: Price | None, ledger: Ledger, role: str) -> None:
+def check_price(spec: str, price: Price | None, ledger: "Ledger", role: str) -> None:
     """Raises `LMUnavailable` where a limit in US dollars could not be kept. role: what the names of its options begin
     with."""
     if ledger.limits.usd is not None and price is None:
@@ -87,6 +93,18 @@ def check_price(spec: str, price: Price | None, ledger: Ledger, role: str) -> No
             f"--max-usd: the price of {spec} is unknown; give it by --{role}price PROMPT,COMPLETION in USD a million "
             "tokens"
         )
+
+
+def quiet_litellm() -> Any:
+    """LiteLLM, which takes seconds to import, without its advice on standard error and its own retries."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; asked for none, LiteLLM sends a request thrice
+    # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
+    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
+    return litellm
 
 
 def _listed(model: str) -> dict[str, Any]:

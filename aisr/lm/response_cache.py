@@ -6,22 +6,30 @@ and all else is no answer.
 """
 
 import json
+import logging
 import os
+import sqlite3
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dspy
 from dspy.clients import DISK_CACHE_DIR, Cache
 from pydantic import BaseModel
 
 from aisr.base import redact
-from aisr.programs.text_store import TextTable
+from aisr.base.files import digest_text
+from aisr.programs.errors import UserError
+from aisr.programs.text_store import FILE, TextTable
+
+log = logging.getLogger("aisr")
+ResultT = TypeVar("ResultT")
 
 REMEMBERED = 1_000  # answers in memory; the others are on disk
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # Of what a server sends, all else can hold anything and is never read again.
 UNUSED = {"id", "provider_data"}  # of a response of DSPy's own engine
 USED = ("model", "choices", "usage")  # of a response of LiteLLM
@@ -64,27 +72,68 @@ def retry_failed() -> None:
             dspy.cache.memory_cache.pop(key, None)
 
 
+def check_cache(folder: Path) -> str | None:
+    """Why no answers can be kept in a folder; None where something could be written there and read again."""
+    try:
+        table = TextTable(folder)
+        try:
+            table.set("check", "check")
+            kept = table.get("check")
+            table.delete("check")
+        finally:
+            table.close()
+    except (UserError, sqlite3.Error) as error:
+        return str(error)
+    return None if kept == "check" else "what is written there is not there afterwards"
+
+
+def address_in_environment(model: str) -> str | None:
+    """The address of a model's server by the variables of its provider, such as OPENAI_BASE_URL, which DSPy and LiteLLM
+    read; None where there is none."""
+    provider = model.partition("/")[0] if "/" in model else "openai"
+    name = provider.removesuffix("_chat").replace("-", "_").upper()
+    return os.environ.get(f"{name}_BASE_URL") or os.environ.get(f"{name}_API_BASE") or None
+
+
+def address_digest(address: str) -> str:
+    """What tells a server from others without its address, which may hold a key."""
+    return digest_text(address.rstrip("/"))
+
+
 class AnswerCache(Cache):
-    """DSPy's cache with text in place of pickles, whose keys are recorded for whoever asked for that."""
+    """DSPy's cache with text in place of pickles, that tells servers apart, and whose keys are recorded for whoever
+    asked for that."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(False, True, str(folder), memory_max_entries=REMEMBERED)
         self.enable_disk_cache = True
         self.disk_cache = Answers(folder)
 
-    def cache_key(self, *given: Any, **named: Any) -> str:
-        key = str(super().cache_key(*given, **named))
+    def cache_key(self, request: dict[str, Any], ignored_args_for_cache_key: list[str] | None = None) -> str:
+        model = request.get("model") or (request.get("request") or {}).get("model") or ""
+        if isinstance(model, str) and (address := address_in_environment(model)):
+            request = {**request, "server": address_digest(address)}
+        key = str(super().cache_key(request, ignored_args_for_cache_key))
         if (keys := _recorded.get()) is not None:
             keys.append(key)
         return key
 
 
 class Answers:
-    """What DSPy's cache asks of its disk."""
+    """What DSPy's cache asks of its disk. DSPy is silent where that fails; here the first failure is logged, with what
+    to do, and a damaged file is put aside. Raises UserError where the folder cannot hold any."""
 
     def __init__(self, folder: Path) -> None:
-        self._table = TextTable(folder)
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._has_warned = False
         self._aside: dict[str, Any] = {}  # see `invalidate`
+        try:
+            self._open()
+        except UserError as error:
+            if not _is_damage(error.__cause__):
+                raise
+            self._put_aside(error.__cause__)
 
     def __contains__(self, key: str) -> bool:
         return self.get(key) is not None
@@ -92,23 +141,24 @@ class Answers:
     def get(self, key: str) -> Any:
         if (aside := self._aside.get(key)) is not None:
             return aside
-        text = self._table.get(key)
+        text = self._use("read", lambda table: table.get(key))
         try:
-            found = None if text is None else json.loads(text)
+            answer = None if text is None else json.loads(text)
         except (ValueError, RecursionError):
             return None
-        return found if _is_dspys(found) else attributes(found)
+        return answer if _is_dspys(answer) else attributes(answer)
 
     def set(self, key: str, value: Any) -> None:
         """Raises TypeError for what is no plain data."""
-        self._table.set(key, written(value))
+        text = written(value)
+        self._use("written", lambda table: table.set(key, text))
 
     def set_aside(self, key: str, value: Any) -> None:
         """Keep a value, or else what is stored, in this process alone."""
         value = self.get(key) if value is None else value
         if value is not None:
             self._aside[key] = value
-            self._table.delete(key)
+            self._use("written", lambda table: table.delete(key))
 
     def forget_aside(self) -> list[str]:
         """Forget these, and the keys of them."""
@@ -119,6 +169,55 @@ class Answers:
 
     def close(self) -> None:
         self._table.close()
+
+    def _open(self) -> None:
+        self._table = TextTable(self._folder)
+        self._number = (self._folder / FILE).stat().st_ino
+
+    def _use(self, verb: str, use: Callable[[TextTable], ResultT]) -> ResultT | None:
+        """What is done with the table; None where that fails."""
+        table = self._table
+        try:
+            return use(table)
+        except sqlite3.ProgrammingError:  # it was closed
+            raise
+        except sqlite3.Error as error:
+            if not _is_damage(error):
+                self._warn(
+                    f"the response cache in {self._folder} cannot be {verb} ({error}): the same command will pay for "
+                    "the same answers again. Make room there, make it writable, or set DSPY_CACHEDIR to another folder"
+                )
+                return None
+            with self._lock:
+                if self._table is table:  # else another thread was here
+                    self._put_aside(error)
+        try:
+            return use(self._table)
+        except sqlite3.Error:
+            return None
+
+    def _put_aside(self, error: BaseException | None) -> None:
+        """Begin with an empty file in the place of a damaged one, unless another process has done so."""
+        file = self._folder / FILE
+        if not hasattr(self, "_number") or file.stat().st_ino == self._number:
+            aside = file.with_name(f"{FILE}.damaged")
+            self._warn(
+                f"the response cache {file} is damaged ({error}): it is put aside as {aside.name}, and its answers are "
+                "asked for again"
+            )
+            file.replace(aside)
+            for rest in ("-wal", "-shm"):
+                file.with_name(f"{FILE}{rest}").unlink(missing_ok=True)
+        self._open()
+
+    def _warn(self, message: str) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            log.warning(message)
+
+
+def _is_damage(error: BaseException | None) -> bool:
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
 
 
 class Attributes(dict[str, Any]):

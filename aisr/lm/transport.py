@@ -6,6 +6,7 @@ a call for ever, and one that does not end fills the memory.
 
 import json
 import time
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -13,20 +14,22 @@ from dspy.lm15 import ProviderError, TimeoutError
 
 from aisr.base.private import StdlibAsyncTransport, StdlibTransport, TransportRequest
 
+Receive = Callable[[bytes], bytes]
 MOST_BYTES = 32 * 2**20  # of an answer, unpacked; a chat has far less
 
 
 class BoundedTransport:
     """What lm15 asks of a transport. `seconds` are for a whole answer, from the moment that the request is sent; the
-    answer has at most `MOST_BYTES`. options: of DSPy's own transport."""
+    answer has at most `MOST_BYTES`. receive: what each body that is no error passes through before it is read; options:
+    of DSPy's own transport."""
 
-    def __init__(self, seconds: float, **options: Any) -> None:
+    def __init__(self, seconds: float, receive: Receive = bytes, **options: Any) -> None:
         self.seconds = seconds
+        self.receive = receive
         self._inner = StdlibTransport(read_timeout=seconds, **options)
 
     def stream(self, request: Any) -> "_Answer":
-        bounds = _Bounds(self.seconds)
-        return _Answer(self._inner.stream(request), bounds)
+        return _Answer(self._inner.stream(request), _Bounds(self.seconds, self.receive))
 
     def close(self) -> None:
         self._inner.close()
@@ -35,12 +38,13 @@ class BoundedTransport:
 class BoundedAsyncTransport:
     """The same for coroutines."""
 
-    def __init__(self, seconds: float, **options: Any) -> None:
+    def __init__(self, seconds: float, receive: Receive = bytes, **options: Any) -> None:
         self.seconds = seconds
+        self.receive = receive
         self._inner = StdlibAsyncTransport(read_timeout=seconds, **options)
 
     def stream(self, request: Any) -> "_AsyncAnswer":
-        return _AsyncAnswer(self._inner.stream(request), _Bounds(self.seconds))
+        return _AsyncAnswer(self._inner.stream(request), _Bounds(self.seconds, self.receive))
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -50,16 +54,17 @@ def posted(transport: BoundedTransport, url: str, key: str, body: dict[str, Any]
     """The status of an answer to JSON, the seconds to wait that it names, and what it holds."""
     headers = [("content-type", "application/json"), ("authorization", f"Bearer {key}")]
     with transport.stream(TransportRequest("POST", url, headers, json.dumps(body).encode())) as answer:
-        said = answer.read()
+        content = answer.read()
     wait = answer.header("retry-after") or ""
-    return answer.status, float(wait) if wait.replace(".", "", 1).isdecimal() else None, said
+    return answer.status, float(wait) if wait.replace(".", "", 1).isdecimal() else None, content
 
 
 class _Bounds:
     """What is left of an answer's time and size."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, receive: Receive) -> None:
         self.seconds, self.ends, self.size = seconds, time.monotonic() + seconds, 0
+        self.receive = receive
 
     def begin(self, response: Any) -> None:
         """One layer of gzip makes a thousand bytes of one at most, and 64 KiB are read at a time; two make a
@@ -76,6 +81,11 @@ class _Bounds:
             raise TimeoutError(f"read timed out: the answer was not complete after {self.seconds:g} s")
         return chunk
 
+    def end(self, response: Any, chunks: Iterable[bytes]) -> bytes:
+        """The whole body."""
+        body = b"".join(chunks)
+        return body if response.status >= 400 else self.receive(body)
+
 
 class _Answer:
     """A response that is read within bounds."""
@@ -88,7 +98,7 @@ class _Answer:
 
     def read(self) -> bytes:
         self._bounds.begin(self._inner)
-        return b"".join(map(self._bounds.take, self._inner))
+        return self._bounds.end(self._inner, map(self._bounds.take, self._inner))
 
     def __enter__(self) -> "_Answer":
         self._inner.__enter__()
@@ -112,7 +122,7 @@ class _AsyncAnswer:
 
     async def read(self) -> bytes:
         self._bounds.begin(self._inner)
-        return b"".join([self._bounds.take(chunk) async for chunk in self._inner])
+        return self._bounds.end(self._inner, [self._bounds.take(chunk) async for chunk in self._inner])
 
     async def __aenter__(self) -> "_AsyncAnswer":
         self._inner = await self._sent.__aenter__()

@@ -1,100 +1,111 @@
-"""Judging labelled records: scores, intervals, and who answered.
+"""Scores of a program on labelled records: official score with its interval, confidence, retrieval."""
 
-How sure a program was of its answers, and whether it was right to be.
-
-The official score of a program on labelled examples.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import dspy
+import numpy as np
 
+from aisr.artifact.program import Loaded
 from aisr.lm.client import OpenLM
-from aisr.metrics.intervals import Interval, difference_interval, score_interval
+from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.task import Task
+from aisr.programs.lines import read
+from aisr.programs.retrieval.evidence_ranker import counted
+from aisr.programs.retrieval.passages import chosen, rank, whole
+from aisr.programs.retrieval.retrievers import Matcher, embedded, indexed, split_sentences
+from aisr.programs.task import Searched, Task
 
-SHARES = (0.5, 0.8, 1.0)  # of the judgements, the surest first
+SHARES = (0.5, 0.8, 1.0)  # of the judgements, the most confident first
 DECIMALS = 4  # of a probability in a file
+DEPTHS = (1, 3, 5, 10, 20)  # of Hit@k
 
 
-class Held(NamedTuple):
-    """Judgements against their gold labels: how sure each was, in 0-1, and whether it was right."""
+# --- Confidence
 
-    sure: list[float]
-    right: list[bool]
+
+def label_confidence(task: Task, judgement: Judgement) -> float | None:
+    """The probability of the label that was chosen, in 0-1; None for a single vote."""
+    return judgement.chances[task.labelled.labels.index(judgement.label)] if judgement.known else None
+
+
+def record_confidence(task: Task, outcome: Outcome) -> float | None:
+    """The confidence in a record, in 0-1: that of its least confident label. None where one is a single vote, where the
+    record failed, and for a task without labels."""
+    if task.judgements is None:
+        return None
+    confidences = [label_confidence(task, judgement) for judgement in outcome.judgements]
+    return None if None in confidences else min((one for one in confidences if one is not None), default=None)
+
+
+def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]:
+    """The probability of each label for each statement of a record, as a predictions file holds it; None for a single
+    vote."""
+    labels = task.labelled.labels
+    return [
+        {label: round(chance, DECIMALS) for label, chance in zip(labels, judgement.chances, strict=True)}
+        if judgement.known
+        else None
+        for judgement in outcome.judgements
+    ]
+
+
+class Confidences(NamedTuple):
+    """Judgements against their gold labels: the confidence of each, in 0-1, and whether it was right."""
+
+    confidence: list[float]
+    correct: list[bool]
 
     def report(self) -> dict[str, Any]:
-        """Their number, the expected calibration error, and the accuracy of the surest `SHARES`; all in 0-1."""
+        """Their number, the expected calibration error, and the accuracy of the most confident `SHARES`; all in 0-1."""
         return {
-            "judgements": len(self.sure),
-            "calibration_error": calibration_error(self.sure, self.right),
+            "judgements": len(self.confidence),
+            "calibration_error": calibration_error(self.confidence, self.correct),
             "accuracy_of_surest": {
-                f"{100 * share:.0f}": selective_accuracy(self.sure, self.right, share) for share in SHARES
+                f"{100 * share:.0f}": selective_accuracy(self.confidence, self.correct, share) for share in SHARES
             },
         }
 
 
-def of_judgement(task: Task, judged: Judgement) -> float | None:
-    """How likely the label that was said is, in 0-1; None for a single vote."""
-    return judged.chances[task.labelled.labels.index(judged.label)] if judged.known else None
-
-
-def probabilities(task: Task, outcome: Outcome) -> list[dict[str, float] | None]:
-    """Of each statement of a record the probability of each label, as a predictions file holds it; None for a single
-    vote."""
-    labels = task.labelled.labels
-    return [
-        {label: round(chance, DECIMALS) for label, chance in zip(labels, judged.chances, strict=True)}
-        if judged.known
-        else None
-        for judged in outcome.judgements
-    ]
-
-
-def of_record(task: Task, outcome: Outcome) -> float | None:
-    """How sure a program is of a record, in 0-1: as sure as of the least sure of its labels. None where one is a single
-    vote, where the record failed, and for a task without labels."""
+def confidences_by_source(
+    task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]
+) -> dict[str, Confidences]:
+    """The judgements that have probabilities, by the source of these; empty for a task without labels."""
+    by_source: dict[str, Confidences] = {}
     if task.judgements is None:
-        return None
-    sure = [of_judgement(task, judged) for judged in outcome.judgements]
-    return None if None in sure else min((one for one in sure if one is not None), default=None)
+        return by_source
+    for example, outcome in zip(examples, outcomes, strict=True):
+        for judgement, allowed in zip(outcome.judgements, task.judgements.allowed(example.gold), strict=False):
+            confidence = label_confidence(task, judgement)
+            if confidence is not None:
+                of_source = by_source.setdefault(judgement.source, Confidences([], []))
+                of_source.confidence.append(confidence)
+                of_source.correct.append(judgement.label in allowed)
+    return by_source
 
 
-def held(task: Task, judged: Iterable[tuple[dspy.Example, Outcome]]) -> dict[str, Held]:
-    """By the source of their probabilities, the judgements that have some; none for a task without labels."""
-    found: dict[str, Held] = {}
-    if task.judgements is None:
-        return found
-    for example, outcome in judged:
-        for one, allowed in zip(outcome.judgements, task.judgements.allowed(example.gold), strict=False):
-            sure = of_judgement(task, one)
-            if sure is not None:
-                here = found.setdefault(one.source, Held([], []))
-                here.sure.append(sure)
-                here.right.append(one.label in allowed)
-    return found
+# --- Scores
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a program did on a split. floor: how no LM at all does there, for a task that should not be read without;
-    group: of each record, where that is known (see `aisr.metrics.intervals`)."""
+    """The scores of a program on a split."""
 
-    scores: Scores
+    scores: Scores  # record by record
     score: Report
     interval: Interval
     failures: dict[str, str]  # record id -> reason
-    floor: "Result | None" = None
-    held: Mapping[str, Held] = field(default_factory=dict)  # how sure it was, by source
-    group: tuple[int, ...] | None = None
+    no_lm: "Result | None" = None  # the baseline without an LM, for a task whose score means little beside none
+    confidences: Mapping[str, Confidences] = field(default_factory=dict)  # by source
+    group: tuple[int, ...] | None = None  # of each record, where known (see `aisr.metrics.intervals`)
 
     def gain(self, before: "Result") -> Interval:
         """The difference from another program's ranking score on the same records."""
@@ -106,17 +117,33 @@ class Result:
             "interval": [self.interval.low, self.interval.high],
             "records": len(self.scores),
             "failures": self.failures,
-            **({"floor": self.floor.report()} if self.floor else {}),
+            **({"floor": self.no_lm.report()} if self.no_lm else {}),
         }
 
-    def confidence(self) -> dict[str, Any]:
-        """How sure it was and whether it was right to be, by source, as files of scores have it; empty where no
-        probability was given."""
-        told = {source: one.report() for source, one in self.held.items()}
-        return {"confidence": told} if told else {}
+    def confidence_report(self) -> dict[str, Any]:
+        """`confidence` by source, for files of scores; empty where there are no probabilities."""
+        confidence = {source: one.report() for source, one in self.confidences.items()}
+        return {"confidence": confidence} if confidence else {}
 
 
-def measure(
+@dataclass(frozen=True)
+class Evaluation:
+    """An evaluation of a saved program."""
+
+    loaded: Loaded
+    program: str  # as the user named it
+    data: Path
+    lm: OpenLM
+    result: Result
+    seconds: float  # wall time of judging
+    command: str
+
+    def report(self) -> dict[str, Any]:
+        """The scores and the confidence by source, as `aisr evaluate --output` writes them."""
+        return {**self.result.report(), **self.result.confidence_report()}
+
+
+def evaluate(
     task: Task,
     program: Judge,
     examples: Sequence[dspy.Example],
@@ -124,44 +151,110 @@ def measure(
     done: Callable[[], None] = lambda: None,
 ) -> Result:
     """The official score of a program on labelled examples, with its interval and its failed records."""
-    outcomes = judge_all(task, program, examples, lm, done)
-    return result(task, examples, outcomes)
+    return score_outcomes(task, examples, judge_all(task, program, examples, lm, done))
 
 
-def check_any(found: Result, split: str) -> None:
-    """Raises UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
-    if len(found.failures) == len(found.scores):
-        raise UserError(f"every record of {split} failed, the first with: {next(iter(found.failures.values()))}")
-
-
-def result(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
-    """The official score of outcomes."""
-    scores = scored(task, examples, outcomes)
+def score_outcomes(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Result:
+    """The official score of outcomes, with its interval, and that of the baseline without an LM where the task has
+    one."""
+    scores, group = score_records(task, examples, outcomes), groups_of(examples)
     failures = {
         example.id: outcome.failure
         for example, outcome in zip(examples, outcomes, strict=True)
         if outcome.failure is not None
     }
-    sure = held(task, zip(examples, outcomes, strict=True))
-    group = groups_of(examples)
+    no_lm = None
+    if task.floor is not None:
+        floor = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
+        no_lm = Result(floor, floor.report(), score_interval(floor, group=group), {}, group=group)
+    confidences = confidences_by_source(task, examples, outcomes)
     interval = score_interval(scores, group=group)
-    return Result(scores, scores.report(), interval, failures, _floor(task, examples), sure, group)
+    return Result(scores, scores.report(), interval, failures, no_lm, confidences, group)
+
+
+def score_records(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
+    """The scores of outcomes, record by record; a failed record earns nothing."""
+    return task.score([example.gold for example in examples], [outcome.answer for outcome in outcomes])
 
 
 def groups_of(examples: Sequence[dspy.Example]) -> tuple[int, ...] | None:
-    """The group of each example, as `aisr.optimize.datasets.examples` tells it; None where one has none."""
-    found = [example.get("group") for example in examples]
-    return None if None in found else tuple(found)
+    """The group of each example, see `aisr.optimize.examples`; None where one has none."""
+    groups = [example.get("group") for example in examples]
+    return None if None in groups else tuple(groups)
 
 
-def _floor(task: Task, examples: Sequence[dspy.Example]) -> Result | None:
-    if task.floor is None:
-        return None
-    scores = task.score([example.gold for example in examples], [task.floor(example) for example in examples])
-    group = groups_of(examples)
-    return Result(scores, scores.report(), score_interval(scores, group=group), {}, group=group)
+def check_any_judged(result: Result, split: str) -> None:
+    """Raises UserError where every record failed: the server is dead, or the program cannot be used with this LM."""
+    if len(result.failures) == len(result.scores):
+        raise UserError(f"every record of {split} failed, the first with: {next(iter(result.failures.values()))}")
 
 
-def scored(task: Task, examples: Sequence[dspy.Example], outcomes: Sequence[Outcome]) -> Scores:
-    """How outcomes did, record by record; a failed record earns nothing."""
-    return task.score([example.gold for example in examples], [outcome.answer for outcome in outcomes])
+# --- Retrieval, against the gold evidence of labelled records
+
+Ranker = Callable[[Searched], list[str]]  # all paragraph ids, best first
+
+
+class RetrievalScore(NamedTuple):
+    """The score of a ranker over claims with gold evidence."""
+
+    name: str
+    hits: tuple[float, ...]  # for each of `DEPTHS`, the share of claims with a gold paragraph among the first so many
+    mrr: float  # mean reciprocal rank of the first gold paragraph
+    recall: float  # mean share of the gold paragraphs that a prompt shows within the token budget
+    tokens: float  # tokens of the prompt, as a share of those of the whole paper
+    milliseconds: float  # wall time a claim, with indexing each paper once
+    ranks: list[int]  # of the first gold paragraph of each claim, from 1
+
+
+def claims_with_evidence(task: Task, file: Path, limit: int | None = None) -> list[Searched]:
+    """The claims of a labelled file that have gold evidence, the first `limit` of them. Raises UserError
+    where there are none, or the task retrieves nothing."""
+    if task.searched is None:
+        raise UserError(f"{task.name} retrieves no paragraphs; a task that does is needed here")
+    searched = (task.searched(record) for record in read(file, task.record, task.name))
+    claims = [claim for claim in searched if claim.gold][:limit]
+    if not claims:
+        raise UserError(f"{file}: no record has gold evidence; a labelled file of {task.name} is needed here")
+    return claims
+
+
+def matcher_ranker(matcher: Matcher) -> Ranker:
+    """The ranker of a matcher."""
+    return lambda claim: rank(claim.claim, claim.paragraphs, matcher)
+
+
+def score_ranker(name: str, ranker: Ranker, claims: Sequence[Searched], context_tokens: int) -> RetrievalScore:
+    """Score a ranker on claims that have gold evidence."""
+    for cached in (indexed, split_sentences, embedded, counted):
+        cached.cache_clear()  # the cache of another ranker would flatter this one
+    start = time.perf_counter()
+    rankings = [ranker(claim) for claim in claims]
+    seconds = time.perf_counter() - start
+    first, recall, tokens = [], [], []
+    for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
+        first.append(min(ranking.index(key) for key in gold))
+        passages = chosen(claim, paper, ranking, context_tokens).shown
+        recall.append(np.mean([key in passages for key in gold]))
+        tokens.append(whole({key: paper[key] for key in passages}) / whole(paper))
+    place = np.array(first)
+    return RetrievalScore(
+        name,
+        tuple(float((place < depth).mean()) for depth in DEPTHS),
+        float((1 / (1 + place)).mean()),
+        float(np.mean(recall)),
+        float(np.mean(tokens)),
+        1000 * seconds / len(claims),
+        [place + 1 for place in first],
+    )
+
+
+def retrieval_gains(score: RetrievalScore, before: RetrievalScore, claims: Sequence[Searched]) -> dict[str, Interval]:
+    """The gain of a ranker over another on the same claims: Hit@1, @3 and @10, and mean reciprocal rank, each with the
+    interval over papers, whose claims are not independent."""
+    papers = [tuple(claim.paragraphs.values()) for claim in claims]
+    group = [papers.index(paper) for paper in papers]
+    after, first = (np.array(row.ranks, dtype=np.float64) for row in (score, before))
+    return {
+        **{f"Hit@{k}": mean_interval((after <= k).astype(np.float64) - (first <= k), group) for k in (1, 3, 10)},
+        "MRR": mean_interval(1 / after - 1 / first, group),
+    }

@@ -18,63 +18,80 @@ from aisr.lm.rate_limit import RAISED
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.base import Judge
+from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 
-THOUGHTS = ("judgements", "named", "ranking")  # what a prediction holds beside the answer
-FAILED = (UnusableAnswer, AdapterParseError, LMError)  # what it takes for a record to fail, or all
-AHEAD = 4  # items that may be read for each thread before they are needed
+DETAILS = ("judgements", "named", "ranking")  # fields of a prediction beside the answer
+FAILURES = (UnusableAnswer, AdapterParseError, LMError)  # errors of one record, or of all (`RAISED`)
+AHEAD = 4  # items for each thread that may be read before they are needed
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one record: an answer, or None and the reason; what the model thinks of each judgement in it; the
-    evidence ids that it named itself, all of them as they were ranked."""
+    """The result for one record."""
 
-    answer: Answer | None
-    failure: str | None = None
-    judgements: Sequence[Judgement] = ()
-    named: Sequence[str] = ()
-    ranking: Sequence[str] = ()
+    answer: Answer | None  # None for a failed record
+    failure: str | None = None  # its reason
+    judgements: Sequence[Judgement] = ()  # the label probabilities of each statement
+    named: Sequence[str] = ()  # evidence ids that the model names itself
+    ranking: Sequence[str] = ()  # all evidence ids, as they were ranked
 
 
-def judge(task: Task, program: Judge, example: dspy.Example, lm: OpenLM) -> Outcome:
-    """The program's answer to one example.
+def judge(task: Task, program: Judge, record: Record | dspy.Example, lm: OpenLM) -> Outcome:
+    """The program's answer to one record, or to the example that was prepared from it.
 
     A failed call or an unusable answer is a failed record. What would fail every record alike (a refused key, an
     account without credit, an unknown model, a wrong configuration, a server closed for long) is raised.
     """
+    example = record if isinstance(record, dspy.Example) else program.prepare(record)
     try:
         with lm.context():
-            said = program(**example.inputs())
-    except FAILED as error:
-        return _failed(error)
-    return _answered(task, said)
+            prediction = program(**example.inputs())
+    except FAILURES as error:
+        return _failure(error)
+    return _answer(task, prediction)
 
 
 async def ajudge(task: Task, program: dspy.Module, example: dspy.Example, lm: OpenLM) -> Outcome:
     """`judge` for an event loop."""
     try:
         with lm.context():
-            said = await program.acall(**example.inputs())
-    except FAILED as error:
-        return _failed(error)
-    return _answered(task, said)
+            prediction = await program.acall(**example.inputs())
+    except FAILURES as error:
+        return _failure(error)
+    return _answer(task, prediction)
 
 
-def _answered(task: Task, said: dspy.Prediction) -> Outcome:
-    return Outcome(task.answer(said), None, *(said.get(name, ()) for name in THOUGHTS))
+def _answer(task: Task, prediction: dspy.Prediction) -> Outcome:
+    return Outcome(task.answer(prediction), None, *(prediction.get(name, ()) for name in DETAILS))
 
 
-def _failed(error: Exception) -> Outcome:
+def _failure(error: Exception) -> Outcome:
     if isinstance(error, RAISED):
         raise error
     return Outcome(None, redact.addresses(" ".join(f"{type(error).__name__}: {error}".split()))[:500])
 
 
+def judge_all(
+    task: Task,
+    program: Judge,
+    records: Iterable[Record | dspy.Example],
+    lm: OpenLM,
+    done: Callable[[], None] = lambda: None,
+) -> list[Outcome]:
+    """The outcomes of all records or examples, in their order; `done` is called after each."""
+    outcomes = {}
+    numbered = enumerate(records)
+    for (place, _), outcome in map_unordered(lambda item: judge(task, program, item[1], lm), numbered, lm.threads):
+        outcomes[place] = outcome
+        done()
+    return [outcomes[place] for place in range(len(outcomes))]
+
+
 def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
-    """What to warn of where a program's decision layer was fitted on what another LM thinks; else None."""
+    """A warning where the decision layer of a program was fitted on the probabilities of another LM; else None."""
     layer = program.decision
     if layer is None or layer.fitted_on == lm.identity:
         return None
@@ -84,47 +101,37 @@ def another_lm(program: dspy.Module, lm: OpenLM) -> str | None:
     )
 
 
-def judge_all(
-    task: Task,
-    program: Judge,
-    examples: Iterable[dspy.Example],
-    lm: OpenLM,
-    done: Callable[[], None] = lambda: None,
-) -> list[Outcome]:
-    """The outcomes of all examples, in their order; `done` is called after each."""
-    outcomes = {}
-    numbered = enumerate(examples)
-    for (place, _), outcome in finished(numbered, lambda item: judge(task, program, item[1], lm), lm.threads):
-        outcomes[place] = outcome
-        done()
-    return [outcomes[place] for place in range(len(outcomes))]
+# --- Threads
 
 
-def finished(items: Iterable[ItemT], work: Callable[[ItemT], ResultT], threads: int) -> Iterator[tuple[ItemT, ResultT]]:
-    """Each item with its result, as soon as it is there, with up to `threads` at work.
+def map_unordered(
+    work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int
+) -> Iterator[tuple[ItemT, ResultT]]:
+    """Each item with its result, as soon as it is finished, with up to `threads` at work.
 
-    At most `AHEAD` times as many items as threads are read ahead of the slowest, however many there are in all. What
-    `work` raises is raised here, after the results of the items that were at work by then.
+    At most `AHEAD` times as many items as threads are read ahead of the slowest, however many there are in all. An
+    error of `work` is raised here, after the results of the items that were at work by then.
     """
     if threads == 1:
-        yield from ((item, work(item)) for item in items)
+        for item in items:
+            yield item, work(item)
         return
     rest = iter(items)
-    done: SimpleQueue[tuple[ItemT, Future[ResultT]]] = SimpleQueue()
+    finished: SimpleQueue[tuple[ItemT, Future[ResultT]]] = SimpleQueue()
     raised: BaseException | None = None
     with ThreadPoolExecutor(threads) as pool:
 
         def submit(count: int) -> int:
-            """Begin on that many more items, as far as there are some; how many that were."""
-            some = list(islice(rest, count))
-            for item in some:
-                pool.submit(work, item).add_done_callback(partial(_put, done, item))
-            return len(some)
+            """Begin on that many more items, as far as there are some; returns how many."""
+            batch = list(islice(rest, count))
+            for item in batch:
+                pool.submit(work, item).add_done_callback(partial(_put, finished, item))
+            return len(batch)
 
         try:
             pending = submit(AHEAD * threads)
             while pending:
-                item, future = done.get()
+                item, future = finished.get()
                 pending -= 1
                 if future.cancelled():
                     continue
@@ -141,9 +148,13 @@ def finished(items: Iterable[ItemT], work: Callable[[ItemT], ResultT], threads: 
         raise raised
 
 
-def in_order(items: Iterable[ItemT], work: Callable[[ItemT], ResultT], threads: int) -> Iterator[ResultT]:
+def _put(finished: "SimpleQueue[tuple[ItemT, Future[ResultT]]]", item: ItemT, future: "Future[ResultT]") -> None:
+    finished.put((item, future))
+
+
+def map_ordered(work: Callable[[ItemT], ResultT], items: Iterable[ItemT], threads: int) -> Iterator[ResultT]:
     """The result of each item in the order of the items, with up to `threads` at work and as many read ahead as by
-    `finished`. What `work` raises is raised in its place."""
+    `map_unordered`. An error of `work` is raised in its place."""
     if threads == 1:
         yield from map(work, items)
         return
@@ -158,7 +169,3 @@ def in_order(items: Iterable[ItemT], work: Callable[[ItemT], ResultT], threads: 
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _put(done: "SimpleQueue[tuple[ItemT, Future[ResultT]]]", item: ItemT, future: "Future[ResultT]") -> None:
-    done.put((item, future))

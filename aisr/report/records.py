@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.base.files import parse_json, write_whole
 from aisr.metrics.scores import value
-from aisr.predict.evaluate import of_record
-from aisr.predict.replay import Replayed
+from aisr.predict.evaluate import record_confidence
+from aisr.predict.replay import ReplayedRecord
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.errors import UserError
 from aisr.programs.lines import explain
@@ -126,7 +126,7 @@ class Records(_Strict):
     records: list[JudgedRecord]
 
 
-def gather(task: Task, about: About, replayed: Sequence[Replayed]) -> Records:
+def gather(task: Task, about: About, replayed: Sequence[ReplayedRecord]) -> Records:
     """The file for replayed records."""
     place: dict[str, int] = {}
     records = []
@@ -142,7 +142,7 @@ def gather(task: Task, about: About, replayed: Sequence[Replayed]) -> Records:
     return Records(about=about, texts=list(place), records=records)
 
 
-def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
+def judged(task: Task, one: ReplayedRecord, calls: list[Call]) -> JudgedRecord:
     """One record of the file, with calls that refer to the file's texts."""
     scores = task.score([one.example.gold], [one.outcome.answer])
     right = bool(scores.right()[0])
@@ -150,7 +150,7 @@ def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
         id=one.record.id,
         right=right,
         score=None if task.judgements else value(scores),
-        confidence=None if (sure := of_record(task, one.outcome)) is None else round(min(sure, 1.0), 4),
+        confidence=None if (sure := record_confidence(task, one.outcome)) is None else round(min(sure, 1.0), 4),
         failure=one.outcome.failure,
         statements=_labelled(task, task.judgements, one) if task.judgements else [_whole(task, one, right)],
         exhibits=task.exhibits(one.record, one.example, one.outcome.answer),
@@ -158,7 +158,7 @@ def judged(task: Task, one: Replayed, calls: list[Call]) -> JudgedRecord:
     )
 
 
-def _labelled(task: Task, labelled: Judgements, one: Replayed) -> list[Statement]:
+def _labelled(task: Task, labelled: Judgements, one: ReplayedRecord) -> list[Statement]:
     how = task.correctable
     digests = how.digests(one.record) if how else []
     given = how.statements(one.record) if how else []
@@ -179,7 +179,7 @@ def _labelled(task: Task, labelled: Judgements, one: Replayed) -> list[Statement
     ]
 
 
-def _whole(task: Task, one: Replayed, right: bool) -> Statement:
+def _whole(task: Task, one: ReplayedRecord, right: bool) -> Statement:
     answer = one.outcome.answer
     said = None if answer is None else _in_words(task.line(answer))
     return Statement(text=task.text(one.record), gold=[_in_words(task.line(one.example.gold))], said=said, right=right)

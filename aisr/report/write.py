@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from aisr.artifact.program import load_program
 from aisr.base.files import as_json, percent, write_whole
 from aisr.lm.client import OpenLM
-from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.predict.evaluate import Result, result
+from aisr.predict.evaluate import Evaluation, Result, score_outcomes
 from aisr.predict.prepare import attach_gallery
-from aisr.predict.replay import Replayed, replay
+from aisr.predict.replay import ReplayedRecord, replay
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.task import Task
 from aisr.programs.vision.images import Gallery
@@ -24,15 +23,14 @@ from aisr.report.records import About, Thumbnails
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aisr.optimize.experiment.compile import Made
-    from aisr.optimize.experiment.plan import Plan
+    from aisr.optimize.run import Made, Plan
 
 FIGURES = "figures"
 REPORT = "report.json"
 SAMPLE = 20  # records whose prompts are rendered to measure what a candidate costs
 
 
-def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
+def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[ReplayedRecord]:
     """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
 
     Test records are never shown one by one: whoever read them would choose by them. Figures of the champion are drawn
@@ -57,7 +55,7 @@ def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[Replayed]:
     return dev
 
 
-def of_evaluation(done: Evaluation, told: Sequence[Replayed], folder: Path, gallery: Gallery | None) -> None:
+def of_evaluation(done: Evaluation, told: Sequence[ReplayedRecord], folder: Path, gallery: Gallery | None) -> None:
     """Into a folder: the scores, every record of an evaluation, the page, and its confusion matrix."""
     task, digest = done.loaded.task, done.loaded.digest
     write_whole(folder / REPORT, as_json(done.report()))
@@ -66,9 +64,11 @@ def of_evaluation(done: Evaluation, told: Sequence[Replayed], folder: Path, gall
     figures.write(folder / FIGURES, _confusion(task, told, f"{task.name} on {done.data.name}"))
 
 
-def _about(task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[Replayed], note: str) -> About:
+def _about(
+    task: Task, title: str, digest: str, lm: OpenLM, data: str, told: Sequence[ReplayedRecord], note: str
+) -> About:
     found = _scored(task, told)
-    floor = [f"Without any LM: {found.floor.interval}."] if found.floor else []
+    floor = [f"Without any LM: {found.no_lm.interval}."] if found.no_lm else []
     note = " ".join([note, *(f"{remark}." for remark in found.score.remarks), *floor]).strip()
     return About(
         task=task.name,
@@ -94,17 +94,17 @@ def _honest(test: Any) -> str:
     return f"{chosen} On the held-out test split: {percent(found.value)} [{low}, {high}]."
 
 
-def _write(folder: Path, task: Task, about: About, told: Sequence[Replayed], gallery: Gallery | None) -> None:
+def _write(folder: Path, task: Task, about: About, told: Sequence[ReplayedRecord], gallery: Gallery | None) -> None:
     found = records.gather(task, about, told)
     records.write(folder, found)
     page.write(folder, found, Thumbnails(gallery.root) if gallery else page.no_picture)
 
 
-def _scored(task: Task, told: Sequence[Replayed]) -> Result:
-    return result(task, [one.example for one in told], [one.outcome for one in told])
+def _scored(task: Task, told: Sequence[ReplayedRecord]) -> Result:
+    return score_outcomes(task, [one.example for one in told], [one.outcome for one in told])
 
 
-def _confusion(task: Task, told: Sequence[Replayed], title: str) -> "dict[str, Figure]":
+def _confusion(task: Task, told: Sequence[ReplayedRecord], title: str) -> "dict[str, Figure]":
     """The confusion matrix; nothing for a task without labels."""
     if task.judgements is None:
         return {}

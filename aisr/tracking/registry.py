@@ -22,12 +22,13 @@ from aisr.base import redact
 from aisr.base.files import BadArtifact, percent
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
-from aisr.tracking import runs
 from aisr.tracking.store import EXPECTED, MODEL_SCHEME, Reader, reading
 
 ALIAS = "champion"
 PREVIOUS = "previous"
 DIGEST_TAG = "aisr.digest"
+CHAMPION_TAG = "aisr.champion"  # of a compile: whether its version is the champion now
+YES, NO = "yes", "no"
 SCORE_TAG, LOW_TAG, HIGH_TAG, DATA_TAG = "aisr.test_score", "aisr.test_low", "aisr.test_high", "aisr.test_data"
 
 
@@ -176,9 +177,9 @@ def _mark(mlflow: Any, name: str, version: str) -> None:
         return
     with suppress(mlflow.MlflowException):
         run = client.get_run(run_id)
-        for former in client.search_runs([run.info.experiment_id], f"tags.`{runs.CHAMPION_TAG}` = '{runs.YES}'"):
-            client.set_tag(former.info.run_id, runs.CHAMPION_TAG, runs.NO)
-        client.set_tag(run.info.run_id, runs.CHAMPION_TAG, runs.YES)
+        for former in client.search_runs([run.info.experiment_id], f"tags.`{CHAMPION_TAG}` = '{YES}'"):
+            client.set_tag(former.info.run_id, CHAMPION_TAG, NO)
+        client.set_tag(run.info.run_id, CHAMPION_TAG, YES)
 
 
 def _version(store: Reader, uri: str) -> Any:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from aisr.base import redact
 from aisr.base.private import tracing_client
-from aisr.predict.replay import FORGOTTEN, Heard, Replayed
+from aisr.predict.replay import FORGOTTEN, LMCall, ReplayedRecord
 from aisr.programs.task import Task
 from aisr.report.records import JudgedRecord, judged
 from aisr.tracking.store import open_store, reason
@@ -36,7 +36,9 @@ class NotTraced(Exception):
     """The store did not take the traces."""
 
 
-def logged(root: Path, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> str | None:
+def logged(
+    root: Path, run_id: str, task: Task, replayed: Sequence[ReplayedRecord], count: int, seed: int
+) -> str | None:
     """Log a sample of records as `log` does; a sentence on what came of it, if any was to be logged. All else of the
     run is saved by then."""
     try:
@@ -46,7 +48,7 @@ def logged(root: Path, run_id: str, task: Task, replayed: Sequence[Replayed], co
     return f"logged {made} records as traces of the run, for the MLflow UI" if made else None
 
 
-def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> int:
+def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[ReplayedRecord], count: int, seed: int) -> int:
     """Log a sample of at most `count` records as traces of a run; how many. They are in the store when this returns.
     Raises NotTraced."""
     chosen = sample(task, replayed, count, seed)
@@ -66,7 +68,7 @@ def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[Replayed], coun
     return len(chosen)
 
 
-def sample(task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> list[Replayed]:
+def sample(task: Task, replayed: Sequence[ReplayedRecord], count: int, seed: int) -> list[ReplayedRecord]:
     """At most `count` records, in their order: in turn a failed one, a wrong one and a right one, each drawn at random
     by the seed, as long as there are some. So few are for reading: how often each occurs is what the score says.
 
@@ -83,11 +85,13 @@ def sample(task: Task, replayed: Sequence[Replayed], count: int, seed: int) -> l
     return [told[place] for place in sorted(turns[:count])]
 
 
-def _is_right(task: Task, one: Replayed) -> bool:
+def _is_right(task: Task, one: ReplayedRecord) -> bool:
     return bool(task.score([one.example.gold], [one.outcome.answer]).right()[0])
 
 
-def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int) -> "tuple[TraceInfo, list[Span]]":
+def _trace(
+    task: Task, one: ReplayedRecord, experiment: str, run_id: str, moment: int
+) -> "tuple[TraceInfo, list[Span]]":
     """A record as a trace of a run: what stands in MLflow's lists, and a span for the record with one for each call."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback, TraceInfo, TraceLocation, TraceState
 
@@ -118,7 +122,7 @@ def _trace(task: Task, one: Replayed, experiment: str, run_id: str, moment: int)
     return info, [root, *calls]
 
 
-def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
+def _record(task: Task, one: ReplayedRecord, shown: JudgedRecord) -> dict[str, Any]:
     """The attributes of a record's span."""
     texts = [_clean(statement.text) for statement in shown.statements]
     numbered = "\n".join(f"{k}. {text}" for k, text in enumerate(texts, start=1)) if len(texts) > 1 else texts[0]
@@ -134,7 +138,7 @@ def _record(task: Task, one: Replayed, shown: JudgedRecord) -> dict[str, Any]:
     }
 
 
-def _call(call: Heard) -> dict[str, Any]:
+def _call(call: LMCall) -> dict[str, Any]:
     """The attributes of a call's span; `replay` has redacted them."""
     return {
         SPAN_INPUTS: {"messages": [{role: text} for role, text in call.messages]},
@@ -200,7 +204,7 @@ def _in_short(labels: Sequence[str], common: str, evidence: Sequence[str]) -> st
     return _clean(" · ".join([said, *([", ".join(evidence)] if evidence else [])]))
 
 
-def _why(task: Task, one: Replayed) -> str:
+def _why(task: Task, one: ReplayedRecord) -> str:
     """Why a record counts as right or wrong."""
     if one.outcome.answer is None:
         return _clean(f"failed: {one.outcome.failure}")

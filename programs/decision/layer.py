@@ -1,7 +1,7 @@
 """From what the LM thinks to the label that scores: the second step of every program.
 
 A prompt teaches the annotators' convention in part; the rest is a handful of numbers, fitted on train and dev for the
-ranking score (`optimize/decision/fit.py`): how much to trust the LM, the wording and the cues, and how readily to say
+ranking score (`optimize/decision_fit.py`): how much to trust the LM, the wording and the cues, and how readily to say
 each label. They are part of the program, saved and loaded with it.
 """
 

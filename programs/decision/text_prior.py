@@ -1,7 +1,7 @@
 """What the wording alone says: TF-IDF of words and characters under a logistic regression, as numbers in JSON.
 
 It never sees the evidence. Annotators' conventions show in wording all the same: causal and scope labels are found by
-it at F1 .5 to .9 on the official data. `optimize/decision/priors.py` fits it.
+it at F1 .5 to .9 on the official data. `optimize/decision_rule.py` fits it.
 """
 
 from collections import Counter

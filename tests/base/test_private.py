@@ -64,8 +64,8 @@ def test_workers_of_ray_import_nothing_from_the_current_folder(tmp_path: Path) -
     pytest.importorskip("ray")
     code = f"""
 import ray
-from aisr.predict.ray import _join
-_join(ray, 1, None)
+from aisr.predict.ray import join_cluster
+join_cluster(ray, 1, None)
 
 @ray.remote
 def modules():

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from aisr.cli import display
 from aisr.cli.report import print_verdicts
-from aisr.optimize.decision.explain import Reason
+from aisr.predict.explain import Reason
 from aisr.predict.judge import Outcome
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.track2.task import TRACK2

@@ -20,6 +20,7 @@ def test_it_says_what_is_there_and_keeps_the_key_to_itself(
     assert "LM: openai/gpt-4o-mini, at --api-base, with log-probabilities asked for" in said.out
     assert "keys in the environment: OPENAI_API_KEY" in said.out
     assert "mlflow.db answers" in said.out
+    assert "a write to it succeeded" in said.out
     assert "GB free" in said.out
     assert "sk-not-for-anybody" not in said.out + said.err
     assert len(compiled.server.asked) == before

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aisr.corrections.labelled import RECORDS
-from aisr.optimize.datasets.corrected import corrected
-from aisr.optimize.datasets.leakage import all_keys, common
+from aisr.optimize.examples import corrected
+from aisr.optimize.leakage import all_keys, common
 from aisr.programs.task import Task
 from aisr.programs.text.compare import alike
 from aisr.programs.track1.task import TRACK1

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from aisr.artifact.program import load_program
-from aisr.optimize.datasets.corrected import corrected
-from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.examples import corrected
+from aisr.optimize.run import compile_program
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.report import techreport

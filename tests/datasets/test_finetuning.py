@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.optimize.datasets.chat_export import chats
+from aisr.optimize.examples import chats
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
 from support import scripted

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from aisr.artifact.manifest import manifest
-from aisr.optimize.datasets.leakage import RULE, all_keys, common, groups, leak
-from aisr.optimize.datasets.near_duplicates import NEAR, near_duplicates
-from aisr.optimize.datasets.split import survey
-from aisr.optimize.evidence.rank_fit import looked
-from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.leakage import NEAR, RULE, all_keys, common, groups, leak, near_duplicates
+from aisr.optimize.ranker_fit import looked
+from aisr.optimize.run import compile_program
+from aisr.optimize.split import survey
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.task import Task

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.optimize.datasets import split as splits
-from aisr.optimize.datasets.leakage import Common, all_keys, groups, leak
-from aisr.optimize.datasets.near_duplicates import near_duplicates
-from aisr.optimize.datasets.split import Parts, Split, split, split_folds, stratum, survey
+from aisr.optimize import split as splits
+from aisr.optimize.leakage import Common, all_keys, groups, leak, near_duplicates
+from aisr.optimize.split import Parts, Split, split, split_folds, stratum, survey
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record

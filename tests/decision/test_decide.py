@@ -14,12 +14,10 @@ from aisr.base.files import BadArtifact
 from aisr.cli.session import warn_of_another_lm
 from aisr.lm.open import open_lm
 from aisr.metrics.judgements import Gold
-from aisr.optimize.datasets.apart import grouped
-from aisr.optimize.datasets.examples import row_of
-from aisr.optimize.decision import rule as rule_fit
-from aisr.optimize.decision.fit import BOTH, WEIGHTS, fit
-from aisr.optimize.decision.folds import Judged, Material, gather, opinions
-from aisr.optimize.decision.priors import count, fit_cues, fit_wording
+from aisr.optimize import decision_rule as rule_fit
+from aisr.optimize.decision_fit import BOTH, WEIGHTS, Judged, Material, fit, gather, opinions
+from aisr.optimize.decision_rule import count, fit_cues, fit_wording
+from aisr.optimize.examples import grouped, row_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.decision.cues import CUES

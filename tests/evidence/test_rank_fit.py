@@ -13,9 +13,8 @@ import pytest
 from aisr.artifact.program import parse, program_text
 from aisr.artifact.prompt_page import as_markdown
 from aisr.base.files import BadArtifact
-from aisr.optimize.evidence.rank_fit import TooFew, fit_ranker, looked
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.prepared import Unseen
+from aisr.optimize.ranker_fit import TooFew, fit_ranker, looked
+from aisr.optimize.run import Unseen, compile_program
 from aisr.programs.retrieval.evidence_ranker import (
     FEATURES,
     SHARE,

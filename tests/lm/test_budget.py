@@ -8,10 +8,10 @@ import pytest
 
 from aisr.artifact.program import load_program
 from aisr.cli.compile import print_champion
-from aisr.lm.budget import Ledger, Limits
+from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.search.compilation import Settings
+from aisr.optimize.run import compile_program
+from aisr.optimize.search import Settings
 from support.plans import SILENT, plan
 from support.scripted import flat, has_demos, requests, right, scripted
 
@@ -64,10 +64,10 @@ def test_money_and_time_are_limits_too() -> None:
     now[0] = 121.0
     assert "--max-minutes is 2" in (ledger.spent_out() or "")
     now[0] = 0.0
-    ledger.sent({"prompt_tokens": 10}, 0.6)
+    ledger.add(Spend(1, prompt_tokens=10, usd=0.6))
     assert "--max-usd is 0.5" in (ledger.spent_out() or "")
     unknown = Ledger(Limits(usd=0.5))
-    unknown.sent({}, None)
+    unknown.add(Spend(1, usd=None))
     assert unknown.spent_out() is not None
 
 

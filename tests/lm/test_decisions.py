@@ -13,7 +13,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
 from aisr.lm.rate_limit import RateLimiter
 from aisr.predict.judge import Outcome, judge
-from aisr.predict.prepare import check_suits
+from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
 from aisr.programs.retrieval.content import heading
@@ -135,9 +135,9 @@ def test_pictures_go_along_where_the_provider_takes_some(loopback: Loopback) -> 
 
 def test_a_program_that_needs_text_is_refused(loopback: Loopback) -> None:
     lm = opened(loopback, "openai")
-    check_suits(TRACK2.build({}), lm)
+    check_compatible(TRACK2.build({}), lm)
     with pytest.raises(UserError, match="writes no text, and AskAboutClaim asks for questions"):
-        check_suits(AVERITEC.build({}), lm)
+        check_compatible(AVERITEC.build({}), lm)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from aisr.lm.client import OpenLM
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.llama_cpp import Completion
 from aisr.lm.open import open_lm
-from aisr.optimize.experiment.prepared import student_of
+from aisr.optimize.run import student_of
 from aisr.programs.lines import read
 from aisr.programs.track1.prompt import BRIEF
 from aisr.programs.track2.task import TRACK2

@@ -15,7 +15,7 @@ from aisr.programs.errors import NotEmbedded
 from support.commands import sets
 from support.corpora import read_rows, write
 from support.embedder import embedded, is_embedding, texts
-from support.loopback import Asked, Loopback, Reply, judged, serve
+from support.loopback import Asked, Loopback, Reply, judged, prompt_tokens, serve
 from support.paths import SAMPLE
 
 Aisr = Callable[..., Any]
@@ -61,7 +61,8 @@ def test_a_text_is_embedded_once_at_the_server_of_the_lm_and_counted(
     assert len(requests) == len(set(requests))
     spend = json.loads((tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8"))["spend"]
     assert spend["calls"] == len(server.asked)
-    assert spend["prompt_tokens"] == 50 * len(texts(server)) + 200 * (len(server.asked) - len(asked))
+    judging = [one for one in server.asked if not is_embedding(one)]
+    assert spend["prompt_tokens"] == 50 * len(texts(server)) + sum(map(prompt_tokens, judging))
     again = compile_(aisr, tmp_path, server)
     assert again.code == 0, again.err
     assert len([one for one in server.asked if is_embedding(one)]) == len(asked)
@@ -77,7 +78,7 @@ def test_a_server_of_their_own_gets_the_texts_and_nothing_else(aisr: Aisr, tmp_p
         assert not any(map(is_embedding, server.asked))
         manifest = (tmp_path / "track2" / "dense" / "manifest.json").read_text(encoding="utf-8")
         assert other.url not in manifest
-        assert "--embedding-api-base …" in json.loads(manifest)["command"]
+        assert "lm.embedding_api_base=…" in json.loads(manifest)["command"]
 
 
 def test_texts_go_to_a_provider_only_where_that_is_said(aisr: Aisr, tmp_path: Path, server: Loopback) -> None:
@@ -190,6 +191,10 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
         [{"index": 0, "embedding": [1.0, 2.0]}],
         [{"index": 0, "embedding": [1.0, 2.0]}, {"index": 1, "embedding": [1.0]}],
         [{"index": 0, "embedding": [float("nan")]}, {"index": 1, "embedding": [1.0]}],
+        [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}],
+        [{"index": 1, "embedding": [1.0]}, {"index": 2, "embedding": [2.0]}],
+        [{"index": "0", "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}],
+        [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}, {"index": 1, "embedding": [3.0]}],
     ],
     ids=str,
 )

@@ -142,15 +142,15 @@ def test_a_key_that_no_header_can_hold_is_not_quoted(
         assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("option", ["--api-base", "--embedding-api-base"])
-def test_an_address_with_a_query_is_refused(option: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
+@pytest.mark.parametrize("setting", ["lm.api_base", "lm.embedding_api_base"])
+def test_an_address_with_a_query_is_refused(setting: str, compiled: Compiled, aisr: Aisr, tmp_path: Path) -> None:
     data = ["--data", SAMPLE / "track2" / "test.jsonl", "--out", tmp_path / "out.jsonl", "--artifacts", tmp_path]
     at = ["--task", "track2", "--program", compiled.folder("track2"), *data, "--lm", "openai/x"]
     for end in ("?key=planted", "#planted", "?"):
-        addresses = {"--api-base": "http://127.0.0.1:9/v1", option: f"http://127.0.0.1:9/v1{end}"}
-        done = aisr("predict", *at, *(word for pair in addresses.items() for word in pair))
+        addresses = {"lm.api_base": "http://127.0.0.1:9/v1", setting: f"http://127.0.0.1:9/v1{end}"}
+        done = aisr("predict", *at, *sets(*(f"{name}={address}" for name, address in addresses.items())))
         assert done.code == 2
-        assert f"{option} holds a query" in done.err
+        assert "holds a query" in done.err
         assert "planted" not in done.err
 
 

@@ -13,7 +13,7 @@ from aisr.lm.open import open_lm
 from aisr.lm.prices import LMUnavailable
 from aisr.programs.track1.task import TRACK1
 from support.loopback import completion
-from support.scripted import claim, corpus, right, scripted
+from support.scripted import claim, corpus, prompt_tokens, requests, right, scripted
 
 if TYPE_CHECKING:
     from support.loopback import Asked, Loopback
@@ -130,7 +130,7 @@ def test_the_ledger_is_right_under_threads() -> None:
     judge_all(TRACK1, program, [program.prepare(record) for record in records], lm)
     spend = lm.ledger.spend
     assert spend.calls + spend.cached_calls == 60
-    assert spend.prompt_tokens == 100 * spend.calls
+    assert spend.prompt_tokens == sum(map(prompt_tokens, requests(lm)))
     assert spend.calls >= 12
 
 

@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from aisr.lm.open import open_lm
-from aisr.lm.response_cache import REMEMBERED, AnswerCache
+from aisr.lm.response_cache import REMEMBERED, AnswerCache, check_cache
+from support.faults import small_files
 from support.loopback import Loopback
 from support.trap import Trap
 
@@ -70,3 +71,54 @@ def test_little_stays_in_memory_and_another_process_finds_it_all(tmp_path: Path)
     for one in (cache, beside):
         assert [one.get(request) for request in requests[::97]] == [{"answer": k} for k in range(len(requests))[::97]]
         one.disk_cache.close()
+
+
+def ask(url: str, count: int, *, first: int = 0) -> None:
+    """So many different questions, one after the other."""
+    lm = open_lm("openai/local", api_base=url).lm
+    for number in range(first, first + count):
+        assert lm(f"Which label has sentence {number}?")
+
+
+def test_a_cache_that_is_full_says_so_once_with_what_to_do(
+    cache_anew: Callable[[], None], loopback: Loopback, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    with small_files(40_000):
+        ask(loopback.url, 60)
+    (message,) = [record.getMessage() for record in caplog.records if record.name == "aisr"]
+    assert message.startswith(f"the response cache in {tmp_path / 'cache'} cannot be written (")
+    assert "will pay for the same answers again. Make room there" in message
+    cache_anew()
+    ask(loopback.url, 1, first=100)
+    assert len(loopback.asked) == 61
+
+
+def test_a_damaged_cache_is_put_aside_and_answers_are_kept_again(
+    cache_anew: Callable[[], None], loopback: Loopback, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    ask(loopback.url, 20)
+    dspy.cache.disk_cache.close()
+    file = tmp_path / "cache" / "kept.db"
+    for damage in (slice(4096, None), slice(0, None)):  # its pages; its head as well
+        content = bytearray(file.read_bytes())
+        content[damage] = b"x" * len(content[damage])
+        file.write_bytes(content)
+        loopback.asked.clear()
+        caplog.clear()
+        cache_anew()
+        ask(loopback.url, 20)
+        (message,) = [record.getMessage() for record in caplog.records if record.name == "aisr"]
+        assert "kept.db is damaged" in message
+        assert "put aside as kept.db.damaged" in message
+        assert file.with_name("kept.db.damaged").exists()
+        cache_anew()
+        ask(loopback.url, 20)
+        assert len(loopback.asked) == 20
+
+
+def test_what_a_cache_folder_lacks_is_told(tmp_path: Path) -> None:
+    assert check_cache(tmp_path / "new") is None
+    (tmp_path / "file").write_text("")
+    assert "file" in str(check_cache(tmp_path / "file"))
+    with small_files(100):
+        assert check_cache(tmp_path / "full")

@@ -12,9 +12,9 @@ from gepa.proposer.base import CandidateProposal, SubsampleEvaluation
 from aisr.metrics.intervals import nested, survivors
 from aisr.metrics.scores import Tally
 from aisr.metrics.track1 import tally_track1
-from aisr.optimize.search.champion import choose
-from aisr.optimize.search.compilation import Candidate
-from aisr.optimize.search.corpus_score import CorpusAcceptance
+from aisr.optimize.champion import choose
+from aisr.optimize.optimizers import CorpusAcceptance
+from aisr.optimize.search import Candidate
 from aisr.programs.labels import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim, flat, requests, right, scripted, wording

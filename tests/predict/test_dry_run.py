@@ -9,11 +9,10 @@ import pytest
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
 from aisr.lm.prices import Price
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search.compilation import Settings
-from aisr.optimize.search.optimizers import OPTIMIZERS
-from aisr.predict.dry_run import DryRun
+from aisr.optimize.estimate import DryRun
+from aisr.optimize.optimizers import OPTIMIZERS
+from aisr.optimize.run import Plan, compile_program
+from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS
 from aisr.programs.text.units import tokens
 from support.commands import Aisr, sets

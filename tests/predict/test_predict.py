@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from aisr.base.files import digest_file
-from aisr.predict.predict import CannotResume, Summary, here, lock_file, predict
+from aisr.predict.predict import CannotResume, Summary, lock_file, predict
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
@@ -31,7 +31,7 @@ def run(
 ) -> tuple[Summary, list[int]]:
     """The summary of a run, and the numbers of the records that the LM was asked about, in the order of asking."""
     lm = scripted(answer, threads=threads)
-    summary = predict(task, here(task, task.build({}), lm), data, out, identity or IDENTITY, lm.ledger)
+    summary = predict(task, task.build({}), lm, data, out, identity or IDENTITY)
     return summary, [number(question(request)) for request in requests(lm)]
 
 
@@ -122,7 +122,7 @@ def test_another_input_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     out.write_text("precious\n")
-    with pytest.raises(CannotResume, match="no run of ours wrote it"):
+    with pytest.raises(CannotResume, match="was not written by aisr"):
         run(file_of(tmp_path), out, [])
     assert out.read_text() == "precious\n"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aisr.lm.open import open_lm
-from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.run import compile_program
 from support.loopback import Loopback
 from support.plans import SILENT, plan
 from support.scripted import right, scripted

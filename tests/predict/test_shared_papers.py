@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from aisr.metrics.intervals import score_interval
-from aisr.optimize.datasets.examples import examples, labelled
-from aisr.predict.evaluate import Result, result
+from aisr.optimize.examples import examples, labelled
+from aisr.predict.evaluate import Result, score_outcomes
 from aisr.predict.judge import Outcome
 from aisr.programs.track2.record import Citation
 from aisr.programs.track2.task import TRACK2
@@ -26,7 +26,7 @@ def scored(folder: Path, papers: int) -> Result:
     read = examples(labelled(TRACK2, TRACK2.build({}), write(folder / "claims.jsonl", rows)))
     right, wrong = Citation("Irrelevant", []), Citation("Supported", ["P1"])
     said = [right if k % papers < papers / 2 else wrong for k in range(40)]
-    return result(TRACK2, read, [Outcome(one, None) for one in said])
+    return score_outcomes(TRACK2, read, [Outcome(one, None) for one in said])
 
 
 def test_an_interval_is_over_papers(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from aisr.metrics.judgements import selective_accuracy
-from aisr.optimize.experiment.evaluation import Evaluation
-from aisr.predict.evaluate import result
+from aisr.predict.evaluate import Evaluation, score_outcomes
 from aisr.predict.judge import judge_all
-from aisr.predict.predict import here, predict
+from aisr.predict.predict import predict
 from aisr.predict.submit import check
 from aisr.programs.asking.stated import FIELD
 from aisr.programs.track1.task import TRACK1
@@ -30,9 +29,7 @@ def sure(request: Any) -> str:
 
 def predicted(folder: Path) -> Path:
     data, out = write(folder / "records.jsonl", [json.loads(one.model_dump_json()) for one in RECORDS]), folder / "out"
-    lm = scripted(sure)
-    judging = here(TRACK1, TRACK1.build({"states": True}), lm)
-    predict(TRACK1, judging, data, out, {"task": "track1"}, lm.ledger)
+    predict(TRACK1, TRACK1.build({"states": True}), scripted(sure), data, out, {"task": "track1"})
     return out
 
 
@@ -48,8 +45,8 @@ def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out
 def test_an_evaluation_tells_by_source_how_sure_it_was_and_how_right() -> None:
     program = TRACK1.build({"states": True})
     shown = [program.prepare(record) for record in RECORDS]
-    found = result(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
-    assert set(found.held) == {"stated"}  # the one vote of the third record is no probability
+    found = score_outcomes(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(sure)))
+    assert set(found.confidences) == {"stated"}  # the one vote of the third record is no probability
     told = Evaluation(None, "", Path(), None, found, 0.0, "").report()["confidence"]["stated"]  # type: ignore[arg-type]
     assert told["judgements"] == 5
     assert told["accuracy_of_surest"] == {"50": 1.0, "80": 1.0, "100": 1.0}

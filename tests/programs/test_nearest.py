@@ -6,8 +6,8 @@ import pytest
 
 from aisr.artifact.program import parse, program_text
 from aisr.lm.client import OpenLM
-from aisr.optimize.search.compilation import Candidate, Compilation, Settings
-from aisr.optimize.search.optimizers import compile_candidates
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.search import Candidate, Compilation, Settings
 from aisr.predict.judge import judge_all
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.task import Task

@@ -11,7 +11,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 from aisr.lm.open import open_lm
-from aisr.predict.prepare import check_suits, find_gallery, form_of_evidence, nearest_images
+from aisr.predict.prepare import check_compatible, evidence_form, find_gallery, find_images
 from aisr.programs.track1.judge import Track1Judge
 from aisr.programs.track1.record import EvidenceItem
 from aisr.programs.vision import images
@@ -169,17 +169,17 @@ def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
     object.__setattr__(blind, "sees", False)
     with pytest.raises(ValueError, match="takes no pictures, and this program shows them; compile with --evidence ocr"):
-        check_suits(Track1Judge(evidence="image"), blind)
-    check_suits(Track1Judge(evidence="ocr"), blind)
-    assert [form_of_evidence(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
+        check_compatible(Track1Judge(evidence="image"), blind)
+    check_compatible(Track1Judge(evidence="ocr"), blind)
+    assert [evidence_form(form, blind) for form in ("auto", "image", "caption")] == ["ocr", "image", "caption"]
     object.__setattr__(blind, "sees", True)
-    assert form_of_evidence("auto", blind) == "image"
+    assert evidence_form("auto", blind) == "image"
 
 
 def test_the_images_are_looked_for_at_the_data_and_above_it(tmp_path: Path) -> None:
     (tmp_path / "images").mkdir()
     data = tmp_path / "splits" / "track1" / "dev.jsonl"
-    assert nearest_images(data) == tmp_path
-    assert nearest_images(tmp_path / "a" / "b" / "c" / "dev.jsonl") is None
+    assert find_images(data) == tmp_path
+    assert find_images(tmp_path / "a" / "b" / "c" / "dev.jsonl") is None
     with pytest.raises(ValueError, match=r"nowhere: no such folder; expected the one that holds images/"):
         find_gallery(tmp_path / "nowhere", data, tmp_path)

@@ -7,8 +7,8 @@ import dspy
 import pytest
 
 from aisr.lm.open import open_lm
-from aisr.optimize.search.compilation import Compilation, Settings
-from aisr.optimize.search.optimizers import compile_candidates
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.search import Compilation, Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import states_for
 from aisr.programs.asking.label_probabilities import from_stated

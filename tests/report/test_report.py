@@ -10,9 +10,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from aisr.metrics.track1 import tally_track1
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search.compilation import Settings
+from aisr.optimize.run import Plan, compile_program
+from aisr.optimize.search import Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.replay import FORGOTTEN, replay
 from aisr.programs.task import Exhibit, Task

@@ -14,7 +14,7 @@ from aisr.artifact.manifest import manifest
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import digest_text
 from aisr.lm.open import open_lm
-from aisr.optimize.experiment.compile import compile_program
+from aisr.optimize.run import compile_program
 from aisr.programs.track1.task import TRACK1
 from aisr.report.techreport import MISSING, filled, missing
 from support.loopback import Loopback

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.optimize.search.compilation import Settings, settings
+from aisr.optimize.search import Settings, settings
 
 
 def test_what_is_said_besides_overrides_the_budget() -> None:

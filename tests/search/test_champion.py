@@ -9,10 +9,10 @@ import pytest
 
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.metrics.track1 import tally_track1
-from aisr.optimize.search.champion import choose
-from aisr.optimize.search.compilation import Candidate
-from aisr.optimize.search.objective import gradient_records, objective
-from aisr.predict.evaluate import measure
+from aisr.optimize.champion import choose
+from aisr.optimize.objective import gradient_records, objective
+from aisr.optimize.search import Candidate
+from aisr.predict.evaluate import evaluate
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -85,7 +85,7 @@ def test_failures_are_counted_against_a_program_and_listed() -> None:
     program = TRACK1.build({})
     records = [claim("Supported", number=1), claim("Contradiction", number=2)]
     lm = scripted(lambda request: right(request) if "Row 1." in question(request) else "garbage")
-    result = measure(TRACK1, program, [program.prepare(record) for record in records], lm)
+    result = evaluate(TRACK1, program, [program.prepare(record) for record in records], lm)
     assert list(result.failures) == ["track1-000002"]
     assert result.score == tally_track1([[["Supported"]], [["Contradiction"]]], [["Supported"], None]).report()
     assert result.report()["records"] == 2

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aisr.lm.open import open_lm
-from aisr.predict.dry_run import spend_of
+from aisr.optimize.estimate import spend_of
 from aisr.predict.judge import judge
 from aisr.programs.lines import read
 from aisr.programs.questions import describe_options

@@ -7,10 +7,9 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.optimize.search.compilation import Candidate, Compilation, Settings
-from aisr.optimize.search.demos import covering
-from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import compile_candidates
+from aisr.optimize.objective import objective
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.search import Candidate, Compilation, Settings, covering
 from aisr.predict.judge import judge_all
 from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
 from aisr.programs.retrieval.excerpts import DISTRACTORS, USUAL, excerpt, lesson

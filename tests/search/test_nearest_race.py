@@ -4,22 +4,22 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any
 
+import numpy as np
 import pytest
 
 from aisr.artifact.program import parse
 from aisr.lm.prices import Price
 from aisr.metrics.intervals import Interval
-from aisr.metrics.scores import Scores
-from aisr.optimize.datasets.examples import labelled
-from aisr.optimize.decision.folds import opinions
-from aisr.optimize.experiment.compile import compile_program
-from aisr.optimize.experiment.plan import Plan
-from aisr.optimize.search import nearest
-from aisr.optimize.search.champion import Contender, choose, worth
-from aisr.optimize.search.compilation import Candidate, Settings
-from aisr.predict.evaluate import measure
+from aisr.metrics.scores import MeanScores
+from aisr.optimize import demos as nearest
+from aisr.optimize.champion import Contender, choose, worth
+from aisr.optimize.decision_fit import opinions
+from aisr.optimize.examples import labelled
+from aisr.optimize.run import Plan, compile_program
+from aisr.optimize.search import Candidate, Settings
+from aisr.predict.evaluate import evaluate
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.report import write as write_report
@@ -95,20 +95,11 @@ def test_the_records_of_a_champion_that_chooses_demos_are_told_from_the_cache(tm
     assert saved.digest == made.manifest.digest
 
 
-class Known(NamedTuple):
-    """Scores that come to what is known: of these alone a choice asks."""
-
-    score: float
-
-    def ranking(self, weights: Any) -> Any:
-        return [self.score]
-
-
 def contender(score: float, usd: float | None) -> Contender:
     lm = scripted(right)
     program = TRACK1.build({})
-    found = measure(TRACK1, program, examples(TRACK1, program)[:1], lm)
-    dev = replace(found, scores=cast(Scores, Known(score)))
+    dev = evaluate(TRACK1, program, examples(TRACK1, program)[:1], lm)
+    dev = replace(dev, scores=MeanScores(np.array([score])))
     return Contender("c", program, dev, Interval(0, 0, 0), usd=usd)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from aisr.artifact.program import program_text
-from aisr.optimize.search.compilation import Candidate, Compilation, Settings, strip
-from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import compile_candidates
+from aisr.optimize.objective import objective
+from aisr.optimize.optimizers import compile_candidates
+from aisr.optimize.search import Candidate, Compilation, Settings, strip
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1

@@ -5,13 +5,12 @@ from typing import Any
 
 import pytest
 
-from aisr.optimize.datasets.apart import in_prompt
-from aisr.optimize.datasets.examples import row_of
-from aisr.optimize.decision.folds import opinions
-from aisr.optimize.search.compilation import Candidate, Compilation, Settings
-from aisr.optimize.search.objective import objective
-from aisr.optimize.search.optimizers import compile_candidates
-from aisr.optimize.search.reflection import Reflection, mixed_up
+from aisr.optimize.decision_fit import opinions
+from aisr.optimize.demos import in_prompt
+from aisr.optimize.examples import row_of
+from aisr.optimize.objective import describe_confusion, objective
+from aisr.optimize.optimizers import Reflection, compile_candidates
+from aisr.optimize.search import Candidate, Compilation, Settings
 from aisr.predict.judge import judge_all
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
@@ -25,12 +24,12 @@ def test_mistakes_over_all_of_train_are_told_by_which_way_they_go() -> None:
     program = TRACK1.build({})
     rows = [claim("Contradiction", "Supported", number=k) for k in (1, 2)] + [claim("Unsupported Entity", number=3)]
     shown = [program.prepare(row) for row in rows]
-    told = mixed_up(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(flat)))
+    told = describe_confusion(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(flat)))
     assert "Over all 5 labels" in told
     assert "Contradiction was called Supported 2 of 2 times; Unsupported Entity was called Supported 1 of 1" in told
     assert "Said too often: Supported (5 times, right 2)" in told
-    assert mixed_up(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right))) == ""
-    assert mixed_up(TOY, [], []) == ""
+    assert describe_confusion(TRACK1, shown, judge_all(TRACK1, program, shown, scripted(right))) == ""
+    assert describe_confusion(TOY, [], []) == ""
 
 
 def cleaned(instruction: str) -> str:

@@ -99,6 +99,7 @@ def serve() -> Iterator[Loopback]:
 def completion(asked: Asked, text: str) -> str:
     """A chat completion as OpenAI's API sends it."""
     message = {"role": "assistant", "content": text}
+    read = prompt_tokens(asked)
     return json.dumps(
         {
             "id": "chatcmpl-1",
@@ -106,9 +107,14 @@ def completion(asked: Asked, text: str) -> str:
             "created": 0,
             "model": asked.body["model"],
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220},
+            "usage": {"prompt_tokens": read, "completion_tokens": 20, "total_tokens": read + 20},
         }
     )
+
+
+def prompt_tokens(asked: Asked) -> int:
+    """What this server counts: few, but no fewer than a prompt of that length can have."""
+    return max(200, len(json.dumps(asked.body["messages"])) // 32)
 
 
 def judged(asked: Asked) -> str:

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from aisr.optimize.experiment.plan import Plan, Watcher
-from aisr.optimize.search.compilation import Settings
+from aisr.optimize.run import Plan, Watcher
+from aisr.optimize.search import Settings
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim
 

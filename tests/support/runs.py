@@ -7,7 +7,7 @@ from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import RateLimiter
-from aisr.predict.predict import Summary, here, predict
+from aisr.predict.predict import Summary, predict
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 
@@ -22,7 +22,7 @@ def opened(url: str, threads: int = 1, limits: Limits | None = None, timeout: fl
 
 
 def run(task: Task, data: Path, out: Path, lm: OpenLM) -> Summary:
-    return predict(task, here(task, task.build({}), lm), data, out, WHO, lm.ledger)
+    return predict(task, task.build({}), lm, data, out, WHO)
 
 
 def predict_in_child(url: str, data: Path, out: Path, cache: Path, timeout: float = 0.5) -> None:

@@ -52,7 +52,7 @@ class ScriptedEngine:
             model=request.model,
             message=Message.assistant([TextPart(answer)]),
             finish_reason="stop",
-            usage=Usage(input_tokens=100, output_tokens=10),
+            usage=Usage(input_tokens=prompt_tokens(request), output_tokens=10),
         )
 
     def close(self) -> None:
@@ -87,6 +87,11 @@ def question(request: Request) -> str:
 def wording(request: Request) -> str:
     """The whole prompt of a request."""
     return "\n".join([str(request.system), *(f"{message.role}: {message.text}" for message in request.messages)])
+
+
+def prompt_tokens(request: Request) -> int:
+    """What this LM counts: few, but no fewer than a prompt of that length can have."""
+    return max(100, len(wording(request)) // 32)
 
 
 def has_demos(request: Request) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from aisr.optimize.experiment.compile import compile_program
-from aisr.tracking import log as tracking_log
+from aisr.optimize.run import compile_program
+from aisr.tracking import runs
 from aisr.tracking.registry import load_registered
 from aisr.tracking.store import open_store
 from support.loopback import Loopback
@@ -21,12 +21,12 @@ from support.scripted import right, scripted
 MODEL = "models:/aisr-track1@champion"
 
 
-def track(root: Path, data: Path, name: str) -> tracking_log.Tracked:
+def track(root: Path, data: Path, name: str) -> runs.Tracked:
     """A compile of a few records that is registered in the store below `root`."""
     lm, given = scripted(right), replace(plan(data, decide=False), name=name)
     made = compile_program(given, lm, lm, root, SILENT)
-    compiled = tracking_log.Compiled(given.task, made.folder, made.manifest, made.choice, made.test, given.data)
-    return tracking_log.track(root, compiled)
+    compiled = runs.Compiled(given.task, made.folder, made.manifest, made.choice, made.test, given.data)
+    return runs.track(root, compiled)
 
 
 @pytest.mark.parametrize("name", ["with a blank and %"])

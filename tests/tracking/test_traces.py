@@ -10,7 +10,7 @@ from PIL import Image
 
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_gallery
-from aisr.predict.replay import FORGOTTEN, Replayed, replay
+from aisr.predict.replay import FORGOTTEN, ReplayedRecord, replay
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
@@ -26,7 +26,7 @@ KEY = "sk-planted-c41f88"
 FEW = sets("limits.train=4", "limits.dev=4", "limits.test=2")
 
 
-def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[Replayed]:
+def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, program: Any = None) -> list[ReplayedRecord]:
     """The records as a program judged them, replayed."""
     lm, program = scripted(answer), program or task.build({})
     judge_all(task, program, [program.prepare(record) for record in records], lm)
@@ -35,7 +35,7 @@ def told(task: Task, records: list[Any], folder: Path, answer: Any = flat, progr
     return replay(task, program, path, lm)
 
 
-def mixed(folder: Path) -> list[Replayed]:
+def mixed(folder: Path) -> list[ReplayedRecord]:
     """Twenty right records, then six wrong ones, then two failed ones."""
 
     def answer(request: Any) -> str:

@@ -74,7 +74,7 @@ def test_a_run_has_the_scores_and_the_spend_of_its_compile(logged: Logged) -> No
         exact = [scores["score"], *scores["interval"], scores["macro_f1"], scores["pem"]]
         assert stored == [round(value, 4) for value in exact]  # a hundredth of a point, as a person reads it
     assert metrics["lm_calls"] == manifest["spend"]["calls"] > 0
-    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"])
+    assert metrics["usd"] == pytest.approx(manifest["spend"]["usd"], abs=1e-6)
     assert metrics["usd"] > 0
 
 

@@ -24,13 +24,13 @@ from aisr.paper.check.records import Check
 from aisr.paper.check.second_look import SECTION, SecondLook
 from aisr.paper.check.verdicts import Kind, Labels, Mark, Piece, Review, Subject, Verdict, hidden, in_order
 from aisr.paper.draft import Draft
-from aisr.predict.evaluate import of_judgement
-from aisr.predict.judge import Outcome, finished, judge
+from aisr.predict.evaluate import label_confidence
+from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import (
     attach_embeddings,
     attach_gallery,
-    check_suits,
-    form_of_evidence,
+    check_compatible,
+    evidence_form,
     states_for,
 )
 from aisr.programs.base import Judge as Program
@@ -302,7 +302,7 @@ def _outcomes(
         example = by.program.prepare(numbered[1].record)
         return example, judge(by.task, by.program, example, lm)
 
-    return finished(enumerate(checks), work, lm.threads)
+    return map_unordered(work, enumerate(checks), lm.threads)
 
 
 def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) -> list[Verdict]:
@@ -320,7 +320,7 @@ def _verdicts(by: Judge, check: Check, example: dspy.Example, outcome: Outcome) 
             statement,
             said.label,
             said.label == task.labelled.neutral,
-            of_judgement(task, said),
+            label_confidence(task, said),
             None,
             check.work,
             pieces,
@@ -380,14 +380,14 @@ def judge_by(
             raise UserError(f"--program {name} is compiled for {loaded.task.name}, not for {task.name}")
         judging = loaded.program
     else:
-        shown = form_of_evidence(evidence, lm) if evidence else "image" if lm.sees else None
+        shown = evidence_form(evidence, lm) if evidence else "image" if lm.sees else None
         wanted = {"states": states_for(lm), "evidence": shown}
         judging = task.build(
             {key: value for key, value in wanted.items() if value and key in task.judge.Options.names()}
         )
         if lm.decides:
             describe_options(judging)
-    check_suits(judging, lm)
+    check_compatible(judging, lm)
     ready = attach_embeddings(attach_gallery(judging, gallery), lm.embeddings)
     return Judge(kind, task, ready, known(name, artifacts) if name else None)
 

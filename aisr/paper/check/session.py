@@ -20,6 +20,7 @@ from aisr.base.redact import printable, secrets
 from aisr.corrections.corrections import Correction
 from aisr.corrections.corrections import known as known_flags
 from aisr.lm.client import OpenLM
+from aisr.optimize.estimate import DryRun
 from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, Checks, checks
 from aisr.paper.check.exact import added, read_paper
 from aisr.paper.check.judging import Judge, judge_by, reviewed
@@ -27,7 +28,6 @@ from aisr.paper.check.records import Check
 from aisr.paper.check.verdicts import Kind, Review, Verdict, marked, path
 from aisr.paper.draft import Draft, Paragraph, Place
 from aisr.paper.draft import Sentence as Words
-from aisr.predict.dry_run import DryRun
 from aisr.predict.prepare import (
     open_gallery,
 )

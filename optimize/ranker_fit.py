@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.intervals import Interval, mean_interval
-from aisr.optimize.datasets.leakage import all_keys, common, groups
-from aisr.optimize.datasets.split import fold_of
+from aisr.optimize.leakage import all_keys, common, groups
+from aisr.optimize.split import fold_of
 from aisr.programs.errors import UserError
 from aisr.programs.records import Record
 from aisr.programs.retrieval.evidence_ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
@@ -64,7 +64,7 @@ class TooFew(UserError):
 
 
 class Looked(NamedTuple):
-    """Claims with gold evidence, and the group of each: what no two of them share, `aisr.optimize.datasets.leakage`
+    """Claims with gold evidence, and the group of each: what no two of them share, `aisr.optimize.leakage`
     says."""
 
     claims: list[Searched]

@@ -25,23 +25,21 @@ from dspy.lm15 import InvalidRequestError, Request, Response
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from aisr.lm.budget import Ledger, Spend
+from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
 from aisr.lm.embeddings import BATCH, Embeddings
-from aisr.lm.prices import Price, usd
+from aisr.lm.prices import Price
 from aisr.predict.prepare import attach_embeddings
 from aisr.programs.asking import stated
 from aisr.programs.asking.ask import UnusableAnswer
 from aisr.programs.base import Judge
 from aisr.programs.retrieval.retrievers import Embed
 from aisr.programs.text.units import tokens
-from aisr.programs.vision.images import SHOWN_PIXELS
 
 WRONG, WRONG_WITH_DEMOS = 1 / 2, 1 / 8  # shares of the labelled records that are answered by a made-up answer
 FIRST_LABEL = 2 / 3  # share of the made-up labels that are the first one, mostly the faultless one
 MOST_NAMED = 3  # ids that a made-up answer names, and texts that it lists, at most
-PICTURE_TOKENS = SHOWN_PIXELS // 750  # by the rule that providers publish, of the largest picture that is shown
 DIMENSIONS = 64  # of the vectors that stand in for a provider's
 # As long as instructions that optimizers propose: some 300 tokens.
 FILLER = "Weigh what is stated against what is shown, and name the label whose definition fits it best. " * 12
@@ -110,8 +108,7 @@ class DryRun:
     def count(self, lm: LedgerLM, prompt: bytes, read: int, written: int) -> None:
         """Enter a call, or an answer of the cache where the same prompt was counted before."""
         if self._new(prompt):
-            usage = {"prompt_tokens": read, "completion_tokens": written}
-            self.ledger.sent(usage, usd(lm.price, usage))
+            self.ledger.add(_spend(lm.price, read, written))
         else:
             self.ledger.from_cache()
 
@@ -123,10 +120,10 @@ class DryRun:
             if not self._new(sha256(repr((model, batch)).encode("utf-8", "replace")).digest()):
                 self.ledger.from_cache()
                 continue
-            usage = {"prompt_tokens": sum(map(tokens, batch))}
-            self.ledger.sent(usage, usd(price, usage))
+            read = sum(map(tokens, batch))
+            self.ledger.add(_spend(price, read, 0))
             with self._lock:
-                self.embedded += usage["prompt_tokens"]
+                self.embedded += read
 
     def _new(self, prompt: bytes) -> bool:
         with self._lock:
@@ -229,6 +226,12 @@ def spend_of(program: Judge, examples: Iterable[dspy.Example], lm: OpenLM) -> Sp
             with suppress(UnusableAnswer):
                 judging(**example.inputs())
     return run.ledger.spend
+
+
+def _spend(price: Price | None, read: int, written: int) -> Spend:
+    """One call of so many prompt and completion tokens."""
+    usd = price.usd(read, written) if price else None if read or written else 0.0
+    return Spend(1, prompt_tokens=read, completion_tokens=written, usd=usd)
 
 
 def _word_counts(texts: Sequence[str]) -> NDArray[np.float32]:

@@ -10,9 +10,9 @@ from dspy.utils.exceptions import LMBillingError
 from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_error, difference_interval, nested, rungs, survivors
 from aisr.metrics.scores import Tally, value
-from aisr.optimize.search.compilation import Candidate
-from aisr.predict.dry_run import spend_of
-from aisr.predict.evaluate import Result, groups_of, result, scored
+from aisr.optimize.estimate import spend_of
+from aisr.optimize.search import Candidate
+from aisr.predict.evaluate import Result, groups_of, score_outcomes, score_records
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
 from aisr.programs.task import Task
@@ -101,17 +101,17 @@ def choose(
                 unscored.append(candidates[k].name)
                 continue
             outcomes[k] += fresh
-            calls[k] = lm.ledger.spend.asked
+            calls[k] = lm.ledger.spend.requested
         if size < len(order):
-            scores = [scored(task, order[:size], outcomes[k]) for k in running]
+            scores = [score_records(task, order[:size], outcomes[k]) for k in running]
             running = [running[place] for place in survivors(scores, groups_of(order[:size]))]
     contenders = []
     for k, (name, program) in enumerate(candidates):
         if name in unscored:
             continue
         judged = order[: len(outcomes[k])]
-        found = result(task, judged, outcomes[k])
-        baseline = scored(task, judged, outcomes[0][: len(judged)])
+        found = score_outcomes(task, judged, outcomes[k])
+        baseline = score_records(task, judged, outcomes[0][: len(judged)])
         gain = difference_interval(found.scores, baseline, group=found.group)
         contenders.append(Contender(name, program, found, gain, k in running, calls[k], prices[k]))
         done(contenders[-1])

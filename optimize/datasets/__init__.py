@@ -1,1 +1,0 @@
-"""Labelled records: split without leaks, resampled, augmented, made into examples, exported."""

@@ -1,1 +1,0 @@
-"""Fitting the decision layer, taking it apart, and explaining a verdict by it."""

@@ -1,1 +1,0 @@
-"""What is shown of a paper, fitted on the gold evidence of train."""

@@ -1,1 +1,0 @@
-"""One compile or evaluation from end to end, and its manifest."""

@@ -1,0 +1,373 @@
+"""What calls cost: everything that a server was sent is charged, before its answer is read. The server counts for
+itself."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dspy
+import pytest
+from dspy.utils.exceptions import LMBillingError
+
+from aisr.lm.budget import Ledger, Limits
+from aisr.lm.client import OpenLM
+from aisr.lm.embeddings import Embeddings
+from aisr.lm.open import open_lm
+from aisr.lm.prices import Price
+from aisr.lm.rate_limit import RateLimiter
+from aisr.programs.errors import NotEmbedded, UserError
+from aisr.programs.track1.task import TRACK1
+from support import faults
+from support.commands import sets
+from support.corpora import read_rows, write
+from support.decisions import served
+from support.loopback import Asked, Loopback, Reply, completion, judged
+from support.runs import run
+from support.scripted import claim
+
+if TYPE_CHECKING:
+    from support.commands import Aisr
+
+USD = Price(1.0, 10.0)  # a million tokens
+ANSWER = 1024  # tokens of the longest answer that is allowed
+WORDS = "Is it so? " * 40
+OWN = len(WORDS) / 4  # our count of that prompt
+TOP = [{"token": "Supported", "logprob": -0.1, "bytes": None}]
+
+
+def opened(loopback: Loopback, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0) -> OpenLM:
+    lm = open_lm("openai/local", api_base=loopback.url, timeout=timeout, ledger=Ledger(limits), price=USD)
+    lm.lm.limiter = RateLimiter(8, retries, first_wait=0.001)
+    return lm
+
+
+def call(lm: OpenLM, asynchronous: bool = False) -> Any:
+    messages = [{"role": "user", "content": WORDS}]
+    if asynchronous:
+        return asyncio.run(lm.lm.acall(messages=messages))
+    return lm.lm(messages=messages)
+
+
+def changed(change: Callable[[dict[str, Any]], object], text: str = "yes") -> Callable[[Asked], Reply]:
+    """The right answer with something else in it."""
+
+    def reply(asked: Asked) -> Reply:
+        body = json.loads(completion(asked, text))
+        change(body)
+        return 200, json.dumps(body)
+
+    return reply
+
+
+def with_usage(usage: Any) -> Callable[[Asked], Reply]:
+    return changed(lambda body: body.update(usage=usage))
+
+
+def with_logprob(top: Any, chosen: Any = -0.1) -> Callable[[Asked], Reply]:
+    """The right answer to a record whose labels are not allowed all, as a server has it that constrains what is
+    written."""
+
+    def reply(asked: Asked) -> Reply:
+        text = judged(asked)
+        assert isinstance(text, str)
+        body = json.loads(completion(asked, text))
+        before, behind = text.split("Supported", 1)
+        first = {"token": "Supported", "logprob": chosen, "bytes": None}
+        other = {"token": "Contradiction", "logprob": top, "bytes": None}
+        content = [
+            {"token": before, "logprob": 0.0, "bytes": None, "top_logprobs": []},
+            {**first, "top_logprobs": [*TOP, other]},
+            {"token": behind, "logprob": 0.0, "bytes": None, "top_logprobs": []},
+        ]
+        body["choices"][0]["logprobs"] = {"content": content, "refusal": None}
+        return 200, json.dumps(body)
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("top", "chosen", "source"),
+    [
+        (float("-inf"), -0.1, "logprobs"),
+        (float("nan"), -0.1, "logprobs"),
+        (None, -0.1, "logprobs"),
+        ("low", -0.1, "logprobs"),
+        (-(10**400), -0.1, "logprobs"),
+        (-2.0, None, "vote"),
+        (-2.0, float("-inf"), "vote"),
+    ],
+    ids=str,
+)
+def test_odd_log_probabilities_are_none_and_their_answer_is_used_and_paid_once(
+    loopback: Loopback, tmp_path: Path, top: Any, chosen: Any, source: str
+) -> None:
+    loopback.reply = with_logprob(top, chosen)
+    data = write(tmp_path / "in.jsonl", [claim("Supported", number=k).model_dump(mode="json") for k in (1, 2)])
+    lm = opened(loopback)
+    summary = run(TRACK1, data, tmp_path / "out.jsonl", lm)
+    assert (summary.judged, summary.failed, len(loopback.asked)) == (2, 0, 2)
+    assert lm.ledger.spend.usd == pytest.approx(2 * (200 * 1 + 20 * 10) / 1e6)
+    program = TRACK1.build({})
+    with lm.context():
+        (judgement,) = program(**program.prepare(claim("Supported")).inputs()).judgements
+    assert judgement.source == source
+    assert len(loopback.asked) == 2
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        "none",
+        {},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 1, "completion_tokens": 1},
+        {"prompt_tokens": -1_000_000, "completion_tokens": -1_000_000},
+        {"prompt_tokens": float("nan"), "completion_tokens": 20},
+        {"prompt_tokens": float("inf"), "completion_tokens": 20},
+        {"prompt_tokens": "many", "completion_tokens": 20},
+        {"prompt_tokens": True, "completion_tokens": 20},
+        {"prompt_tokens": 200},
+        {"prompt_tokens": 200, "completion_tokens": 10**12},
+        {"prompt_tokens": 200, "completion_tokens": 20, "prompt_tokens_details": 3},
+    ],
+    ids=str,
+)
+def test_a_usage_that_cannot_be_true_frees_no_money_and_fails_no_answer(
+    loopback: Loopback, usage: Any, asynchronous: bool
+) -> None:
+    loopback.reply = with_usage(usage)
+    lm = opened(loopback)
+    assert "yes" in str(call(lm, asynchronous))
+    whole = isinstance(usage, dict) and "prompt_tokens_details" in usage
+    read, written = (200, 20) if whole else (OWN, ANSWER)
+    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
+    call(lm, asynchronous)
+    assert (len(loopback.asked), lm.ledger.spend.calls) == (1, 1)
+
+
+def test_a_long_answer_is_charged_as_reported_though_it_is_refused(loopback: Loopback) -> None:
+    usage = {"prompt_tokens": 200, "completion_tokens": 275_000, "total_tokens": 275_200}
+    loopback.reply = changed(lambda body: body.update(usage=usage), "word " * 220_000)
+    lm = opened(loopback)
+    with pytest.raises(dspy.LMError, match="more than 1,000,000 characters"):
+        call(lm)
+    assert lm.ledger.spend.usd == pytest.approx((200 + 10 * 275_000) / 1e6)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(
+    ("reply", "read", "written"),
+    [
+        (changed(lambda body: body.update(choices={"no": "list"})), 200, 20),
+        (lambda asked: (200, "<html>It works!</html>"), OWN, ANSWER),
+        (lambda asked: (200, "[" * 100_000), OWN, ANSWER),
+        (lambda asked: (200, '{"error": {"message": "no"}}'), OWN, 0),
+        (faults.refused(500, "oops"), OWN, 0),
+        (faults.refused(400, "such a text is not taken"), OWN, 0),
+        (faults.hang_up, OWN, 0),
+        (faults.cut_short, OWN, 0),
+        (faults.hang, OWN, 0),
+        (faults.refused(401, "no such key"), 0, 0),
+        (faults.refused(429, "slow down"), 0, 0),
+        (faults.refused(503, "overloaded"), 0, 0),
+    ],
+    ids=["no list", "no JSON", "deep", "error", "500", "400", "gone", "cut", "late", "401", "429", "503"],
+)
+def test_a_call_that_fails_is_charged_by_what_reached_the_model(
+    loopback: Loopback, reply: Any, read: float, written: int, asynchronous: bool
+) -> None:
+    loopback.reply = reply
+    lm = opened(loopback, timeout=0.3)
+    with pytest.raises(dspy.LMError):
+        call(lm, asynchronous)
+    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
+    assert lm.ledger.spend.calls == len(loopback.asked) == 1
+
+
+def test_a_server_that_is_not_there_costs_nothing() -> None:
+    lm = open_lm("openai/local", api_base="http://127.0.0.1:9/v1", price=USD)
+    lm.lm.limiter = RateLimiter(1, 0)
+    with pytest.raises(dspy.LMError):
+        call(lm)
+    assert lm.ledger.spend.usd == 0
+
+
+def test_a_coroutine_that_is_cancelled_is_charged_its_prompt(loopback: Loopback) -> None:
+    loopback.reply = faults.hang
+    lm = opened(loopback)
+
+    async def give_up() -> None:
+        async with asyncio.timeout(0.3):
+            await lm.lm.acall(messages=[{"role": "user", "content": WORDS}])
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(give_up())
+    assert lm.ledger.spend.usd == pytest.approx(OWN / 1e6)
+
+
+@pytest.mark.parametrize("reply", [faults.hang, lambda asked: (200, "<html>")], ids=["late", "no JSON"])
+def test_a_run_whose_answers_never_come_or_cannot_be_read_ends_at_max_usd(
+    loopback: Loopback, tmp_path: Path, reply: Any
+) -> None:
+    loopback.reply = reply
+    rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(40)]
+    lm = opened(loopback, Limits(usd=0.0105), timeout=0.05, retries=3)
+    summary = run(TRACK1, write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl", lm)
+    spend = lm.ledger.spend
+    assert "--max-usd is 0.0105" in (summary.stopped or "")
+    assert spend.calls == len(loopback.asked)
+    each = (spend.usd or 0) / spend.calls
+    assert each * (spend.calls - lm.threads) <= 0.0105 <= (spend.usd or 0)
+
+
+# --- LiteLLM's own route, decision models and embeddings
+
+
+@pytest.fixture
+def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[[], OpenLM]:
+    """An LM whose server LiteLLM finds in the environment."""
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+    def again() -> OpenLM:
+        lm = open_lm("openai/local", timeout=5.0, price=USD)
+        lm.lm.limiter = RateLimiter(1, 0)
+        return lm
+
+    return again
+
+
+@pytest.mark.parametrize(
+    ("reply", "read", "written"),
+    [
+        (with_usage({"prompt_tokens": 200, "completion_tokens": 20, "total_tokens": 220}), 200, 20),
+        (changed(lambda body: body.pop("usage")), OWN, ANSWER),
+        (with_usage({"prompt_tokens": -5, "completion_tokens": -5, "total_tokens": -10}), OWN, ANSWER),
+        (lambda asked: (200, "<html>"), OWN, ANSWER),
+        (faults.refused(500, "oops"), OWN, 0),
+        (faults.hang_up, OWN, 0),
+        (faults.refused(429, "slow down"), 0, 0),
+    ],
+    ids=["whole", "none", "negative", "no JSON", "500", "gone", "429"],
+)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_the_rule_holds_for_what_litellm_sends(
+    loopback: Loopback, by_litellm: Callable[[], OpenLM], reply: Any, read: float, written: int, asynchronous: bool
+) -> None:
+    loopback.reply = reply
+    lm = by_litellm()
+    with suppress(dspy.LMError):
+        call(lm, asynchronous)
+    assert lm.ledger.spend.usd == pytest.approx((read + 10 * written) / 1e6)
+    assert len(loopback.asked) == 1
+
+
+def test_two_servers_that_the_environment_names_never_share_cached_answers(
+    loopback: Loopback, by_litellm: Callable[[], OpenLM], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(by_litellm())
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url.replace("/v1", "/other/v1"))
+    call(by_litellm())
+    call(by_litellm())
+    assert [asked.path.count("other") for asked in loopback.asked] == [0, 1]
+
+
+@pytest.mark.parametrize("usage", [{"input_tokens": -1_000_000, "output_tokens": -5}, None], ids=str)
+def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopback: Loopback, usage: Any) -> None:
+    def reply(asked: Asked) -> Reply:
+        body = served(asked)
+        for answer in body["answers"].values() if isinstance(body["answers"], dict) else body["answers"]:
+            answer["probabilities"] = {label: 7.0 for label in answer["probabilities"]}
+        return 200, json.dumps({**body, "usage": usage})
+
+    loopback.reply = reply
+    lm = open_lm("decide:hosted_vllm/judge", api_base=loopback.url, ledger=Ledger(Limits(usd=0.01)), price=USD)
+    lm.lm.limiter = RateLimiter(1, 0)
+    program = TRACK1.build({})
+    for number in range(40):
+        with lm.context(), pytest.raises(Exception, match=r"no answer that can be used|--max-usd is 0\.01") as error:
+            program(**program.prepare(claim("Supported", number=number)).inputs())
+        if "--max-usd" in str(error.value):
+            break
+    sent = sum(len(json.dumps(asked.body)) for asked in loopback.asked)
+    assert 0.01 <= (lm.ledger.spend.usd or 0) < 0.02
+    assert lm.ledger.spend.prompt_tokens == pytest.approx(sent / 4, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("body", "tokens"),
+    [
+        ({"usage": {"prompt_tokens": -1_000_000, "total_tokens": -1_000_000}}, OWN),
+        ({"usage": {"prompt_tokens": 0}}, OWN),
+        ({"usage": {"prompt_tokens": "many"}}, OWN),
+        ({}, OWN),
+        ({"usage": {"prompt_tokens": 90}, "data": []}, 90),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("at_provider", [False, True])
+def test_embeddings_are_charged_whatever_their_usage_is(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch, body: Any, tokens: float, at_provider: bool
+) -> None:
+    data = [{"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}]
+    loopback.reply = lambda asked: (200, json.dumps({"object": "list", "model": "x", "data": data, **body}))
+    monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    ledger = Ledger()
+    embed: Any = Embeddings(ledger, None if at_provider else loopback.url, 1.0).of("openai/embedder")
+    embed.limiter.retries = 0
+    with suppress(NotEmbedded):
+        embed([WORDS])
+    assert len(loopback.asked) == 1
+    assert ledger.spend.usd == pytest.approx(tokens / 1e6)
+
+
+# --- a limit is for all runs of a command
+
+
+def test_the_same_limit_is_not_spent_twice_and_a_higher_one_goes_on(
+    aisr: "Aisr", tmp_path: Path, loopback: Loopback, compiled: Any
+) -> None:
+    loopback.reply = lambda asked: (200, "<html>")
+    rows = [claim("Supported", number=number).model_dump(mode="json") for number in range(10)]
+    data, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    program = compiled.folder("track1")
+    command: list[object] = ["predict", "--task", "track1", "--program", program, "--data", data, "--out", out]
+    command += ["--lm", "openai/local", "--api-base", loopback.url, *sets("lm.price=1,10", "lm.threads=1")]
+    assert aisr(*command, "--max-usd", 0.03).code == 1
+    sent = len(loopback.asked)
+    kept = json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"]
+    assert 0 < sent < 10
+    assert 0.03 <= kept < 0.06
+    again = aisr(*command, "--max-usd", 0.03)
+    assert len(loopback.asked) == sent
+    assert f"{kept:.4f} of them by earlier runs, says out.jsonl.spend.json" in again.out
+    loopback.reply = judged
+    higher = aisr(*command, "--max-usd", 1)
+    assert (higher.code, len(read_rows(out))) == (0, 10)
+    assert json.loads((tmp_path / "out.jsonl.spend.json").read_text())["usd"] > kept
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[]", '{"usd": -1}', '{"usd": NaN}', '{"usd": "0"}', "[" * 10_000, '{"usd": true}', "\xff"]
+)
+def test_a_file_that_says_no_spend_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "out.spend.json").write_text(content, encoding="latin-1")
+    with pytest.raises(UserError, match=r"out.spend.json: expected .*remove it to begin at 0"):
+        Ledger.beside(tmp_path / "out", Limits(usd=1.0))
+
+
+def test_nothing_more_is_sent_once_the_spend_cannot_be_kept(loopback: Loopback, tmp_path: Path) -> None:
+    ledger = Ledger.beside(tmp_path / "runs" / "out", Limits(usd=1.0))
+    lm = open_lm("openai/local", api_base=loopback.url, ledger=ledger, price=USD)
+    (tmp_path / "runs").write_text("no folder")
+    call(lm)
+    with pytest.raises(LMBillingError, match=r"out.spend.json: cannot be written"):
+        lm.lm(messages=[{"role": "user", "content": "another"}])
+    assert len(loopback.asked) == 1
