@@ -113,27 +113,25 @@ def open_lm(
     home folder, or as `dspy.configure_cache` has it; as text, never pickles. To share that of the commands, set
     DSPY_CACHEDIR to `artifacts/.cache` before the first LM is opened. Raises `LMUnavailable`.
     """
+    from aisr.lm import config as configs
     from aisr.lm import open as opening
-    from aisr.lm import prices
     from aisr.lm.budget import Ledger, Limits
-    from aisr.lm.client import THREADS
-    from aisr.lm.embeddings import Embeddings
 
     ledger = Ledger(Limits(max_usd, max_calls, max_minutes))
     try:
-        where = opening.embedding_address(embedding_api_base, api_base)
-        opened = opening.open_lm(
+        config = configs.LMConfig(
             spec,
             api_base=api_base,
             schema=schema,
             logprobs=logprobs,
             threads=threads,
-            ledger=ledger,
-            price=prices.Price(*price) if price else None,
             timeout=timeout,
-            embeddings=Embeddings(ledger, where, embedding_price, threads or THREADS, timeout),
+            price=configs.Price(*price) if price else None,
+            embedding_api_base=embedding_api_base,
+            embedding_price=embedding_price,
         )
-    except prices.LMUnavailable as error:
+        opened = opening.open_lm(config, ledger)
+    except configs.LMUnavailable as error:
         raise LMUnavailable(in_python(error)) from error
     return LM(opened)
 
@@ -314,7 +312,7 @@ def prepare_record(loaded: "Loaded", record: Record, number: int, where: str = "
     from pydantic import ValidationError
 
     from aisr.programs.errors import UserError
-    from aisr.programs.lines import explain
+    from aisr.programs.records import explain
 
     task = loaded.task
     try:

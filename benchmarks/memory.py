@@ -27,12 +27,13 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, server(0.0) as url:
         os.environ["DSPY_CACHEDIR"] = f"{folder}/cache"
-        from aisr.lm.open import opened_lm
+        from aisr.lm.config import LMConfig
+        from aisr.lm.open import open_lm
         from aisr.predict.predict import predict
         from aisr.programs.track1.task import TRACK1
 
         data = write(Path(folder) / "records.jsonl", given.records)
-        lm = opened_lm("openai/local", url, True, False, given.threads)
+        lm = open_lm(LMConfig("openai/local", api_base=url, logprobs=False, threads=given.threads))
         sizes: list[float] = []
         began = time.monotonic()
 

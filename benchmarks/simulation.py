@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.scores import FN, FP, TP, Tally
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track2.record import CITATION_LABELS
 
 Floats = NDArray[np.float32]
 

@@ -39,11 +39,12 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
 
 def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/local") -> float:
     """Seconds of `aisr predict`, from the first byte read to the last written, without the start of the process."""
-    from aisr.lm.open import opened_lm
+    from aisr.lm.config import LMConfig
+    from aisr.lm.open import open_lm
     from aisr.predict.predict import predict
     from aisr.programs.track1.task import TRACK1
 
-    lm = opened_lm(spec, f"{url}/{next(ROUND)}", True, False, threads)
+    lm = open_lm(LMConfig(spec, api_base=f"{url}/{next(ROUND)}", logprobs=False, threads=threads))
     program = TRACK1.build({})
     began = time.perf_counter()
     summary = predict(TRACK1, program, lm, data, out, {"task": "track1"})
@@ -62,7 +63,7 @@ def plain_loop(data: Path, out: Path, url: str, threads: int) -> float:
     import dspy
     from openai import OpenAI
 
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
     from aisr.programs.track1.task import TRACK1
 
     client = OpenAI(base_url=f"{url}/{next(ROUND)}", api_key="none", max_retries=0)

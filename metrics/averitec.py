@@ -23,10 +23,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from aisr.metrics.meteor import meteor
 from aisr.metrics.scores import Floats, MeanScores, Report, f1_scores, label_scores
-from aisr.programs.averitec.record import MOST_PAIRS, Checked, FactCheck, GivenPair, Pair, Question
+from aisr.programs.averitec.record import MOST_PAIRS, VERDICTS, Checked, FactCheck, GivenPair, Pair, Question, Verdict
 from aisr.programs.errors import UserError, exit_code
-from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 NO_ANSWER = "No answer could be found."
 

@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs
 from aisr.programs.context24_figures.record import Ranking, Sought, place_of, tidy
 from aisr.programs.errors import UserError, exit_code
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 WHOLE, HALF = 1.0, 0.5
 

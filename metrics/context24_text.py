@@ -34,7 +34,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.metrics.scores import Floats, MeanScores, Report, check_pairs, records_of
 from aisr.programs.errors import UserError, exit_code
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 
 class Rouge(NamedTuple):

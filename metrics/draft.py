@@ -4,7 +4,7 @@ are. Of a record with one sentence, exact match is accuracy; of one with several
 from collections.abc import Sequence
 
 from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.labels import DRAFT_LABELS
+from aisr.programs.draft.record import DRAFT_LABELS
 
 
 def tally_draft(gold: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str] | None]) -> Tally:

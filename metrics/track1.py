@@ -9,7 +9,7 @@ counts against the first. A corpus is reduced to a `Tally` of counts a record.
 from collections.abc import Sequence
 
 from aisr.metrics.scores import Tally, tally_statements
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 
 
 def tally_track1(gold: Sequence[Sequence[Sequence[str]]], predicted: Sequence[Sequence[str] | None]) -> Tally:

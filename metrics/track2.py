@@ -10,8 +10,7 @@ a `Tally` of counts a record.
 from collections.abc import Sequence
 
 from aisr.metrics.scores import Tally, column_of, empty_counts
-from aisr.programs.labels import CITATION_LABELS, EVIDENCE_K
-from aisr.programs.track2.record import Citation
+from aisr.programs.track2.record import CITATION_LABELS, EVIDENCE_K, Citation
 
 
 def tally_track2(gold: Sequence[Citation], predicted: Sequence[Citation | None]) -> Tally:

@@ -31,11 +31,9 @@ from aisr.optimize.examples import Labelled, examples, grouped
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
-from aisr.programs.decision.cues import CueWeights, measure
-from aisr.programs.decision.layer import CUES, LM, WORDING, Decision, Opinions, logs
-from aisr.programs.decision.text_prior import Wording
+from aisr.programs.decision import CUE_PRIOR, LM, WORDING, CueWeights, Decision, Opinions, Wording, logs, measure
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.evidence_list import EvidencePolicy, complete
+from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import Judgements, Task
 
 FOLDS = 5
@@ -110,7 +108,7 @@ def gather(
     said = [labelled.labels.index(judgement.label) for one in judged for judgement in one.outcome.judgements]
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
     return Material(
-        {**opinions, WORDING: wording, CUES: cues},
+        {**opinions, WORDING: wording, CUE_PRIOR: cues},
         np.array(said, dtype=np.int64),
         Gold.of([labelled.allowed(row.example.gold) for row in rows], labelled.labels, labelled.f1_share),
         np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
@@ -140,7 +138,7 @@ def _evidence_right(
         right = []
         for row, outcome in judged:
             (label,) = labelled.said(row.example.gold)
-            ids = complete(label, outcome.named, outcome.ranking, naming)
+            ids = naming.choose(label, outcome.named, outcome.ranking)
             right.append(labelled.evidence_right(row.example.gold, ids))
     else:
         return None
@@ -170,7 +168,7 @@ SURE = 1.64  # standard errors that a gain is lowered by before it is believed: 
 # Ways to decide with their experts, from the least to the most; the first does without the LM, to be compared with.
 ALONE, PRIORS, WEIGHTS, BOTH = "LM alone", "wording + cues", "LM + weights", "LM + prior + weights"
 WAYS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {PRIORS: (WORDING, CUES), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUES)}
+    {PRIORS: (WORDING, CUE_PRIOR), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUE_PRIOR)}
 )
 Labels = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -231,7 +229,7 @@ def fit(
         says=kept.says,
         means=kept.means,
         wording=wording if WORDING in kept.says.weights else None,
-        cues=cues if CUES in kept.says.weights else None,
+        cues=cues if CUE_PRIOR in kept.says.weights else None,
     )
     return Fitted(decision, gain, report)
 

@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 
 from aisr.metrics.judgements import Gold, raised
-from aisr.programs.decision.cues import CUES, CueWeights
-from aisr.programs.decision.layer import LM, Opinions, Rule
-from aisr.programs.decision.text_prior import FAMILIES, Terms, Wording, softmax
+from aisr.programs.decision import CUES, FAMILIES, LM, CueWeights, Opinions, Rule, Terms, Wording, softmax
 
 MOST_TERMS = 6000  # of each family, the commonest: beyond that macro-F1 moves by chance only and the artifact swells
 DECIMALS = 4  # rounded before use, so that what is fitted is what is saved

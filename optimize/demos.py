@@ -17,12 +17,11 @@ import dspy
 from aisr.optimize.examples import Labelled, grouped
 from aisr.optimize.leakage import near_duplicates
 from aisr.optimize.search import Compilation, affordable, balanced, covering
-from aisr.programs.asking.stated import complete
 from aisr.programs.base import Judge
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
+from aisr.programs.probabilities import is_complete
 from aisr.programs.task import Task
-from aisr.programs.text.compare import quotes
-from aisr.programs.text.units import length
+from aisr.programs.text import length, quotes
 
 
 def labelled_beside(work: Compilation) -> int:
@@ -72,7 +71,7 @@ def whole_set(work: Compilation, demos: Sequence[dspy.Example]) -> list[dspy.Exa
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
     outputs, statement = work.student.judging.signature.output_fields, work.student.statement
-    own = [dspy.Example(**demo) for demo in demos if complete(demo, outputs)]
+    own = [dspy.Example(**demo) for demo in demos if is_complete(demo, outputs)]
     if not own:
         return []
     lessons = {str(one[statement]): work.lesson(one) for one in work.train if statement in one}

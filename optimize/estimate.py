@@ -27,15 +27,16 @@ from pydantic import BaseModel
 
 from aisr.lm.budget import PICTURE_TOKENS, Ledger, Spend
 from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.config import Price
 from aisr.lm.decide import MOST_QUESTIONS, on_wire
 from aisr.lm.embeddings import BATCH, Embeddings
-from aisr.lm.prices import Price
 from aisr.predict.prepare import attach_embeddings
-from aisr.programs.asking import stated
-from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.ask import UnusableAnswer
 from aisr.programs.base import Judge
-from aisr.programs.retrieval.retrievers import Embed
-from aisr.programs.text.units import tokens
+from aisr.programs.probabilities import USUAL_CONFIDENCE, confidence_of
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.retrieval import Embed
+from aisr.programs.text import tokens
 
 WRONG, WRONG_WITH_DEMOS = 1 / 2, 1 / 8  # shares of the labelled records that are answered by a made-up answer
 FIRST_LABEL = 2 / 3  # share of the made-up labels that are the first one, mostly the faultless one
@@ -101,8 +102,8 @@ class DryRun:
             else _made_up(field.annotation, constraints.get(name, {}), draw, [str(one) for one in names])
             for name, field in signature.output_fields.items()
         }
-        if stated.FIELD in values:
-            values[stated.FIELD] = stated.in_form(values, signature.output_fields, [stated.USUAL])
+        if CONFIDENCE in values:
+            values[CONFIDENCE] = confidence_of(values, signature.output_fields, [USUAL_CONFIDENCE])
         return values
 
     def count(self, lm: LedgerLM, prompt: bytes, read: int, written: int) -> None:
@@ -182,7 +183,7 @@ class _SilentEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"response_format", "temperature", "max_tokens", "logprobs", "top_logprobs"})
-    takes_constraints = True  # aisr.programs.asking.ask: what a list may hold, and how many
+    takes_constraints = True  # aisr.programs.ask: what a list may hold, and how many
 
     def __init__(self, decides: bool) -> None:
         self.decides = decides
@@ -201,7 +202,7 @@ class _CountedEmbeddings(Embeddings):
     """Embeddings that are counted and not asked for."""
 
     def __init__(self, run: DryRun, real: Embeddings) -> None:
-        super().__init__(run.ledger, real.address, real.price, real.threads, real.timeout)
+        super().__init__(real.config, run.ledger)
         self.run = run
         self.real = real
 

@@ -16,11 +16,10 @@ import dspy
 
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Common, Leak, all_keys, common, groups, leak
-from aisr.programs.asking import stated
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.probabilities import confidence_of
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 
@@ -169,7 +168,7 @@ def chats(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapte
             messages = adapter.format(signature, [], {name: row[name] for name in signature.input_fields})
             fields = signature.output_fields
             # Of a labelled record nobody knows how likely its label is: an empty field makes it a vote.
-            outputs = {name: row[name] if name in row else stated.in_form(row, fields, [""]) for name in fields}
+            outputs = {name: row[name] if name in row else confidence_of(row, fields, [""]) for name in fields}
             answer = adapter.format_assistant_message_content(signature, outputs)
             yield {"messages": [*messages, {"role": "assistant", "content": answer}]}
 

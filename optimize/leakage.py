@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from aisr.base.files import digest_text
 from aisr.programs.task import Task
-from aisr.programs.text.compare import spaced, words
+from aisr.programs.text import alike_words, spaced
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -150,7 +150,7 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     """For each text the number of its group of near-duplicates, of those without a word one of its own each."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # over a second; most commands have no use for it
 
-    normal = [" ".join(words(text)) for text in texts]
+    normal = [" ".join(alike_words(text)) for text in texts]
     known = sorted(set(normal) - {""})
     if not known:
         return list(range(len(texts)))

@@ -29,8 +29,7 @@ from aisr.programs.base import Judge
 from aisr.programs.demos import wording
 from aisr.programs.questions import SECTION, describe_lost_options
 from aisr.programs.task import Answer, Task
-from aisr.programs.text.compare import runs
-from aisr.programs.text.units import sentences
+from aisr.programs.text import runs, sentences
 
 GEPA_MINIBATCH = 10  # records that a proposed instruction is first tried on; the default of 3 is noise
 MIPRO_MINIBATCH = 35

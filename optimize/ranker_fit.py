@@ -15,9 +15,9 @@ from aisr.metrics.intervals import Interval, mean_interval
 from aisr.optimize.leakage import all_keys, common, groups
 from aisr.optimize.split import fold_of
 from aisr.programs.errors import UserError
+from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
-from aisr.programs.retrieval.evidence_ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
-from aisr.programs.retrieval.retrievers import Embed, Matcher, order
+from aisr.programs.retrieval import Embed, Matcher, order
 from aisr.programs.task import Searched, Task
 
 Values = NDArray[np.float64]

@@ -54,13 +54,11 @@ from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.lines import read
+from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
-from aisr.programs.records import Record
-from aisr.programs.retrieval.evidence_list import described, read_off
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
 
 
 @dataclass(frozen=True)
@@ -144,15 +142,15 @@ def fit_evidence(plan: Plan, student: Judge, train: Sequence[Record], say: Calla
 
 
 def name_evidence(task: Task, champion: Judge, train: Sequence[Any], say: Callable[[str], None]) -> None:
-    """Have a champion name evidence as the gold of train shows it (see `evidence_list.read_off`), in tasks that ask for
+    """Have a champion name evidence as the gold of train shows it (see `EvidencePolicy`), in tasks that ask for
     some. The program that it is held against goes on naming as the guidelines say."""
     if not task.names_evidence:
         return
     right = task.labelled.evidence_right
     assert right is not None
-    policy = read_off((task.labelled.said(gold)[0], not right(gold, [])) for gold in train)
+    policy = EvidencePolicy.from_gold((task.labelled.said(gold)[0], not right(gold, [])) for gold in train)
     champion.naming = policy
-    say(f"evidence named: {described(policy)}")
+    say(f"evidence named: {policy.describe()}")
 
 
 def learn(student: Judge, train: Sequence[Record], say: Callable[[str], None]) -> None:

@@ -15,13 +15,13 @@ import dspy
 
 from aisr.lm.client import OpenLM
 from aisr.optimize.objective import Objective
-from aisr.programs.asking.stated import complete
 from aisr.programs.base import Judge
 from aisr.programs.demos import MARKS
 from aisr.programs.errors import UserError
+from aisr.programs.images import is_harmless
+from aisr.programs.probabilities import is_complete
 from aisr.programs.task import Task
-from aisr.programs.text.units import length
-from aisr.programs.vision.images import is_harmless
+from aisr.programs.text import length
 
 
 class Candidate(NamedTuple):
@@ -106,7 +106,7 @@ def strip(program: Judge) -> None:
         fields = {*predictor.signature.fields, "augmented", *MARKS}
         rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
         outputs = predictor.signature.output_fields
-        predictor.demos = [row for row in rows if complete(row, outputs) and is_harmless(row)]
+        predictor.demos = [row for row in rows if is_complete(row, outputs) and is_harmless(row)]
         predictor.traces, predictor.train = [], []
 
 

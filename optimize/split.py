@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from aisr.base.files import replacing
 from aisr.optimize.leakage import Common, all_keys, common, groups
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, scan
-from aisr.programs.records import Record
+from aisr.programs.records import BadLine, Record, scan
 from aisr.programs.task import Task
 
 SIDES = ("train", "dev", "test")

@@ -7,33 +7,35 @@ of it). Its signatures stand in `prompt.py` of the task's folder. All else is he
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import dspy
 from pydantic import BaseModel
 
-from aisr.programs.asking.ask import (
+from aisr.programs.ask import (
     Check,
     Constraints,
+    Question,
+    Steps,
     UnusableAnswer,
-    asking,
+    arun,
+    clean_trace,
     decides,
-    drop_logprobs,
+    run,
     unknown_names,
+    wrong_count,
 )
-from aisr.programs.asking.label_probabilities import Judgement, judgements_of
-from aisr.programs.asking.steps import Steps, arun, run
-from aisr.programs.decision.layer import Decision
+from aisr.programs.decision import Decision
 from aisr.programs.demos import KnnConfig, Similarity, nearest
 from aisr.programs.errors import UserError
+from aisr.programs.images import Form, Gallery
 from aisr.programs.options import Option, suggestion, table
+from aisr.programs.probabilities import Judgement, judgements_of
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
 from aisr.programs.records import Record
-from aisr.programs.retrieval.evidence_list import EvidencePolicy
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
-from aisr.programs.retrieval.passages import rank
-from aisr.programs.retrieval.retrievers import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher
-from aisr.programs.vision.evidence_bundle import Form
-from aisr.programs.vision.images import Gallery
+from aisr.programs.retrieval import DEFAULT, Embed, Matcher, embedder, embedding_model, matcher, rank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +164,7 @@ class Judge(dspy.Module):
         """A record as the example that the judge is called with; `gold` beside the inputs where it is labelled."""
         raise NotImplementedError
 
-    def steps(self, *args: Any, **inputs: Any) -> Steps[dspy.Prediction]:
+    def steps(self, *args: Any, **inputs: Any) -> Steps:
         """What is asked about the inputs of an example, and what it comes to."""
         raise NotImplementedError
 
@@ -223,77 +225,97 @@ class Judge(dspy.Module):
         bare.decision = None
         return bare
 
-    def forward(self, **inputs: Any) -> dspy.Prediction:
-        """What `steps` come to. An input `failure` is why a record could not be prepared, and fails it without a
-        question. Raises `UnusableAnswer`."""
-        return run(self._taken(**inputs))
-
-    async def aforward(self, **inputs: Any) -> dspy.Prediction:
-        """`forward` for an event loop: `await program.acall(...)`."""
-        return await arun(self._taken(**inputs))
-
-    def _taken(self, failure: str | None = None, **inputs: Any) -> Steps[dspy.Prediction]:
+    def forward(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
+        """What `steps` come to. failure: why a record could not be prepared, which fails it without a question. Raises
+        `UnusableAnswer`."""
         if failure is not None:
             raise UnusableAnswer(failure)
-        return (yield from self.steps(**inputs))
+        return run(self.steps(**inputs))
 
-    def asked(
-        self, predict: dspy.Predict, about: str, check: Check, constraints: Constraints, **inputs: Any
-    ) -> Steps[dspy.Prediction]:
-        """An answer of `predict`, asked with the demos that are nearest to `about`, the statement of the record."""
-        return asking(predict, check, constraints, demos=self.shown_demos(predict, about), **inputs)
+    async def aforward(self, failure: str | None = None, **inputs: Any) -> dspy.Prediction:
+        """`forward` for an event loop: `await program.acall(...)`."""
+        if failure is not None:
+            raise UnusableAnswer(failure)
+        return await arun(self.steps(**inputs))
 
-    def named(
+    def question(
+        self,
+        predict: dspy.Predict,
+        about: str,
+        check: Check = lambda answer: None,
+        constraints: Constraints = MappingProxyType({}),
+        **inputs: Any,
+    ) -> Question:
+        """What `predict` is asked, with the demos that are nearest to `about`, the statement of the record."""
+        demos = nearest(predict.demos, self.statement, about, self.knn)
+        return Question(predict, {"demos": demos, **inputs}, check, constraints)
+
+    def choice_question(
         self,
         predict: dspy.Predict,
         about: str,
         field: str,
-        shown: Sequence[str],
+        names: Sequence[str],
         what: str,
         limits: Mapping[str, Any],
         none: str | None = None,
         **inputs: Any,
-    ) -> Steps[list[str]]:
-        """Those of the names `shown` that `predict` gives in its output `field`, each once, in its order.
+    ) -> Question:
+        """The same where `predict` is to choose some of `names` in its output `field`.
 
-        what: a word for what is named; limits: how many, as a JSON schema says it; none: the complaint where none is
-        given; None accepts that.
+        what: a word for what is chosen; limits: how many, as a JSON schema says it; none: the complaint where none is
+        chosen; None accepts that.
         """
-        items = {**limits.get("items", {}), "enum": list(shown)}
-        answer = yield from self.asked(
+        items = {**limits.get("items", {}), "enum": list(names)}
+        return self.question(
             predict,
             about,
-            lambda said: unknown_names(said[field], shown, what) if said[field] else none,
+            lambda answer: unknown_names(answer[field], names, what) if answer[field] else none,
             {field: {**limits, "items": items}},
             **inputs,
         )
-        return list(dict.fromkeys(answer[field]))
-
-    def shown_demos(self, predict: dspy.Predict, about: str) -> list[Any]:
-        """The demos of a predictor that a record is shown. about: the statement of the record."""
-        return nearest(predict.demos, self.statement, about, self.knn)
-
-
-class Said(NamedTuple):
-    """What an LM said of one or more statements, and its answer. judgements: of each."""
-
-    judgements: list[Judgement]
-    answer: dspy.Prediction
 
 
 class LabelJudge(Judge):
-    """A judge whose answers are labels. labels: all of its task."""
+    """A judge whose answers are labels."""
 
     Options: ClassVar[type[LabelOptions]] = LabelOptions
     options: LabelOptions
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # all of its task
 
-    def labelled(
-        self, predict: dspy.Predict, about: str, field: str, check: Check, constraints: Constraints, **inputs: Any
-    ) -> Steps[Said]:
-        """What is thought of each statement that `predict` labels in its output `field`, a label or a list of them."""
-        answer = yield from self.asked(predict, about, check, constraints, **inputs)
-        said = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        judged = judgements_of(answer, field, said, self.labels, self.options.states, decides(predict))
-        drop_logprobs(answer)
-        return Said(judged, answer)
+    def judgements(self, predict: dspy.Predict, answer: dspy.Prediction, field: str) -> list[Judgement]:
+        """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a
+        list of them."""
+        labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
+        judged = judgements_of(answer, field, labels, self.labels, self.options.states, decides(predict))
+        clean_trace(answer)
+        return judged
+
+    def decide(self, statements: Sequence[str], evidence: str, judged: list[Judgement]) -> list[Judgement]:
+        """The final judgement of each statement: by the decision layer, or the LM's own where there is none."""
+        return self.decision.decide(statements, evidence, judged) if self.decision else judged
+
+
+class SentenceJudge(LabelJudge):
+    """A judge whose examples have the inputs `evidence` and `sentences`, and whose answer is a label for each."""
+
+    statement = "sentences"
+
+    def sentences_question(self, predict: dspy.Predict, sentences: Sequence[str], **inputs: Any) -> Question:
+        """What `predict` is asked where it labels all sentences in one call."""
+        count = len(sentences)
+        slots = {"minItems": count, "maxItems": count}
+        return self.question(
+            predict,
+            " ".join(sentences),
+            lambda answer: wrong_count(answer.sentence_labels, count, "labels"),
+            {"sentence_labels": slots, CONFIDENCE: slots},
+            **inputs,
+            sentences=sentences,
+        )
+
+    def concluded(self, judged: list[Judgement], evidence: str, sentences: Sequence[str]) -> dspy.Prediction:
+        """The prediction, from the LM's judgement of each sentence: `sentence_labels`, one a sentence, and
+        `judgements`."""
+        final = self.decide(sentences, evidence, judged)
+        return dspy.Prediction(sentence_labels=[one.label for one in final], judgements=final)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from aisr.programs.retrieval.retrievers import matcher, order
+from aisr.programs.retrieval import matcher, order
 
 Similarity = Literal["words", "both"]
 RETRIEVERS: Mapping[Similarity, str] = MappingProxyType({"words": "bm25", "both": "hybrid"})

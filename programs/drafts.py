@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.programs.errors import UserError
-from aisr.programs.text.units import sentences
+from aisr.programs.text import sentences
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
 

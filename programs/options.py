@@ -75,9 +75,14 @@ def table(kind: type) -> list[Option]:
     return [_option(one) for one in sorted(fields(kind), key=lambda one: one.name not in own)]
 
 
+def _plain(kinds: list[Any]) -> Any:
+    """The one of alternative types that a text is read as."""
+    return next((kind for kind in kinds if kind in KINDS or get_origin(kind) is Literal), None)
+
+
 def _option(one: Any) -> Option:
     alternatives = [kind for kind in get_args(one.type) if kind is not NoneType]
-    literal = one.type if get_origin(one.type) is Literal else next(iter(alternatives), one.type)
+    literal = one.type if get_origin(one.type) is Literal else _plain(alternatives) or one.type
     choices = get_args(literal) if get_origin(literal) is Literal else one.metadata.get("choices", ())
     return Option(
         name=one.name,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin
 
-SURE = "how_sure"  # the output in which a model that writes states how likely its labels are
+CONFIDENCE = "how_sure"  # the output in which a model that writes states how likely its labels are
 AGAIN = "shown_ids"  # the input that repeats to a model that writes what it may name
 SECTION = "Options:"  # the line behind which an instruction describes them
 
@@ -29,6 +29,11 @@ class Brief:
     instruction with its section of options, of the same content."""
 
     instruction: str
+
+
+def definitions(of: Mapping[str, str]) -> str:
+    """Definitions of labels on one line, as the description of an output field takes them."""
+    return "; ".join(f"{label} = {meaning}" for label, meaning in of.items())
 
 
 def labels_of(annotation: Any) -> tuple[str, ...]:
@@ -53,7 +58,9 @@ def unanswerable(signature: Any) -> list[str]:
     fields = signature.output_fields
     if not any(labels_of(field.annotation) for field in fields.values()):
         return list(fields)
-    return [name for name, one in fields.items() if not (name == SURE or labels_of(one.annotation) or each_of(one))]
+    return [
+        name for name, one in fields.items() if not (name == CONFIDENCE or labels_of(one.annotation) or each_of(one))
+    ]
 
 
 def questions_of(signature: Any, constraints: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -64,19 +71,21 @@ def questions_of(signature: Any, constraints: Mapping[str, Mapping[str, Any]]) -
     a list may hold (`items`). The options are described once, in the instruction: said again for each slot they would
     be half of what is paid for.
     """
-    found: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     for name, field in signature.output_fields.items():
         labels, each, held = labels_of(field.annotation), each_of(field), constraints.get(name, {})
         if labels and get_origin(field.annotation) is not list:
-            found.append({"field": name, "item": None, "instructions": "Which option fits?", "labels": list(labels)})
+            questions.append(
+                {"field": name, "item": None, "instructions": "Which option fits?", "labels": list(labels)}
+            )
             continue
         items = range(1, held.get("minItems", 0) + 1) if labels else held.get("items", {}).get("enum", ())
         put = each.question if each else "Which option fits number {}?"
-        found += [
+        questions += [
             {"field": name, "item": item, "instructions": put.format(item), "labels": list(labels) or None}
             for item in items
         ]
-    return found
+    return questions
 
 
 def describes_options(signature: Any) -> bool:
@@ -86,7 +95,7 @@ def describes_options(signature: Any) -> bool:
 
 def with_options(signature: Any) -> Any:
     """A signature whose instruction also describes the options of its fields, so that both are searched together."""
-    options = _defined(signature)
+    options = _definitions_in(signature)
     if not options or describes_options(signature):
         return signature
     listed = "\n".join(f"- {label}: {meaning}" for label, meaning in options.items())
@@ -110,7 +119,7 @@ def describe_lost_options(program: Any) -> None:
         predictor.signature = with_options(predictor.signature)
 
 
-def _defined(signature: Any) -> dict[str, str]:
+def _definitions_in(signature: Any) -> dict[str, str]:
     """The definitions of labels in the descriptions of output fields."""
     return {
         label: text
@@ -125,5 +134,5 @@ def _described(text: str, labels: Sequence[str]) -> dict[str, str]:
     names = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
     places = list(re.finditer(rf"(?:^|(?<=; )|(?<=\. )|\n)[-* ]*+({names})\** ?[:=] ", text))
     ends = [*(place.start() for place in places[1:]), len(text)]
-    found = {place[1]: text[place.end() : end].strip(" ;\n") for place, end in zip(places, ends, strict=False)}
-    return {label: said for label, said in found.items() if said}
+    texts = {place[1]: text[place.end() : end].strip(" ;\n") for place, end in zip(places, ends, strict=False)}
+    return {label: description for label, description in texts.items() if description}

@@ -4,9 +4,9 @@ what their labels are and how they are scored."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
+from aisr.programs.records import EvidenceItem
 from aisr.programs.shared_evidence import evidence_keys, picture_keys
 from aisr.programs.task import Correctable, Judgements, Said
-from aisr.programs.track1.record import EvidenceItem
 
 Gold = Sequence[Sequence[str]]
 BundledT = TypeVar("BundledT", bound="Bundled")

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from posixpath import normpath
 
 from aisr.base.files import digest_text
-from aisr.programs.text.compare import alike, spaced, words
-from aisr.programs.text.sanitize import rows_of
+from aisr.programs.text import alike, alike_words, rows_of, spaced
 
 
 def claim_key(claim: str) -> str:
@@ -53,4 +52,4 @@ def _long(kind: str, text: str) -> set[str]:
 
 
 def _cell(text: str) -> str:
-    return " ".join(words(text))
+    return " ".join(alike_words(text))

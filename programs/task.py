@@ -23,9 +23,8 @@ from aisr.base.files import digest_texts, replacing
 from aisr.metrics.scores import Scores
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.records import Prediction, Record
-from aisr.programs.track1.record import EvidenceItem
-from aisr.programs.vision.evidence_bundle import KINDS
+from aisr.programs.images import KINDS
+from aisr.programs.records import EvidenceItem, Prediction, Record
 
 
 class Exhibit(BaseModel):

@@ -14,7 +14,7 @@ from aisr.paper.readers.files import read_draft
 from aisr.programs.averitec.documents import build, pages, reduced
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, read
+from aisr.programs.records import BadLine, read
 from aisr.programs.track2.record import Track2Record
 from support.commands import Aisr
 from support.corpora import citation, write
@@ -76,11 +76,11 @@ def test_papers_are_read_in_their_own_lines(tmp_path: Path, name: str) -> None:
 
 def test_a_cited_text_is_read_in_its_own_paragraphs(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"Title of it\n\nText {NO_ENDS} here.\n", encoding="utf-8")
-    source = cited_works.source(tmp_path / "a.txt")
+    source = cited_works.read_source(tmp_path / "a.txt")
     assert len(source.paragraphs) == 2
     (tmp_path / "b.txt").write_bytes(b"Title\n\n\xed\xa0\x80 is half\n")
     with pytest.raises(UserError, match=r"b\.txt"):
-        cited_works.source(tmp_path / "b.txt")
+        cited_works.read_source(tmp_path / "b.txt")
 
 
 def test_markdown_beyond_the_limits_says_which(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base.files import BadArtifact, parse_json, with_interval
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 FILE = "manifest.json"
 REPORT = "report.json"

@@ -26,15 +26,14 @@ from aisr.artifact.folder import PROGRAM, UNCOMPILED, check_program_exists
 from aisr.artifact.manifest import FILE
 from aisr.base.files import BadArtifact, digest_text, parse_json, read_json
 from aisr.programs.base import Judge
-from aisr.programs.decision.layer import Decision
+from aisr.programs.decision import Decision
 from aisr.programs.errors import UserError
-from aisr.programs.lines import explain
+from aisr.programs.images import is_harmless
 from aisr.programs.questions import describe_options, describes_options
+from aisr.programs.ranker import EvidencePolicy, EvidenceRanker
+from aisr.programs.records import explain
 from aisr.programs.registry import TASKS
-from aisr.programs.retrieval.evidence_list import EvidencePolicy
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
 from aisr.programs.task import Task
-from aisr.programs.vision.images import is_harmless
 
 FORMAT = 1
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

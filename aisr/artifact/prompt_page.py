@@ -8,12 +8,10 @@ from typing import Any
 
 from aisr.artifact.program import built_as
 from aisr.programs.base import Judge, JudgeOptions
-from aisr.programs.decision.cues import CUES
-from aisr.programs.decision.layer import Decision
-from aisr.programs.retrieval.evidence_list import described
-from aisr.programs.retrieval.evidence_ranker import EvidenceRanker
+from aisr.programs.decision import CUES, Decision
+from aisr.programs.ranker import EvidenceRanker
 from aisr.programs.task import Task
-from aisr.programs.text.units import length, sentences, tokens
+from aisr.programs.text import length, sentences, tokens
 
 MOST_DEMOS = 20  # a person reads no more
 WIDTH = 110
@@ -36,7 +34,7 @@ def as_markdown(title: str, task: Task, program: Judge) -> str:
     if task.judgements is not None:
         parts.append(_decision(program.decision))
     if task.names_evidence and program.naming:
-        parts.append(f"## Evidence\n\nNamed: {described(program.naming)}.")
+        parts.append(f"## Evidence\n\nNamed: {program.naming.describe()}.")
     return "\n\n".join(parts) + "\n"
 
 

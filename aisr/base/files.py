@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.programs.errors import UserError
-from aisr.programs.lines import RepeatedKey, loads
+from aisr.programs.records import RepeatedKey, loads
 
 
 class BadArtifact(UserError):

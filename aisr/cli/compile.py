@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from aisr.optimize.run import Plan as CompilePlan
     from aisr.optimize.search import Settings as SearchSizes
     from aisr.predict.replay import ReplayedRecord
+    from aisr.programs.images import Gallery
     from aisr.programs.task import Task
-    from aisr.programs.vision.images import Gallery
 
 SEARCH_PANEL = "Search"
 TRACES = 5  # records, failed, wrong and right ones, that MLflow shows as traces
@@ -128,8 +128,8 @@ def compile_(
     merged = replace(merged, search=_with_optimizers(merged, files["train"]))
     name = check_name(name or str(merged.search.optimizer).replace(",", "-"))
     ledger = open_ledger(merged.limits, None if estimate else artifacts / chosen.name / name)
-    opened = open_lm(merged.lm, ledger, keyed=not estimate)
-    teacher = open_teacher(merged, opened, ledger, keyed=not estimate)
+    opened = open_lm(merged.lm, ledger, needs_key=not estimate)
+    teacher = open_teacher(merged, opened, ledger, needs_key=not estimate)
     check_written(chain_of(merged.search), teacher)
     work = _compile_plan(chosen, merged, opened, files, name, find_gallery(image_root, files["train"], artifacts))
     if estimate:

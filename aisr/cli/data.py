@@ -22,7 +22,7 @@ from aisr.cli.options import (
     check_task,
 )
 from aisr.cli.plan import read_plan, task_options
-from aisr.cli.session import chosen_task, load, open_embeddings, prepare
+from aisr.cli.session import chosen_task, load, prepare
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def check(
     from aisr.cli.display import note, say_pictures
     from aisr.optimize.leakage import Common, all_keys, common
     from aisr.predict.prepare import find_gallery
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
 
     chosen = chosen_task(task)
@@ -115,7 +115,7 @@ def split(
     """
     from aisr.cli.display import note
     from aisr.optimize import split as splits
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     chosen = chosen_task(task)
     sentences = chosen.sentences
@@ -144,7 +144,7 @@ def split(
 def nearest_task(file: Path, tasks: "Mapping[str, Task]") -> str | None:
     """Of the tasks whose record the first line of a file can be the one that knows most of its fields; None for none,
     and where several know as many."""
-    from aisr.programs.lines import scan
+    from aisr.programs.records import scan
 
     fields = _fields(file)
     known = {
@@ -269,7 +269,7 @@ def _expect_paper(draft: Path) -> None:
 
 
 def _records(task: "Task", files: "Sequence[Path]") -> "Mapping[str, Record]":
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     return {record.id: record for file in files for record in read(file, task.record, task.name)}
 
@@ -371,6 +371,7 @@ def export(
     prepare(artifacts, program)
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
+    from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import chats, examples, labelled, write
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
@@ -380,7 +381,7 @@ def export(
         raise UserError(f"--program brings its own options; leave out -T {next(iter(options))}")
     student = load(program, artifacts, chosen).program if program else chosen.build(options)
     attach_embeddings(
-        attach_gallery(student, find_gallery(image_root, data, artifacts)), open_embeddings(replace(lm, api_base=None))
+        attach_gallery(student, find_gallery(image_root, data, artifacts)), Embeddings(replace(lm, api_base=None))
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
     count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(lm.schema)))

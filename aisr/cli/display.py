@@ -150,7 +150,7 @@ def print_estimate(run: Any, limits: Any) -> None:
 
 def say_confidence(held: Mapping[str, Any]) -> None:
     """How sure a program was, by where its probabilities come from, and whether it was right to be."""
-    from aisr.programs.asking.label_probabilities import SOURCES  # loads DSPy
+    from aisr.programs.probabilities import SOURCES  # loads DSPy
 
     for source, one in held.items():
         found = one.report()

@@ -32,7 +32,6 @@ from aisr.cli.session import (
     chosen_task,
     command_line,
     load,
-    open_embeddings,
     open_lm,
     prepare,
     warn_of_another_lm,
@@ -42,7 +41,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.predict.evaluate import Evaluation
     from aisr.predict.replay import ReplayedRecord
-    from aisr.programs.vision.images import Gallery
+    from aisr.programs.images import Gallery
 
 
 def evaluate(
@@ -263,12 +262,13 @@ def retrieval(
     prepare(artifacts, program)
     from aisr.base.files import percent
     from aisr.cli import display
+    from aisr.lm.embeddings import Embeddings
     from aisr.predict.evaluate import DEPTHS, claims_with_evidence, score_ranker
     from aisr.predict.prepare import attach_embeddings
 
     chosen = chosen_task(task)
     records = claims_with_evidence(chosen, file, limit)
-    embeddings = open_embeddings(replace(lm, api_base=None))
+    embeddings = Embeddings(replace(lm, api_base=None))
     rankers: dict[str, Any] = {
         name: _of_program(attach_embeddings(chosen.build({"retriever": name}), embeddings))
         for name in (part.strip() for part in retrievers.split(","))
@@ -306,8 +306,8 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     from aisr.cli import display
     from aisr.optimize.ranker_fit import fit_ranker, looked
     from aisr.predict.evaluate import matcher_ranker
-    from aisr.programs.lines import read
-    from aisr.programs.retrieval.retrievers import bm25, built_in
+    from aisr.programs.records import read
+    from aisr.programs.retrieval import bm25, built_in
 
     claims = looked(task, list(read(train, task.record, task.name)))
     made = fit_ranker(claims, bm25, built_in, seed=0)

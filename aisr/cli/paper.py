@@ -1,5 +1,6 @@
 """The commands that check whole papers: `check-paper`, and `mcp` for coding agents."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -98,19 +99,19 @@ def check_paper(
 
     check_path(paper)
     check_papers_folder(papers)
+    if (lm or os.environ.get("AISR_LM")) == "none":
+        _without_lm(paper, root, papers, out, fail_on or [], [*(program or []), evidence])
+        return
     plan = read_plan(
         settings=settings or (),
         uses=("lm", "limits"),
         lm={"model": lm, "api_base": api_base},
         limits={"max_usd": max_usd},
     )
-    if plan.lm.model == "none":
-        _without_lm(paper, root, papers, out, fail_on or [], [*(program or []), evidence])
-        return
     prepare(artifacts, *(program or []))
     from aisr.base.files import cache_folder
     from aisr.cli import display
-    from aisr.lm.open import EMBEDDED
+    from aisr.lm.config import EMBEDDED
     from aisr.optimize.estimate import DryRun
     from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
     from aisr.paper.check.exact import added, read_paper
@@ -120,7 +121,7 @@ def check_paper(
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
     ledger = open_ledger(plan.limits, None if estimate else out)
-    opened = open_lm(plan.lm, ledger, keyed=not estimate)
+    opened = open_lm(plan.lm, ledger, needs_key=not estimate)
     compiled = _programs(program or [], artifacts)
     dry = DryRun() if estimate else None
     asked = dry.open(opened) if dry else opened

@@ -7,11 +7,12 @@ later wins: environment, plan file, `--set`, the options of the command.
 import os
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aisr.lm.config import LMConfig
 from aisr.programs.errors import UserError
 from aisr.programs.names import TASK_NAMES
 from aisr.programs.options import Option, suggestion, table
@@ -73,23 +74,6 @@ class Limits:
     test: int | None = field(default=None, metadata={"help": "The same for test.", "min": 1})
 
 
-@dataclass(frozen=True, kw_only=True)
-class LMConfig:
-    """[lm] and [teacher]: stub until aisr.lm has it."""
-
-    model: str = field(default="embedded", metadata={"help": "`embedded`, PROVIDER/MODEL, or decide:PROVIDER/MODEL."})
-    api_base: str | None = field(default=None, metadata={"help": "Address of an OpenAI-compatible server."})
-    schema: bool = field(default=True, metadata={"help": "Whether that server takes a JSON schema."})
-    logprobs: bool = field(default=True, metadata={"help": "Whether to ask for log-probabilities."})
-    threads: int | None = field(
-        default=None, metadata={"help": "LM calls at a time. Default: 8; embedded: 1.", "min": 1}
-    )
-    timeout: float | None = field(default=None, metadata={"help": "Seconds until a call is given up.", "min": 0.001})
-    price: str | None = field(default=None, metadata={"help": "USD a million prompt,completion tokens."})
-    embedding_api_base: str | None = field(default=None, metadata={"help": "Address of the embedding server."})
-    embedding_price: float | None = field(default=None, metadata={"help": "USD a million tokens.", "min": 0})
-
-
 TABLES: Mapping[str, type] = {"search": Search, "lm": LMConfig, "teacher": LMConfig, "limits": Limits}
 AUTO = ("evidence", "auto")  # the one value that depends on the LM: `evidence_form` puts another in its place
 TASK = "task"  # the table of a task: its name, and the options of its judge
@@ -98,7 +82,6 @@ ENVIRONMENT = {
     "api_base": "AISR_API_BASE",
     "embedding_api_base": "AISR_EMBEDDING_API_BASE",
 }  # of [lm]
-INHERITED = ("schema", "logprobs", "threads")  # by [teacher] from [lm]
 
 Values = dict[str, dict[str, Any]]
 
@@ -141,15 +124,20 @@ def read_plan(
     teacher = values["teacher"]
     if teacher and "model" not in teacher:
         raise UserError(f"teacher.{next(iter(teacher))} goes with --teacher-lm PROVIDER/MODEL")
-    inherited = {name: values["lm"][name] for name in INHERITED if name in values["lm"]}
+    lm = LMConfig(**values["lm"])
     return Plan(
         task=values[TASK].pop("name", None),
         options=values[TASK],
         search=Search(**values["search"]),
-        lm=LMConfig(**values["lm"]),
-        teacher=LMConfig(**inherited | teacher) if teacher else None,
+        lm=lm,
+        teacher=_teacher(lm, **teacher) if teacher else None,
         limits=Limits(**values["limits"]),
     )
+
+
+def _teacher(lm: LMConfig, model: str, api_base: str | None = None, price: str | None = None, **more: Any) -> LMConfig:
+    """The LM of [teacher], reached as that of [lm] where it says nothing else."""
+    return replace(lm.beside("teacher", model, api_base, price), **more)
 
 
 def read_file(path: Path) -> Values:
@@ -184,9 +172,14 @@ def read_file(path: Path) -> Values:
     return values
 
 
+def options_in(table_name: str) -> list[Option]:
+    """The options of a table of plan files."""
+    return [one for one in table(TABLES[table_name]) if one.help]
+
+
 def option(table_name: str, name: str) -> Option:
     """The option of that name in a table. Raises UserError where there is none."""
-    options = {one.name: one for one in table(TABLES[table_name])}
+    options = {one.name: one for one in options_in(table_name)}
     if name not in options:
         raise UserError(f"has no {name!r}{suggestion(name, options)}; expected one of: {', '.join(options)}")
     return options[name]
@@ -255,11 +248,11 @@ def options_of(task: "Task") -> list[Option]:
 def print_tables(task: str | None) -> None:
     """Print the options of a task, or without one the settings of plan files: names, help, choices, defaults."""
     if task is None:
-        for name, kind in TABLES.items():
+        for name in TABLES:
             if name != "teacher":
                 title = "[lm] and [teacher]" if name == "lm" else f"[{name}]"
                 setting = "lm.NAME=VALUE or teacher.NAME=VALUE" if name == "lm" else f"{name}.NAME=VALUE"
-                _print_options(f"{title} of plan.toml, --set {setting}", table(kind))
+                _print_options(f"{title} of plan.toml, --set {setting}", options_in(name))
         return
     from aisr.programs.registry import TASKS
 
@@ -304,7 +297,7 @@ def _set(value: Any) -> dict[str, Any]:
     return {
         one.name: getattr(value, one.name)
         for one in table(type(value))
-        if getattr(value, one.name) != one.default and not one.name.endswith("api_base")
+        if one.help and getattr(value, one.name) != one.default and not one.name.endswith("api_base")
     }
 
 

@@ -23,8 +23,8 @@ from aisr.cli.options import (
     check_files,
     one_of,
 )
-from aisr.cli.plan import Plan, read_plan
-from aisr.cli.session import chosen_task, load, open_embeddings, open_ledger, open_lm, prepare, warn_of_another_lm
+from aisr.cli.plan import read_plan
+from aisr.cli.session import chosen_task, load, open_ledger, open_lm, prepare, warn_of_another_lm
 from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def predict(
     from aisr.predict.judge import judge, map_unordered
     from aisr.predict.predict import predict as run
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
-    from aisr.programs.lines import read
+    from aisr.programs.records import read
 
     if batch and ray:
         raise UserError("--batch works on files, and --ray would ask the LM itself; leave one of them out")
@@ -102,18 +102,9 @@ def predict(
     loaded = load(program, artifacts, chosen)
     ledger = open_ledger(plan.limits, None if estimate else out)
     if batch or answers:
-        config = plan.lm
-        opened = batch_api.opened(
-            batch,
-            answers,
-            config.model,
-            config.api_base,
-            config.schema,
-            config.logprobs,
-            open_embeddings(config, ledger),
-        )
+        opened = batch_api.open_batch_lm(batch, answers, plan.lm, ledger)
     else:
-        opened = open_lm(plan.lm, ledger, keyed=not estimate)
+        opened = open_lm(plan.lm, ledger, needs_key=not estimate)
     warn_of_another_lm(loaded.program, opened)
     dry = DryRun() if estimate else None
     if dry:
@@ -140,7 +131,7 @@ def predict(
         from aisr.predict.ray import ray_workers
 
         address = None if ray == "local" else ray
-        judging = ray_workers(chosen, loaded.program, opened, _worker_settings(plan), workers, address, artifacts)
+        judging = ray_workers(chosen, loaded.program, opened, plan.lm, workers, address, artifacts)
     identity = {"task": chosen.name, "program": loaded.digest, "lm": opened.identity}
     with display.live(opened.ledger) as progress, judging as judge_record:
         summary = run(chosen, loaded.program, opened, data, out, identity, progress.judged, judge_record)
@@ -148,14 +139,6 @@ def predict(
     display.say_pictures(gallery.problems if gallery else {})
     display.say_spend(opened.ledger.spend, summary.judged)
     raise typer.Exit(RECORDS_FAILED if summary.failed or summary.stopped else 0)
-
-
-def _worker_settings(plan: Plan) -> dict[str, Any]:
-    """What a worker of a cluster opens its LM by."""
-    from dataclasses import asdict
-
-    values = asdict(plan.lm)
-    return {"lm": values.pop("model"), **values}
 
 
 def _print_summary(summary: "Summary", out: Path, lm: "OpenLM") -> None:
@@ -188,11 +171,11 @@ def submit(
 ) -> None:
     """Check predictions against the test inputs and pack the zip for the server."""
     from aisr.cli.display import note
-    from aisr.predict import submit as submission
+    from aisr.predict.submit import check_submission
 
     chosen = chosen_task(task)
     note(f"checking {predictions} against {data}")
-    checked = submission.check(chosen, data, predictions, fill_failed=on_failure == "fallback")
+    checked = check_submission(chosen, data, predictions, fill_failed=on_failure == "fallback")
     for problem in checked.problems[:MOST_PROBLEMS]:
         note(f"  {problem}")
     if len(checked.problems) > MOST_PROBLEMS:

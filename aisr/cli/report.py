@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import dspy
     from rich.text import Text
 
-    from aisr.predict.explain import Reason
     from aisr.predict.judge import Outcome
+    from aisr.predict.replay import Reason
     from aisr.programs.task import Exhibit, Judgements
 
 PROGRAM = "artifacts/TASK/NAME, or models:/aisr-TASK@champion."
@@ -150,9 +150,9 @@ def check_text(
     plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.predict.explain import reasons
     from aisr.predict.judge import judge
     from aisr.predict.prepare import attach_embeddings
+    from aisr.predict.replay import explain
     from aisr.programs import drafts
     from aisr.programs.task import Sources
 
@@ -170,7 +170,7 @@ def check_text(
         display.note(f"not judged: {outcome.failure}")
         raise typer.Exit(RECORDS_FAILED)
     named = [one for one in task.exhibits(record, example, outcome.answer) if one.chosen]
-    why = reasons(task, loaded.program, example, opened)
+    why = explain(task, loaded.program, example, opened)
     print_verdicts(task.labelled, example, outcome, why, sorted(named, key=lambda one: one.chosen))
     display.say_spend(opened.ledger.spend)
 

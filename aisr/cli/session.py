@@ -1,10 +1,10 @@
 """What commands open before they work: the response cache, the task, language models, programs."""
 
+import logging
 import os
 import re
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,10 @@ from aisr.programs.errors import UserError
 
 if TYPE_CHECKING:
     from aisr.artifact.program import Loaded
-    from aisr.cli.plan import Limits, LMConfig, Plan
+    from aisr.cli.plan import Limits, Plan
     from aisr.lm.budget import Ledger
     from aisr.lm.client import OpenLM
-    from aisr.lm.embeddings import Embeddings
+    from aisr.lm.config import LMConfig
     from aisr.programs.task import Task
 
 
@@ -74,52 +74,24 @@ def open_ledger(limits: "Limits", output: Path | None = None) -> "Ledger":
     return Ledger(bounds) if output is None else Ledger.beside(output, bounds)
 
 
-def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, *, role: str = "", keyed: bool = True) -> "OpenLM":
-    """The LM of a plan's [lm]. keyed: whether its key must be at hand; not where nothing is sent to it."""
-    from aisr.lm import open as lms
+def open_lm(config: "LMConfig", ledger: "Ledger | None" = None, needs_key: bool = True) -> "OpenLM":
+    """`aisr.lm.open.open_lm`, without what DSPy logs: failures are counted."""
+    from aisr.lm.config import PROVIDER
+    from aisr.lm.open import open_lm as open_config
 
-    if config.api_base and config.embedding_api_base == lms.PROVIDER:
+    if config.api_base and config.embedding_api_base == PROVIDER:
         warn_of_one_key("embeddings")
-    return lms.opened_lm(
-        config.model,
-        api_base=config.api_base,
-        schema=config.schema,
-        logprobs=config.logprobs,
-        threads=config.threads,
-        timeout=config.timeout,
-        price=config.price,
-        embedding_api_base=config.embedding_api_base,
-        embedding_price=config.embedding_price,
-        ledger=ledger,
-        role=role,
-        keyed=keyed,
-    )
+    logging.getLogger("dspy").setLevel(logging.CRITICAL)  # after its import, which sets its own
+    return open_config(config, ledger, needs_key)
 
 
-def open_teacher(plan: "Plan", lm: "OpenLM", ledger: "Ledger", keyed: bool) -> "OpenLM":
-    """The LM that writes demos and instructions: that of [teacher], else the one that judges.
-
-    Raises UserError where the LM is at a server of the user's own and nothing says where the teacher is: records would
-    leave for a provider unasked.
-    """
-    from aisr.lm.open import EMBEDDED, PROVIDER
-
+def open_teacher(plan: "Plan", lm: "OpenLM", ledger: "Ledger", needs_key: bool) -> "OpenLM":
+    """The LM that writes demos and instructions: that of [teacher], else the one that judges."""
     if plan.teacher is None:
         return lm
-    teacher, own_server = plan.teacher, plan.lm.api_base
-    if own_server and teacher.api_base is None and teacher.model != EMBEDDED:
-        raise UserError(
-            f"--teacher-lm {teacher.model}: --api-base is the address of --lm alone; add --set "
-            "teacher.api_base=ADDRESS, the same one if it serves both, or --set teacher.api_base=provider to send the "
-            f"records to {teacher.model.partition('/')[0]}"
-        )
-    if teacher.api_base == PROVIDER:
-        teacher = replace(teacher, api_base=None)
-    if own_server and teacher.api_base is None and teacher.model.startswith("openai/"):
+    if plan.lm.api_base and plan.teacher.api_base is None and plan.teacher.model.startswith("openai/"):
         warn_of_one_key("the teacher LM")
-    # Whether a server of one's own takes a schema says nothing of a provider.
-    teacher = replace(teacher, schema=teacher.schema or not teacher.api_base)
-    return open_lm(teacher, ledger, role="teacher-", keyed=keyed)
+    return open_lm(plan.teacher, ledger, needs_key)
 
 
 def warn_of_one_key(user: str) -> None:
@@ -132,15 +104,6 @@ def warn_of_one_key(user: str) -> None:
             f"warning: {OPENAI_KEY} goes to OpenAI, for {user}, and to the server at --api-base as well; set "
             f"{OWN_KEY} to that server's own key, or to nothing where it asks for none"
         )
-
-
-def open_embeddings(config: "LMConfig", ledger: "Ledger | None" = None) -> "Embeddings":
-    """The embedding models of retrievers, where no LM is opened."""
-    from aisr.lm.embeddings import Embeddings
-    from aisr.lm.open import embedding_address
-
-    address = embedding_address(config.embedding_api_base, config.api_base)
-    return Embeddings(ledger, address, config.embedding_price, timeout=config.timeout)
 
 
 # --- Programs.

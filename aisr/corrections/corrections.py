@@ -15,7 +15,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from aisr.base.files import DIGEST_LENGTH, write_whole
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, loads
+from aisr.programs.records import BadLine, explain, loads
 
 # --- One correction: what a person says of one verdict. A line of a JSON Lines file.
 

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from aisr.corrections.corrections import Found
 from aisr.programs.errors import UserError
-from aisr.programs.lines import explain
-from aisr.programs.records import Record
+from aisr.programs.records import Record, explain
 from aisr.programs.task import Correctable, Said, Task
 
 # --- What several people say of one statement, settled: the last word of each, and what they agree on.

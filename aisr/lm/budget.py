@@ -34,10 +34,10 @@ from dspy.utils.exceptions import (
 )
 
 from aisr.base.files import CannotWrite, write_whole
-from aisr.lm.prices import Price
+from aisr.lm.config import LMConfig, LMUnavailable, Price
 from aisr.programs.errors import UserError
-from aisr.programs.text.units import tokens
-from aisr.programs.vision.images import SHOWN_PIXELS
+from aisr.programs.images import SHOWN_PIXELS
+from aisr.programs.text import tokens
 
 # English has four or five characters a token, and no server that cuts prompts off holds less than 4,096 tokens.
 MOST_PER_TOKEN = 7
@@ -327,6 +327,15 @@ class Ledger:
 
     def _source(self) -> str:
         return f", says {self._file.name}" if self._file else ""
+
+
+def check_price(config: LMConfig, price: Price | None, ledger: Ledger) -> None:
+    """Raises `LMUnavailable` where a limit in US dollars could not be kept."""
+    if ledger.limits.usd is not None and price is None:
+        raise LMUnavailable(
+            f"--max-usd: the price of {config.model} is unknown; give it by {config.option('price')}=PROMPT,COMPLETION "
+            "in USD a million tokens"
+        )
 
 
 def _read_spend(file: Path) -> float:

@@ -16,20 +16,18 @@ from dspy.utils.exceptions import LMError, LMProviderError
 from aisr.base import redact
 from aisr.base.private import adapter_message_call
 from aisr.lm.budget import LONGEST_ANSWER, Call, Contact, Ledger, Refusal, Usage, current_call
+from aisr.lm.config import THREADS, Price, listed_answer
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.endpoint import check_length, with_readable_logprobs
-from aisr.lm.prices import Price, listed_answer
 from aisr.lm.rate_limit import RETRIES, RateLimiter
 from aisr.lm.response_cache import attributes, invalidate, plain, record_keys
-
-THREADS = 8
 
 
 class LedgerLM(dspy.LM):
     """A `dspy.LM` that enters each call into a ledger, sends nothing once a limit of the ledger is reached, waits for
     an overloaded server, and keeps no history (pictures would fill the memory).
 
-    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.asking.ask`).
+    gives_logprobs: whether programs may ask for log-probabilities with their answers (see `aisr.programs.ask`).
     threads: the most calls in flight; num_retries: see `aisr.lm.rate_limit`, which retries in DSPy's stead; context and
     longest: tokens of the model's context, and of its longest answer where a call sends no bound, for `Call`.
     """

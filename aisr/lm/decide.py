@@ -26,13 +26,12 @@ from dspy.lm15 import (
 from aisr.base import redact
 from aisr.base.private import litellm_errors
 from aisr.lm.adapters import lean_adapter
-from aisr.lm.budget import Ledger, current_call, token_count
-from aisr.lm.client import THREADS, InThread, LedgerLM, OpenLM
-from aisr.lm.embeddings import Embeddings
-from aisr.lm.prices import (
+from aisr.lm.budget import Ledger, check_price, current_call, token_count
+from aisr.lm.client import InThread, LedgerLM, OpenLM
+from aisr.lm.config import (
+    SECONDS,
+    LMConfig,
     LMUnavailable,
-    Price,
-    check_price,
     listed_decision_price,
     listed_vision,
     listed_window,
@@ -42,9 +41,7 @@ from aisr.lm.response_cache import address_digest, address_in_environment
 from aisr.programs.errors import UserError
 from aisr.programs.questions import unanswerable
 
-DECIDE = "decide:"  # before the model string of a decision model
 MOST_QUESTIONS = 128  # a request, `litellm.types.decisions.MAX_DECISION_QUESTIONS`
-SECONDS = 600.0  # for an answer, where no --timeout says otherwise
 YES = 0.5  # an id is named from here on
 ROUNDING = 0.01  # by which a served probability may lie outside of 0 to 1, and the sum of a choice beside 1
 IMPOSSIBLE = 1e-300  # in place of a probability of 0, which has no logarithm
@@ -73,7 +70,7 @@ class DecisionEngine:
     supports_function_calling = False
     supports_reasoning = False
     supported_params = frozenset({"logprobs", "top_logprobs"})
-    decides = True  # `aisr.programs.asking.ask` sends the questions as metadata
+    decides = True  # `aisr.programs.ask` sends the questions as metadata
 
     def __init__(self, model: str, api_base: str | None, api_key: str | None, timeout: float | None) -> None:
         self.model = model
@@ -130,48 +127,37 @@ class DecisionEngine:
         return served
 
 
-def open_decisions(
-    model: str,
-    api_base: str | None,
-    threads: int | None,
-    ledger: Ledger,
-    price: Price | None,
-    timeout: float | None,
-    keyed: bool,
-    role: str,
-    embeddings: Embeddings,
-) -> OpenLM:
-    """The decision model of a spec string without its prefix; the rest as `aisr.lm.open.open_lm` takes it. Raises
-    `LMUnavailable`, saying which variable or option helps."""
-    spec, provider = f"--{role}lm {DECIDE}{model}", model.partition("/")[0]
-    if "/" not in model or model.endswith("/"):
-        raise LMUnavailable(f"{spec}: expected decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna")
+def open_decisions(config: LMConfig, ledger: Ledger, needs_key: bool) -> OpenLM:
+    """The decision model of a config. Raises `LMUnavailable`, saying which variable or option helps."""
+    spec, model = f"{config.option('lm')} {config.model}", config.name
+    provider, own_base = model.partition("/")[0], config.option("api-base")
     if not _is_known(model):
         raise LMUnavailable(
             f"{spec}: LiteLLM knows no decision models of {provider!r}; for a server of your own use "
-            f"decide:hosted_vllm/MODEL with --{role}api-base"
+            f"decide:hosted_vllm/MODEL with {own_base}"
         )
-    if provider == "hosted_vllm" and not (api_base or os.environ.get("HOSTED_VLLM_API_BASE")):
-        raise LMUnavailable(f"{spec} has no address of its own: give --{role}api-base ADDRESS")
+    address = config.api_base or address_in_environment(model)
+    if provider == "hosted_vllm" and not address:
+        raise LMUnavailable(f"{spec} has no address of its own: give {own_base} ADDRESS")
     own_key = f"{provider.upper()}_API_KEY"
     missing = quiet_litellm().validate_environment(model=model)["missing_keys"]
     has_key = not missing or any(os.environ.get(name) for name in (*missing, own_key))
-    if keyed and not has_key and not api_base:
+    if needs_key and not has_key and not config.api_base:
         raise LMUnavailable(
-            f"{spec} needs {missing[0]}; set it in the environment (export {missing[0]}=…), or pass --{role}api-base "
+            f"{spec} needs {missing[0]}; set it in the environment (export {missing[0]}=…), or pass {own_base} "
             "for a server of your own"
         )
-    price = price or listed_decision_price(model)
-    check_price(f"{DECIDE}{model}", price, ledger, role)
-    engine = DecisionEngine(model, api_base, "none" if api_base and not os.environ.get(own_key) else None, timeout)
-    address = api_base or address_in_environment(model)
+    price = config.stated_price or listed_decision_price(model)
+    check_price(config, price, ledger)
+    key = "none" if config.api_base and not os.environ.get(own_key) else None
+    engine = DecisionEngine(model, config.api_base, key, config.timeout)
     digest = address_digest(address) if address else None
     lm = LedgerLM(
         f"decide-{digest}/{model}" if digest else f"decide/{model}",  # as servers are told apart in the response cache
         ledger=ledger,
         price=price,
         gives_logprobs=True,
-        threads=threads or THREADS,
+        threads=config.most_threads,
         context=listed_window(model),
         longest=0,
         engine=engine,
@@ -180,14 +166,13 @@ def open_decisions(
     return OpenLM(
         lm,
         lean_adapter(),
-        f"{DECIDE}{model}",
+        config.model,
         digest,
-        threads or THREADS,
+        config.most_threads,
         sees=listed_vision(model),
         window=listed_window(model),
         decides=True,
         brief=True,
-        embeddings=embeddings,
     )
 
 

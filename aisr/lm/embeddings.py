@@ -31,8 +31,8 @@ from aisr.base import redact
 from aisr.base.private import TransportError, litellm_errors
 from aisr.base.redact import trim_keys
 from aisr.lm.budget import Call, Ledger
+from aisr.lm.config import SECONDS, LMConfig, Price, listed_input_price, quiet_litellm
 from aisr.lm.endpoint import key_of_servers
-from aisr.lm.prices import Price, listed_input_price, quiet_litellm
 from aisr.lm.rate_limit import RAISED, RETRIES, RateLimiter
 from aisr.lm.response_cache import address_digest, address_in_environment, configure_cache
 from aisr.lm.transport import BoundedTransport, posted
@@ -40,7 +40,6 @@ from aisr.programs.errors import NotEmbedded, UserError
 
 Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
 BATCH = 200  # texts in a request
-TIMEOUT = 600.0  # seconds
 MOST_TOLD = 300  # characters of what a server says of an error
 _REFUSED = {
     401: LMAuthError,
@@ -59,28 +58,21 @@ class Embedder:
     unknown model, a spent budget.
     """
 
-    def __init__(
-        self,
-        model: str,
-        address: str | None,
-        ledger: Ledger,
-        price: Price | None,
-        threads: int,
-        timeout: float,
-        sends: bool = True,
-    ) -> None:
+    def __init__(self, model: str, source: "Embeddings") -> None:
+        config = source.config
         self.model = model
-        self.sends = sends
-        self.ledger = ledger
-        self.price = price
-        self.limiter = RateLimiter(threads, RETRIES)
-        self.timeout = timeout
+        self.sends = source.sends
+        self.ledger = source.ledger
+        self.price = source.price_of(model)
+        self.timeout = config.timeout or SECONDS
+        self.address = config.embedding_address
+        self.limiter = RateLimiter(config.most_threads, RETRIES)
         trim_keys()
         configure_cache()
-        self.address = address
-        self._server = BoundedTransport(timeout, max_connections=max(threads, 8)) if address else None
+        connections = max(config.most_threads, 8)
+        self._server = BoundedTransport(self.timeout, max_connections=connections) if self.address else None
         # Two servers give other numbers for one model name.
-        server = address or address_in_environment(model)
+        server = self.address or address_in_environment(model)
         self.name = f"{model} at {address_digest(server)}" if server else model
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
@@ -125,7 +117,8 @@ class Embedder:
         if not found.get("keys_in_environment") and (missing := found.get("missing_keys")):
             raise LMConfigurationError(
                 f"the retriever embeds with {self.model}, which needs {' or '.join(missing)}; set it in the "
-                f"environment (export {missing[0]}=…), or give --embedding-api-base for a server of your own"
+                f"environment (export {missing[0]}=…), or give --set "
+                "lm.embedding_api_base=ADDRESS for a server of your own"
             )
         return litellm
 
@@ -215,53 +208,36 @@ class _Request:
 
 
 class Embeddings:
-    """Where texts are embedded, whatever the model is.
+    """The embedding models of retrievers, by their names. sends: whether what the response cache lacks is asked for;
+    else it is `NotEmbedded`."""
 
-    address: of the OpenAI-compatible server that does; None: whom the model string names. price: USD a million tokens,
-    where LiteLLM's list does not have it.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger | None = None,
-        address: str | None = None,
-        price: float | None = None,
-        threads: int = 8,
-        timeout: float | None = None,
-    ) -> None:
+    def __init__(self, config: LMConfig | None = None, ledger: Ledger | None = None, sends: bool = True) -> None:
+        self.config = config or LMConfig()
         self.ledger = ledger or Ledger()
-        self.address = address
-        self.price = price
-        self.threads = threads
-        self.timeout = timeout or TIMEOUT
-        self.sends = True
+        self.sends = sends
         self._opened: dict[str, Embedder] = {}
 
     def kept(self) -> "Embeddings":
-        """The same, with nothing but what the response cache holds: what it does not is `NotEmbedded`."""
-        silent = Embeddings(Ledger(), self.address, self.price, self.threads, self.timeout)
-        silent.sends = False
-        return silent
+        """The same, with nothing but what the response cache holds."""
+        return Embeddings(self.config, sends=False)
 
     def price_of(self, model: str) -> Price | None:
         """The price of a model's tokens; None where it is not known."""
-        return listed_input_price(model) if self.price is None else Price(self.price, 0.0)
+        price = self.config.embedding_price
+        return listed_input_price(model) if price is None else Price(price, 0.0)
 
     def of(self, model: str) -> Embed:
         """What embeds with a model. Raises UserError where the server cannot serve it or its price has to be known."""
         if model not in self._opened:
-            self._opened[model] = self._open(model)
+            if self.config.embedding_address and not model.startswith("openai/"):
+                raise UserError(
+                    f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name "
+                    "it openai/MODEL; or give --set lm.embedding_api_base=ADDRESS, or =provider"
+                )
+            if self.ledger.limits.usd is not None and self.price_of(model) is None:
+                raise UserError(
+                    f"--max-usd: the price of {model} is unknown; give it by --set lm.embedding_price=USD, a "
+                    "million tokens"
+                )
+            self._opened[model] = Embedder(model, self)
         return self._opened[model]
-
-    def _open(self, model: str) -> Embedder:
-        if self.address and not model.startswith("openai/"):
-            raise UserError(
-                f"the retriever embeds with {model}, and the server at --api-base speaks OpenAI's protocol: name it "
-                "openai/MODEL; or give --embedding-api-base, an address or `provider`"
-            )
-        price = self.price_of(model)
-        if self.ledger.limits.usd is not None and price is None:
-            raise UserError(
-                f"--max-usd: the price of {model} is unknown; give it by --embedding-price in USD a million tokens"
-            )
-        return Embedder(model, self.address, self.ledger, price, self.threads, self.timeout, self.sends)

@@ -34,10 +34,10 @@ from dspy.lm15 import (
 
 from aisr.base import redact
 from aisr.lm.budget import current_call, token_count
+from aisr.lm.config import SECONDS, LMConfig
 from aisr.lm.transport import BoundedAsyncTransport, BoundedTransport
 
 MOST_SIGNS = 1_000_000  # of an answer; a model that reasons writes some 100,000
-SECONDS = 600.0  # for an answer, where no --timeout says otherwise
 PLAIN_PATH = "/v1"  # any other may hold a token
 OWN_KEY, OPENAI_KEY = "AISR_API_KEY", "OPENAI_API_KEY"
 ANSWERS = (TextPart, RefusalPart, DataPart)  # not what it thought, nor tools that nobody offered it
@@ -53,16 +53,15 @@ def key_of_servers() -> str | None:
 class Endpoint:
     """What `dspy.LM(engine=...)` asks of an engine.
 
-    name: the provider that model strings and errors speak of; schema: whether the server takes a JSON schema; timeout:
-    seconds for a whole answer, None for ten minutes; threads: the most connections. Of the size of an answer see
-    `aisr/lm/transport.py`.
+    name: the provider that model strings and errors speak of. Of the size of an answer see `aisr.lm.transport`.
     """
 
     supports_function_calling = False
     supports_reasoning = False
 
-    def __init__(self, name: str, address: str, schema: bool, timeout: float | None, threads: int) -> None:
-        key = key_of_servers()
+    def __init__(self, name: str, config: LMConfig) -> None:
+        assert config.api_base
+        key, address, schema = key_of_servers(), config.api_base, config.schema
         definition = ProviderDefinition.chat(
             AccessPolicy(provider=name, env_keys=(key,) if key else (), base_url=address),
             compat=OpenAIChatCompat(),
@@ -77,8 +76,8 @@ class Endpoint:
         # Left to itself, lm15 looks for proxies in the environment at each call.
         self.wire: dict[str, Any] = {
             "receive": receive_chat,
-            "seconds": timeout or SECONDS,
-            "max_connections": max(threads, 8),
+            "seconds": config.timeout or SECONDS,
+            "max_connections": max(config.most_threads, 8),
             "trust_env": bool(getproxies()),
         }
         self.hidden = redact.secret_values()

@@ -32,28 +32,29 @@ OPEN = re.compile(r"[\[(,;–-]\s?$")
 
 
 class Article(NamedTuple):
-    """title and doi: as its head states them, empty where it does not; paragraphs: headings among them, in order."""
+    """An article in JATS. Title and DOI are empty where its head has none."""
 
     title: str
     doi: str
-    paragraphs: tuple[str, ...]
+    paragraphs: tuple[str, ...]  # headings among them, in order
 
 
-def article(file: Path) -> Article:
+def read_jats(file: Path) -> Article:
     """The article in a JATS file. Raises UserError where there is none, or it is broken, hostile or too large."""
-    root = _root(file)
-    found = next((one for one in root.iter() if _name(one) == "article"), None)
-    if found is None:
+    root = _parse_xml(file)
+    article = next((one for one in root.iter() if _name(one) == "article"), None)
+    if article is None:
         raise UserError(f"{file}: XML, but no JATS article (its root is <{_name(root)[:40]}>)")
-    doi = next((_text(one) for one in found.iter() if _is_doi(one)), "")
-    title = next((_text(one) for one in found.iter() if _name(one) == "article-title"), "")
-    paragraphs = [text for part in _parts(found) for text in part if text]
+    dois = (one for one in article.iter() if _name(one) == "article-id" and one.get("pub-id-type") == "doi")
+    doi = next(map(_text, dois), "")
+    title = next((_text(one) for one in article.iter() if _name(one) == "article-title"), "")
+    paragraphs = [text for part in _parts(article) for text in part if text]
     if not paragraphs:
         raise UserError(f"{file}: a JATS article without text; expected one with an abstract or body")
     return Article(title, doi.lower(), tuple(paragraphs))
 
 
-def _root(file: Path) -> Element:
+def _parse_xml(file: Path) -> Element:
     try:
         from defusedxml import DefusedXmlException
         from defusedxml.ElementTree import iterparse
@@ -88,12 +89,8 @@ def _name(element: Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _is_doi(element: Element) -> bool:
-    return _name(element) == "article-id" and element.get("pub-id-type") == "doi"
-
-
-def _parts(found: Element) -> Iterator[Iterable[str]]:
-    for one in found:
+def _parts(article: Element) -> Iterator[Iterable[str]]:
+    for one in article:
         if _name(one) == "front":
             for abstract in (part for part in one.iter() if _name(part) == "abstract"):
                 titled = any(_name(part) == "title" for part in abstract)
@@ -151,14 +148,14 @@ def _cells(row: Element) -> Iterator[str]:
 
 
 def _text(element: Element) -> str:
-    """What an element says, in one line, without the blocks in it."""
+    """The text of an element in one line, without the blocks in it."""
     pieces: list[str] = []
-    _gather(element, pieces)
+    _add_text(element, pieces)
     return " ".join("".join(pieces).replace(MINUS, "-").split())
 
 
-def _gather(element: Element, pieces: list[str]) -> None:
-    """Put what an element says behind the pieces, of which none is empty: the last of them says what stands before."""
+def _add_text(element: Element, pieces: list[str]) -> None:
+    """Append the text of an element to the pieces, of which none is empty: the last one tells what stands before."""
     if element.text:
         pieces.append(element.text)
     for one in element:
@@ -175,12 +172,12 @@ def _gather(element: Element, pieces: list[str]) -> None:
             pass
         elif name in ("break", "p"):
             pieces.append(" ")
-            _gather(one, pieces)
+            _add_text(one, pieces)
         elif name == "sup" and pieces and pieces[-1][-1].isalnum():
             pieces.append("^")
-            _gather(one, pieces)
+            _add_text(one, pieces)
         elif name:
-            _gather(one, pieces)
+            _add_text(one, pieces)
         if one.tail:
             pieces.append(one.tail)
 
@@ -192,13 +189,13 @@ def _is_raised(element: Element, pieces: list[str]) -> bool:
 
 
 def _formula(element: Element) -> str:
-    """A formula by its MathML, whose text can be read; another is only said to stand there."""
+    """A formula by its MathML, whose text can be read; `[formula]` for another."""
     math = next((one for one in element.iter() if _name(one) == "math"), None)
-    said = "".join("".join(math.itertext()).split()) if math is not None else ""
-    return said or "[formula]"
+    text = "".join("".join(math.itertext()).split()) if math is not None else ""
+    return text or "[formula]"
 
 
-# --- One cited paper: a PDF, JATS XML, text or Markdown, as paragraphs with headings, and what it says of itself.
+# --- One cited paper: a PDF, JATS XML, text or Markdown, as paragraphs with headings, with its own title and DOI.
 
 MOST_BYTES = 8 * 2**20
 SUFFIXES = {".xml": "JATS", ".nxml": "JATS", ".pdf": "PDF", ".md": "text", ".markdown": "text", ".txt": "text"}
@@ -208,30 +205,31 @@ FIRST = 3_000  # characters that a paper says its own DOI in
 
 
 class Source(NamedTuple):
-    """What a file holds. titles: all that it may be called; doi: its own, or empty; notes: what of it was not read."""
+    """The content of a file."""
 
     paragraphs: tuple[str, ...]
-    titles: tuple[str, ...]
-    doi: str
-    notes: tuple[Unread, ...] = ()
+    title: str
+    doi: str  # its own, or empty
+    notes: tuple[Unread, ...] = ()  # what of it was not read
 
 
-def source(file: Path, limits: Limits = LIMITS) -> Source:
+def read_source(file: Path, limits: Limits = LIMITS) -> Source:
     """A paper by its suffix. Raises UserError where it cannot be read."""
     kind = SUFFIXES.get(file.suffix.lower())
     if kind is None:
         raise UserError(f"{file}: expected a PDF, JATS XML (.xml), text (.txt) or Markdown (.md)")
     if kind == "JATS":
-        found = article(file)
-        return Source(found.paragraphs, (found.title,), found.doi)
+        article = read_jats(file)
+        return Source(article.paragraphs, article.title, article.doi)
     if kind == "PDF":
         draft = read_pdf(file, limits)
-        return Source(tuple(_of_draft(draft)), (draft.title,), _doi(_first_page(draft)), draft.unread)
-    paragraphs = _of_text(file)
-    return Source(tuple(paragraphs), (paragraphs[0].splitlines()[0],), _doi("\n".join(paragraphs)))
+        first_page = (one.text for paragraph in draft.paragraphs for one in paragraph.sentences if one.place.page == 1)
+        return Source(tuple(_draft_texts(draft)), draft.title, _doi(" ".join(first_page)), draft.unread)
+    paragraphs = _read_text(file)
+    return Source(tuple(paragraphs), paragraphs[0].splitlines()[0], _doi("\n".join(paragraphs)))
 
 
-def _of_draft(draft: Draft) -> Iterator[str]:
+def _draft_texts(draft: Draft) -> Iterator[str]:
     """Headings and paragraphs as they stand, and then tables and figures; nothing that is hidden."""
     above: tuple[str, ...] = ()
     for paragraph in draft.paragraphs:
@@ -248,21 +246,15 @@ def _of_draft(draft: Draft) -> Iterator[str]:
         yield "\n".join([f"{one.name}: {one.caption}", *one.rows.split("\n")])
 
 
-def _first_page(draft: Draft) -> str:
-    return " ".join(
-        sentence.text for paragraph in draft.paragraphs for sentence in paragraph.sentences if sentence.place.page == 1
-    )
-
-
 def _doi(text: str) -> str:
-    found = DOI.search(text[:FIRST])
-    return found[0].rstrip(".,;)").lower() if found else ""
+    doi = DOI.search(text[:FIRST])
+    return doi[0].rstrip(".,;)").lower() if doi else ""
 
 
-def _of_text(file: Path) -> list[str]:
+def _read_text(file: Path) -> list[str]:
     """The paragraphs of a text, which blank lines part, without a list of references."""
-    with file.open("rb") as opened:
-        content = opened.read(MOST_BYTES + 1)
+    with file.open("rb") as stream:
+        content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise UserError(f"{file}: larger than {MOST_BYTES >> 20} MiB; expected the text of one paper")
     try:
@@ -271,21 +263,23 @@ def _of_text(file: Path) -> list[str]:
         raise UserError(f"{file}: not UTF-8 ({error.reason}); save it as UTF-8") from error
     if "\0" in text:
         raise UserError(f"{file}: not text, there are zero bytes in it")
-    found: list[str] = []
-    listed = False
+    paragraphs: list[str] = []
+    in_references = False
     for block in (block.strip() for block in BLANK.split(text)):
         hashes = HASHES.match(block)
-        said = block[hashes.end() :] if hashes else block
-        if REFERENCES.fullmatch(said):
-            listed = True
+        words = block[hashes.end() :] if hashes else block
+        if REFERENCES.fullmatch(words):
+            in_references = True
         elif hashes:
-            listed = False
-        if said and not listed:
-            found.append(said if "\t" in said or said.count("|") > 1 else " ".join(said.split()))
-    if not found:
+            in_references = False
+        if words and not in_references:
+            paragraphs.append(words if "\t" in words or words.count("|") > 1 else " ".join(words.split()))
+    if not paragraphs:
         raise UserError(f"{file}: no text in it; expected the text of one paper")
-    return found
+    return paragraphs
 
+
+# --- The papers of a folder, each linked to its work: by the name of the file, or else by its own DOI or title.
 
 MOST_FILES = 2_000
 SIGN = re.compile(r"[^\W_]+")
@@ -294,18 +288,15 @@ KINDS = tuple(dict.fromkeys(SUFFIXES.values()))  # of two files of one work, the
 
 
 class CitedPapers(NamedTuple):
-    """papers: key of a work -> paragraph id (P1, P2, …) -> text, headings among them; files: key -> the file that it
-    was read from; unread: files that could not be read or told apart, and what of the others was not read."""
+    """The papers of a folder."""
 
-    papers: Mapping[str, Mapping[str, str]]
-    files: Mapping[str, Path]
-    unread: tuple[Unread, ...]
+    papers: Mapping[str, Mapping[str, str]]  # key of a work -> paragraph id (P1, P2, …) -> text, headings among them
+    files: Mapping[str, Path]  # key -> the file that it was read from
+    unread: tuple[Unread, ...]  # files that could not be read or told apart, and what of the others was not read
 
 
 class _Match(NamedTuple):
-    """How a file was found: 0 by its name, 1 by what it says of itself; lower is surer."""
-
-    way: int
+    way: int  # 0: by the file's name, 1: by its own DOI or title; lower is surer
     kind: int
     file: Path
     source: Source
@@ -317,26 +308,27 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
     unread: list[Unread] = []
     for file in _files(folder):
         place = Place(file.name)
-        if why := _refused(file, folder):
+        if why := _reason_to_skip(file, folder):
             unread.append(Unread(place, why))
             continue
         try:
-            found = source(file, limits)
+            source = read_source(file, limits)
         except (UserError, OSError) as error:
             unread.append(Unread(place, str(error).removeprefix(f"{file}: ")))
             continue
-        way, keys = _found_by(file, found, works)
+        by_name = _keys_by_name(file.stem, works)
+        keys = by_name or _keys_by_content(source, works)
         if len(keys) != 1:
-            unread.append(Unread(place, _not_one(keys, found)))
+            unread.append(Unread(place, _no_single_work(keys, source)))
             continue
         kind = KINDS.index(SUFFIXES[file.suffix.lower()])
-        matches.setdefault(keys[0], []).append(_Match(way, kind, file, found))
+        matches.setdefault(keys[0], []).append(_Match(0 if by_name else 1, kind, file, source))
     papers: dict[str, Mapping[str, str]] = {}
     files: dict[str, Path] = {}
-    for key, found_for in sorted(matches.items()):
-        best = min(match[:2] for match in found_for)
-        chosen = [match for match in found_for if match[:2] == best]
-        for match in found_for:
+    for key, key_matches in sorted(matches.items()):
+        best = min(match[:2] for match in key_matches)
+        chosen = [match for match in key_matches if match[:2] == best]
+        for match in key_matches:
             if len(chosen) > 1 and match in chosen:
                 others = ", ".join(other.file.name for other in chosen if other is not match)
                 unread.append(Unread(Place(match.file.name), f"ambiguous: {others} is a file for {key} as well"))
@@ -352,39 +344,32 @@ def read(folder: Path, works: Mapping[str, Work], limits: Limits = LIMITS) -> Ci
 
 def _files(folder: Path) -> list[Path]:
     try:
-        found = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
+        files = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
     except OSError as error:
         raise UserError(
             f"{folder}: no folder of cited papers ({error.strerror}); expected one of PDFs, JATS or text"
         ) from error
-    if len(found) > MOST_FILES:
-        raise UserError(f"{folder}: {len(found):,} files; expected the cited papers alone, {MOST_FILES:,} at most")
-    return found
+    if len(files) > MOST_FILES:
+        raise UserError(f"{folder}: {len(files):,} files; expected the cited papers alone, {MOST_FILES:,} at most")
+    return files
 
 
-def _refused(file: Path, folder: Path) -> str | None:
-    """Why a file is not looked into: what is read is sent to an LM and shown, and a pipe or device never ends."""
+def _reason_to_skip(file: Path, folder: Path) -> str | None:
+    """Why a file is not looked into: what is read is sent to an LM and printed, and a pipe or device never ends."""
     try:
-        found = file.resolve(strict=True)
-        if not found.is_relative_to(folder.resolve()):
+        path = file.resolve(strict=True)
+        if not path.is_relative_to(folder.resolve()):
             return "a link that leads out of the folder; put the file itself there"
-        if found.is_dir():
+        if path.is_dir():
             return f"a folder; only what lies in {folder.name or folder}/ itself is read: put its papers there"
-        return None if found.is_file() else "no file but a pipe, a device or the like"
+        return None if path.is_file() else "no file but a pipe, a device or the like"
     except (OSError, RuntimeError) as error:  # a link to nothing, a circle of links
         return f"cannot be opened ({getattr(error, 'strerror', None) or 'a circle of links'})"
 
 
-def _found_by(file: Path, found: Source, works: Mapping[str, Work]) -> tuple[int, list[str]]:
-    """How a file is found, and the keys of the works that it may be."""
-    name = _plain(file.stem)
-    for way, keys in enumerate((_named(file.stem, name, works), _said(found, works))):
-        if keys:
-            return way, keys
-    return 1, []
-
-
-def _named(stem: str, name: str, works: Mapping[str, Work]) -> list[str]:
+def _keys_by_name(stem: str, works: Mapping[str, Work]) -> list[str]:
+    """The keys of the works that a file may be by its name."""
+    name = _plain(stem)
     exact = [key for key in works if key.casefold() == stem.casefold()]
     if exact or not name:
         return exact
@@ -392,10 +377,11 @@ def _named(stem: str, name: str, works: Mapping[str, Work]) -> list[str]:
     return close or [key for key, work in works.items() if _same_title(name, _plain(work.title))]
 
 
-def _said(found: Source, works: Mapping[str, Work]) -> list[str]:
-    by_doi = [key for key, work in works.items() if found.doi and work.doi.lower() == found.doi]
-    titles = [_plain(title) for title in found.titles]
-    return by_doi or [key for key, work in works.items() if any(_same_title(t, _plain(work.title)) for t in titles)]
+def _keys_by_content(source: Source, works: Mapping[str, Work]) -> list[str]:
+    """The keys of the works that a file may be by its own DOI or title."""
+    by_doi = [key for key, work in works.items() if source.doi and work.doi.lower() == source.doi]
+    title = _plain(source.title)
+    return by_doi or [key for key, work in works.items() if _same_title(title, _plain(work.title))]
 
 
 def _plain(text: str) -> str:
@@ -411,8 +397,8 @@ def _same_title(one: str, other: str) -> bool:
     return one == other or (len(short) >= LEAST_TITLE and long.startswith(short))
 
 
-def _not_one(keys: list[str], found: Source) -> str:
+def _no_single_work(keys: list[str], source: Source) -> str:
     if keys:
         return f"ambiguous: it may be {', '.join(keys)}; name it by its key"
-    titles = next((title for title in found.titles if title), "no title was found in it")
-    return f"no work of the bibliography by name, DOI or title ({titles[:80]}); name it by its key"
+    title = source.title or "no title was found in it"
+    return f"no work of the bibliography by name, DOI or title ({title[:80]}); name it by its key"

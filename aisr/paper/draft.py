@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from aisr.programs.text.units import sentences
+from aisr.programs.text import sentences
 
 
 class Place(NamedTuple):

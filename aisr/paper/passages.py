@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aisr.paper.draft import Float, Paragraph, Place, Sentence
-from aisr.programs.text.units import sentences
+from aisr.programs.text import sentences
 
 # --- References to tables and figures: "Table 3", "Figs. 2 and 3", "Figures 1–3", "Fig. 2(a)".
 

@@ -4,8 +4,8 @@ a day.
 The format is OpenAI's, which others have taken over: `{"custom_id", "method", "url", "body"}` a line, answered by
 `{"custom_id", "response": {"status_code", "body"}, "error"}` in any order. A request is known by the digest of its
 body, so equal requests are sent once, and an answer to another prompt is never taken for one to this. Reading the
-answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume. The bodies are
-built and the answers are read by DSPy's own OpenAI engine, so that a request of a batch is the request of a live run,
+answers is an ordinary prediction with another LM: the same parsing, checks, decision layer, resume. DSPy's
+own OpenAI engine builds the bodies and reads the answers, so that a request of a batch is the request of a live run,
 byte for byte, and its answer goes the same way.
 """
 
@@ -23,16 +23,15 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from aisr.base import redact
 from aisr.base.files import digest_text, replacing
+from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
-from aisr.lm.decide import DECIDE
-from aisr.lm.embeddings import Embeddings
+from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.endpoint import Endpoint, without_secrets
 from aisr.lm.open import open_lm
-from aisr.lm.prices import LMUnavailable
 from aisr.predict.judge import judge
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, read
+from aisr.programs.records import BadLine, explain, read
 from aisr.programs.task import Task
 
 Body = dict[str, Any]
@@ -47,13 +46,13 @@ MOST_BYTES = 200 * 10**6
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What an export wrote: records read, requests and bytes written, and records whose requests could not be made."""
+class Export:
+    """The result of an export."""
 
-    records: int
-    requests: int
-    size: int
-    failures: dict[str, str]
+    records: int  # read
+    requests: int  # written
+    size: int  # in bytes
+    failures: dict[str, str]  # reasons of records whose requests could not be made
 
     @property
     def too_large(self) -> str:
@@ -62,16 +61,8 @@ class Exported:
         return ", ".join(limit for exceeded, limit in over if exceeded)
 
 
-def opened(
-    batch: str | None,
-    answers: Path | None,
-    spec: str,
-    api_base: str | None,
-    schema: bool,
-    logprobs: bool,
-    embeddings: Embeddings | None = None,
-) -> OpenLM:
-    """The LM of `--batch`: one that answers from a file, or only says how it would be asked. Needs no key.
+def open_batch_lm(batch: str | None, answers: Path | None, config: LMConfig, ledger: Ledger | None = None) -> OpenLM:
+    """The LM of `--batch`: one that answers from a file, or for the requests alone. Needs no key.
 
     Raises UserError for options that do not go together, and `BadLine` for a line that answers nothing.
     """
@@ -79,69 +70,64 @@ def opened(
         raise UserError("--answers, the file that the provider gave back, goes with --batch import, and only with it")
     if batch not in (EXPORT, IMPORT):
         raise UserError(f"--batch {batch!r}: one of: {EXPORT}, {IMPORT}")
-    if spec.startswith(DECIDE):
+    if config.is_decision_model:
         raise LMUnavailable("--batch sends chats: decision models have no batch API here; predict without --batch")
-    if not spec.startswith("openai/"):
-        raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {spec}")
-    lm = open_lm(spec, api_base=api_base, schema=schema, logprobs=logprobs, keyed=False, embeddings=embeddings)
+    if not config.model.startswith("openai/"):
+        raise LMUnavailable(f"--batch speaks OpenAI's format: --lm openai/MODEL, not {config.model}")
+    lm = open_lm(config, ledger, needs_key=False)
     logging.getLogger("dspy").setLevel(logging.CRITICAL)
-    return lm if answers is None else offline(lm, Answers(answers).to)
+    return lm if answers is None else offline(lm, Answers(answers).answer)
 
 
-def export(task: Task, program: Judge, data: Path, out: Path, lm: OpenLM) -> Exported:
-    """Write the requests that predicting `data` would send, each once; the file is there whole or not at all.
+def export(task: Task, program: Judge, data: Path, out: Path, lm: OpenLM) -> Export:
+    """Write the requests that predicting `data` would send, each once; the file is written whole or not at all.
 
-    Raises UserError where `out` is there already or the program asks in steps, `BadLine` for a bad input line, and
+    Raises UserError where `out` exists or the program asks in steps, `BadLine` for a bad input line, and
     `CannotWrite`.
     """
-    check_program(program)
+    if len(program.predictors()) > 1:  # its questions build on its answers
+        raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
     if out.exists():
-        raise UserError(f"{out} is there already; choose another --out or remove it")
+        raise UserError(f"{out} exists; choose another --out or remove it")
     failures = {}
     records = size = 0
     requests = _Requests()
-    noting = offline(lm, requests.note)
+    recorder = offline(lm, requests.record)
     with replacing(out) as file:
         for record in read(data, task.record, task.name):
             records += 1
-            outcome = judge(task, program, program.prepare(record), noting)
+            outcome = judge(task, program, record, recorder)
             if outcome.failure is not None:
                 failures[record.id] = outcome.failure
-            size += file.write(requests.taken())
-    return Exported(records, len(requests.known), size, failures)
-
-
-def check_program(program: Judge) -> None:
-    """Raises UserError for a program whose questions build on its answers: they cannot be written down at once."""
-    if len(program.predictors()) > 1:
-        raise UserError("--batch takes programs that ask all at once; one that asks in steps predicts without --batch")
+            size += file.write(requests.take_lines())
+    return Export(records, len(requests.ids), size, failures)
 
 
 class _Requests:
-    """The lines of an export, each request once. They are written by whoever takes them: a full disk would be taken for
-    a failed call here."""
+    """The lines of an export, each request once. `export` writes them: here a full disk would look like a failed
+    call."""
 
     def __init__(self) -> None:
-        self.known: set[str] = set()
+        self.ids: set[str] = set()
         self._new: list[bytes] = []
 
-    def note(self, body: Body, stand_in: str) -> Body:
-        """Note a request, and answer it with the stand-in so that the program goes on to its next."""
+    def record(self, body: Body, stand_in: str) -> Body:
+        """Record a request, and answer it with the stand-in so that the program goes on to its next."""
         key = request_id(body)
-        if key not in self.known:
-            self.known.add(key)
+        if key not in self.ids:
+            self.ids.add(key)
             line = {"custom_id": key, "method": "POST", "url": URL, "body": body}
             self._new.append(json.dumps(line, ensure_ascii=False).encode() + b"\n")
         return _completion(body, stand_in)
 
-    def taken(self) -> bytes:
-        """The lines that were noted since they were last taken."""
+    def take_lines(self) -> bytes:
+        """The lines of the requests since the last call."""
         lines, self._new = self._new, []
         return b"".join(lines)
 
 
 def request_id(body: Body) -> str:
-    """What a request is known by: 16 hex digits of its body."""
+    """The `custom_id` of a request: the digest of its body."""
     return digest_text(json.dumps(body, sort_keys=True))
 
 
@@ -161,24 +147,24 @@ class _Answer(BaseModel):
 
     @property
     def body(self) -> Body | None:
-        """What the model answered, or None where it did not."""
+        """The model's answer, or None."""
         fine = self.response is not None and self.response.status_code == 200 and not self.error
         return self.response.body if fine and self.response and isinstance(self.response.body, dict) else None
 
     @property
     def refusal(self) -> str:
-        """Why it did not."""
+        """The reason why there is none."""
         status = f"status {self.response.status_code}: " if self.response else ""
-        said = self.error or (self.response.body if self.response else None)
-        if isinstance(said, dict) and isinstance(said.get("error"), dict):
-            said = said["error"]  # OpenAI wraps the errors of its servers once more
-        if isinstance(said, dict):
-            said = " ".join(str(said[key]) for key in ("code", "message") if said.get(key)) or said
-        return f"{status}{said or 'no answer and no error'}"
+        error = self.error or (self.response.body if self.response else None)
+        if isinstance(error, dict) and isinstance(error.get("error"), dict):
+            error = error["error"]  # OpenAI wraps the errors of its servers once more
+        if isinstance(error, dict):
+            error = " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) or error
+        return f"{status}{error or 'no answer and no error'}"
 
 
 class Answers:
-    """The answers of a batch by the requests that they answer. Only where they stand is kept in memory.
+    """The answers of a batch by their requests. Memory holds only where each stands in the file.
 
     Raises `BadLine` for a line that is no answer. Of several lines to one request the first with an answer counts.
     """
@@ -191,15 +177,15 @@ class Answers:
             place = 0
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    found = self._parsed(line, number)
-                    key = found.custom_id
-                    if key not in answered and (found.body is not None or key not in self._place):
+                    answer = self._parse(line, number)
+                    key = answer.custom_id
+                    if key not in answered and (answer.body is not None or key not in self._place):
                         self._place[key] = place
-                    if found.body is not None:
+                    if answer.body is not None:
                         answered.add(key)
                 place += len(line)
 
-    def to(self, body: Body, stand_in: str) -> Body:
+    def answer(self, body: Body, stand_in: str) -> Body:
         """The answer to a request. Raises lm15's InvalidRequestError, with the reason, where there is none."""
         place = self._place.get(request_id(body))
         if place is None:
@@ -208,12 +194,12 @@ class Answers:
             )
         with self.path.open("rb") as file:
             file.seek(place)
-            found = self._parsed(file.readline(), 0)
-        if found.body is None:
-            raise InvalidRequestError(f"the batch answered with {found.refusal}")
-        return found.body
+            answer = self._parse(file.readline(), 0)
+        if answer.body is None:
+            raise InvalidRequestError(f"the batch answered with {answer.refusal}")
+        return answer.body
 
-    def _parsed(self, line: bytes, number: int) -> _Answer:
+    def _parse(self, line: bytes, number: int) -> _Answer:
         try:
             return _Answer.model_validate_json(line)
         except ValidationError as error:
@@ -224,7 +210,7 @@ class Answers:
 
 
 def _completion(body: Body, text: str) -> Body:
-    """A chat completion that says `text`; where log-probabilities were asked for, it is certain of it."""
+    """A chat completion of `text`; where log-probabilities were requested, the text has probability 1."""
     certain = {"token": text, "logprob": 0.0, "bytes": None, "top_logprobs": []}
     choice: Body = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
     if body.get("logprobs"):
@@ -232,20 +218,20 @@ def _completion(body: Body, text: str) -> Body:
     return {"id": "none", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}
 
 
-# --- a file where the network would be
+# --- A file in place of the network
 
 
 def offline(opened: OpenLM, exchange: Exchange) -> OpenLM:
-    """The LM with `exchange` where its server would be. Nothing is sent or cached, and one thread does."""
+    """The LM with `exchange` in place of its server. Nothing is sent or cached, and one thread suffices."""
     lm = opened.lm.copy(engine=OfflineEngine(opened.lm, exchange), cache=False)
-    lm.price = None  # what a provider asks for a batch is not on LiteLLM's list
+    lm.price = None  # the price of a batch is not on LiteLLM's list
     return replace(opened, lm=lm, threads=1)
 
 
 class OfflineEngine:
-    """What `dspy.LM(engine=...)` asks of an engine."""
+    """The engine of an LM without a network, for `dspy.LM(engine=...)`."""
 
-    asks_once = True  # aisr.programs.asking.ask: there is nobody to ask for a repair
+    asks_once = True  # aisr.programs.ask: there is nobody to ask for a repair
     supports_function_calling = False
     supports_reasoning = False
 
@@ -264,8 +250,8 @@ class OfflineEngine:
 
     def complete(self, request: Request) -> Response:
         extensions = dict(request.config.extensions or {})
-        asked = extensions.pop("metadata", {})  # ours, and not for a server
-        self._wire.of_thread.stand_in = asked.get("stand_in", "")
+        metadata = extensions.pop("metadata", {})  # ours, and not for a server
+        self._wire.of_thread.stand_in = metadata.get("stand_in", "")
         sent = replace(request, model=self._model, config=replace(request.config, extensions=extensions or None))
         return without_secrets(self._router.complete(sent), request.model, redact.secret_values())
 
@@ -274,7 +260,7 @@ class OfflineEngine:
 
 
 class _Wire:
-    """What the engine takes for its transport."""
+    """The transport of that engine."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange

@@ -15,13 +15,12 @@ from aisr.metrics.intervals import Interval, difference_interval, mean_interval,
 from aisr.metrics.judgements import calibration_error, selective_accuracy
 from aisr.metrics.scores import Report, Scores
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.retrieval.evidence_ranker import counted
-from aisr.programs.retrieval.passages import chosen, rank, whole
-from aisr.programs.retrieval.retrievers import Matcher, embedded, indexed, split_sentences
+from aisr.programs.probabilities import Judgement
+from aisr.programs.ranker import counted
+from aisr.programs.records import read
+from aisr.programs.retrieval import Matcher, embedded, fit_passages, indexed, paper_tokens, rank, split_sentences
 from aisr.programs.task import Searched, Task
 
 SHARES = (0.5, 0.8, 1.0)  # of the judgements, the most confident first
@@ -233,9 +232,9 @@ def score_ranker(name: str, ranker: Ranker, claims: Sequence[Searched], context_
     first, recall, tokens = [], [], []
     for (claim, paper, gold, _), ranking in zip(claims, rankings, strict=True):
         first.append(min(ranking.index(key) for key in gold))
-        passages = chosen(claim, paper, ranking, context_tokens).shown
+        passages = fit_passages(claim, paper, ranking, context_tokens).keys
         recall.append(np.mean([key in passages for key in gold]))
-        tokens.append(whole({key: paper[key] for key in passages}) / whole(paper))
+        tokens.append(paper_tokens({key: paper[key] for key in passages}) / paper_tokens(paper))
     place = np.array(first)
     return RetrievalScore(
         name,

@@ -15,9 +15,9 @@ from dspy.utils.exceptions import AdapterParseError, LMError
 from aisr.base import redact
 from aisr.lm.client import OpenLM
 from aisr.lm.rate_limit import RAISED
-from aisr.programs.asking.ask import UnusableAnswer
-from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.ask import UnusableAnswer
 from aisr.programs.base import Judge
+from aisr.programs.probabilities import Judgement
 from aisr.programs.records import Record
 from aisr.programs.task import Answer, Task
 

@@ -30,8 +30,7 @@ from aisr.predict.judge import Outcome, judge, map_unordered
 from aisr.predict.prepare import picture_digest
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.records import Record
+from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
 MOST_REASONS = 10  # failed records that a summary names

@@ -13,7 +13,7 @@ from aisr.lm.embeddings import Embeddings
 from aisr.programs.averitec.documents import PAGES
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
-from aisr.programs.vision.images import Gallery
+from aisr.programs.images import Gallery
 
 ProgramT = TypeVar("ProgramT", bound=Judge)
 CAPTION = "caption"  # the form of evidence that shows no pictures
@@ -52,7 +52,7 @@ def _reader(cache: Path) -> Callable[[str], list[str]]:
 
     @lru_cache(maxsize=1)
     def reader() -> Callable[[str], list[str]]:
-        from aisr.programs.vision.ocr import Reader
+        from aisr.programs.images import Reader
 
         return Reader(cache)
 

@@ -7,9 +7,11 @@ the limits for all together. The calls in flight are shared out among them.
 Keys are never sent: each machine needs them in its own environment.
 """
 
+import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
@@ -21,7 +23,8 @@ from aisr.artifact.program import parse, program_text
 from aisr.base.private import init_here
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.client import OpenLM
-from aisr.lm.open import opened_lm
+from aisr.lm.config import LMConfig
+from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import RAISED
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import attach_embeddings, attach_gallery, open_gallery
@@ -42,7 +45,7 @@ def ray_workers(
     task: Task,
     program: Judge,
     lm: OpenLM,
-    settings: Mapping[str, Any],
+    config: LMConfig,
     workers: int,
     address: str | None,
     artifacts: Path,
@@ -50,8 +53,8 @@ def ray_workers(
     """A function that judges a record in one of `workers` processes of the Ray cluster at `address`, or of one begun
     here for as long as the block lasts.
 
-    lm: its ledger and number of threads are shared by all. settings: how to open it again, see
-    `aisr.lm.open.opened_lm`. Pictures of the program's gallery must be at the same path on every machine; text that a
+    lm: its ledger and number of threads are shared by all. config: how to open it
+    again. Pictures of the program's gallery must be at the same path on every machine; text that a
     worker reads in them is kept below `artifacts`. Raises `RayUnavailable`.
     """
     ray = _ray()
@@ -67,9 +70,9 @@ def ray_workers(
             scheduling_strategy="SPREAD",
         )(_Worker)
         images = program.gallery.root if program.gallery else None
-        settings = {**settings, "threads": threads}
+        share = replace(config, threads=threads)
         text = program_text(task, program)
-        actors = [Worker.remote(text, settings, ledger, lm.ledger.limits, images, artifacts) for _ in range(workers)]
+        actors = [Worker.remote(text, share, ledger, lm.ledger.limits, images, artifacts) for _ in range(workers)]
         free: SimpleQueue[Any] = SimpleQueue()
         for actor in actors * threads:
             free.put(actor)
@@ -141,7 +144,7 @@ class _Worker:
     def __init__(
         self,
         program: str,
-        settings: Mapping[str, Any],
+        config: LMConfig,
         ledger: Any,
         limits: Limits,
         images: Path | None,
@@ -150,7 +153,8 @@ class _Worker:
         self.task, self.program, _ = parse(program, "the program of this run")
         self.gallery = open_gallery(images, artifacts) if images else None
         attach_gallery(self.program, self.gallery)
-        self.lm = opened_lm(**settings, ledger=_SharedLedger(ledger, limits))
+        self.lm = open_lm(config, _SharedLedger(ledger, limits))
+        logging.getLogger("dspy").setLevel(logging.CRITICAL)  # failures are counted
         attach_embeddings(self.program, self.lm.embeddings)
 
     def judge(self, record: Record) -> _Reply:

@@ -1,17 +1,4 @@
-"""From a predictions file to what the evaluation server takes (`Task.submission` writes it).
-
-Scoring a predictions file against a labelled file.
-
-Which prediction belongs to which gold record is decided as the official evaluator does, but never by guessing: by id
-where both files carry unique ids; by line where a file carries none at all (train-dev has no ids). The official
-evaluator goes by line as well when ids repeat, which pairs the wrong records in silence: here that is an error.
-
-Several predictions files of the same records as one: the weighted mean of their label probabilities.
-
-A label is chosen that need not be the likeliest: label weights of a decision layer may lift another one. In such a
-statement the two change places, so that files that agree on a label keep it. A statement without probabilities counts
-as a single vote. The rest of an answer, such as evidence, is that of the file in which the chosen label is likeliest.
-"""
+"""Predictions files afterwards: checked for a submission, scored against labels, averaged over several."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,61 +11,67 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from aisr.base.files import read_json
 from aisr.predict.evaluate import DECIMALS
 from aisr.predict.predict import Appender, claim, locked, run_file
-from aisr.programs.asking.label_probabilities import from_vote
 from aisr.programs.errors import UserError
-from aisr.programs.lines import BadLine, explain, read, scan
+from aisr.programs.probabilities import from_vote
+from aisr.programs.records import BadLine, explain, read, scan
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Answer, Task
 
+PredictionT = TypeVar("PredictionT")
+Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+# --- Submission: the lines that the evaluation server takes (`Task.submission` writes them)
+
 
 @dataclass(frozen=True)
-class Checked:
-    """Predictions against the test inputs: lines ready to submit, and what is wrong, one message each."""
+class SubmissionCheck:
+    """Predictions checked against the test inputs."""
 
-    lines: list[dict[str, Any]]
-    problems: list[str]
+    lines: list[dict[str, Any]]  # ready to submit
+    problems: list[str]  # one message each
     filled: list[str]  # ids of failed records that were filled in
 
 
-def check(task: Task, data: Path, predictions: Path, fill_failed: bool) -> Checked:
+def check_submission(task: Task, data: Path, predictions: Path, fill_failed: bool) -> SubmissionCheck:
     """Check ids, numbers of labels, labels and paragraph ids, in the order of the test inputs.
 
     fill_failed: give a failed record the task's commonest answer instead of counting it as a problem.
     """
-    given, problems = _given(task, predictions)
+    answers, problems = _read_answers(task, predictions)
     lines, filled = [], []
     for record in read(data, task.record, task.name):
-        if record.id not in given:
+        if record.id not in answers:
             problems.append(f"{record.id}: no prediction")
             continue
-        answer = given.pop(record.id)
+        answer = answers.pop(record.id)
         if isinstance(answer, str):
             if not fill_failed:
                 problems.append(f"{record.id}: failed ({answer}); predict again, or --on-failure fallback fills it in")
                 continue
             answer = task.fallback(record)
             filled.append(record.id)
-        wrong = task.problem(record, answer)
-        if wrong:
-            problems.append(f"{record.id}: {wrong}")
+        problem = task.problem(record, answer)
+        if problem:
+            problems.append(f"{record.id}: {problem}")
         lines.append({"id": record.id, **task.beside(record), **task.line(answer)})
-    problems += [f"{key}: not among the test inputs" for key in given]
-    return Checked(lines, problems, filled)
+    problems += [f"{key}: not among the test inputs" for key in answers]
+    return SubmissionCheck(lines, problems, filled)
 
 
-class _Line(BaseModel):
-    """Any JSON object. What it says is looked at afterwards: a failed record has other fields than a judged one."""
+class _AnyLine(BaseModel):
+    """Any JSON object. It is validated afterwards: a failed record has other fields than a judged one."""
 
     model_config = ConfigDict(extra="allow")
 
     id: Any = None
 
 
-def _given(task: Task, predictions: Path) -> tuple[dict[str, Answer | str], list[str]]:
-    """Record id -> answer, or the reason of a failed one; and what is wrong with the lines."""
-    given: dict[str, Answer | str] = {}
+def _read_answers(task: Task, predictions: Path) -> tuple[dict[str, Answer | str], list[str]]:
+    """Record id -> answer, or the reason of a failed one; and the problems of the lines."""
+    answers: dict[str, Answer | str] = {}
     problems = []
-    for number, line, problem, _ in scan(predictions, _Line):
+    for number, line, problem, _ in scan(predictions, _AnyLine):
         content = line.model_dump() if line else {}
         where = f"{predictions}:{number}"
         if problem:
@@ -86,56 +79,24 @@ def _given(task: Task, predictions: Path) -> tuple[dict[str, Answer | str], list
         elif not isinstance(content.get("id"), str):
             problems.append(f"{where}: id: missing; every prediction names its record")
         elif isinstance(content.get("failed"), str):
-            given[content["id"]] = content["failed"]
+            answers[content["id"]] = content["failed"]
         else:
             try:
-                given[content["id"]] = task.prediction.model_validate(content).answer
+                answers[content["id"]] = task.prediction.model_validate(content).answer
             except ValidationError as error:
                 problems.append(f"{where}: {explain(error)}")
-    return given, problems
+    return answers, problems
 
 
-PredictionT = TypeVar("PredictionT")
+# --- Scores against a labelled file
+#
+# Predictions are matched with gold records as the official evaluator does it, but never by guessing: by id where both
+# files carry unique ids; by line where a file carries none at all (train-dev has no ids). The official evaluator goes
+# by line as well when ids repeat, which pairs the wrong records in silence: here that is an error.
 
 
 class Mismatch(UserError):
     """Gold and predictions are not about the same records."""
-
-
-def match(
-    gold_ids: Sequence[str], predictions: Sequence[PredictionT], prediction_ids: Sequence[str | None], *, numbered: bool
-) -> list[PredictionT]:
-    """The predictions in the order of the gold records.
-
-    gold_ids: unique. `numbered` says that the gold file has no ids and these are running numbers ("track1-000001"):
-    predictions that carry none of these, or no id at all, then match by line.
-    Raises `Mismatch` where ids repeat, are missing on some lines, or the two sets or numbers of records differ.
-    """
-    given = [key for key in prediction_ids if key is not None]
-    if given and len(given) < len(prediction_ids):
-        line = prediction_ids.index(None) + 1
-        raise Mismatch(f"prediction {line} has no id, others have one; give an id to all of them or to none")
-    repeated = len(given) - len(set(given))
-    if repeated:
-        twice = next(key for key in given if given.count(key) > 1)
-        raise Mismatch(f"prediction ids repeat ({repeated} times, the first {twice!r}); every id must be unique")
-    if not given or (numbered and set(given).isdisjoint(gold_ids)):
-        if len(predictions) != len(gold_ids):
-            raise Mismatch(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
-        return list(predictions)
-    by_id = dict(zip(given, predictions, strict=True))
-    missing = [key for key in gold_ids if key not in by_id]
-    unknown = sorted(set(given).difference(gold_ids))
-    if missing or unknown:
-        raise Mismatch(
-            f"ids differ: {len(missing)} gold records without a prediction{_some(missing)}, "
-            f"{len(unknown)} predictions without a gold record{_some(unknown)}"
-        )
-    return [by_id[key] for key in gold_ids]
-
-
-def _some(ids: list[str]) -> str:
-    return f" (first: {', '.join(ids[:3])})" if ids else ""
 
 
 def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
@@ -143,7 +104,7 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
 
     Raises BadLine or Mismatch for what the official evaluator refuses, naming file and line.
     """
-    ids, right, numbered = [], [], set()
+    ids, answers, numbered = [], [], set()
     for line in scan(gold, task.record, task.name):
         if line.record is None:
             raise BadLine(str(line.problem))
@@ -151,7 +112,7 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
         if answer is None:
             raise Mismatch(f"{gold}: {line.record.id} has no labels; the first file must be the labelled one")
         ids.append(line.record.id)
-        right.append(answer)
+        answers.append(answer)
         numbered.add(line.numbered)
         if len(numbered) > 1:
             raise Mismatch(
@@ -160,23 +121,63 @@ def score_files(task: Task, gold: Path, predicted: Path) -> dict[str, Any]:
     predictions = list(read(predicted, task.prediction))
     matched = match(ids, predictions, [prediction.id for prediction in predictions], numbered=numbered == {True})
     try:
-        return task.score(right, [prediction.answer for prediction in matched]).report().as_dict()
+        return task.score(answers, [prediction.answer for prediction in matched]).report().as_dict()
     except ValueError as error:
         raise Mismatch(f"{predicted} against {gold}: {error}") from error
 
 
-Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+def match(
+    gold_ids: Sequence[str], predictions: Sequence[PredictionT], prediction_ids: Sequence[str | None], *, numbered: bool
+) -> list[PredictionT]:
+    """The predictions in the order of the gold records.
+
+    gold_ids: unique. numbered: the gold file has no ids and these are running numbers ("track1-000001"); predictions
+    that carry none of these, or no id at all, then match by line. Raises `Mismatch` where ids repeat, are missing on
+    some lines, or the two sets or numbers of records differ.
+    """
+    ids = [key for key in prediction_ids if key is not None]
+    if ids and len(ids) < len(prediction_ids):
+        line = prediction_ids.index(None) + 1
+        raise Mismatch(f"prediction {line} has no id, others have one; give an id to all of them or to none")
+    repeated = len(ids) - len(set(ids))
+    if repeated:
+        twice = next(key for key in ids if ids.count(key) > 1)
+        raise Mismatch(f"prediction ids repeat ({repeated} times, the first {twice!r}); every id must be unique")
+    if not ids or (numbered and set(ids).isdisjoint(gold_ids)):
+        if len(predictions) != len(gold_ids):
+            raise Mismatch(f"{len(predictions)} predictions for {len(gold_ids)} gold records, matched by line")
+        return list(predictions)
+    by_id = dict(zip(ids, predictions, strict=True))
+    missing = [key for key in gold_ids if key not in by_id]
+    unknown = sorted(set(ids).difference(gold_ids))
+    if missing or unknown:
+        raise Mismatch(
+            f"ids differ: {len(missing)} gold records without a prediction{_first(missing)}, "
+            f"{len(unknown)} predictions without a gold record{_first(unknown)}"
+        )
+    return [by_id[key] for key in gold_ids]
 
 
-class Voted(NamedTuple):
-    """How many records there are, and how many of them all files failed."""
+def _first(ids: list[str]) -> str:
+    return f" (first: {', '.join(ids[:3])})" if ids else ""
+
+
+# --- Vote: several predictions files of the same records as one, by the weighted mean of their label probabilities
+#
+# A file's label need not be its likeliest: label weights of a decision layer may lift another one. In such a statement
+# the two change places, so that files that agree on a label keep it. A statement without probabilities counts as a
+# single vote. The rest of an answer, such as evidence, is that of the file in which the chosen label is likeliest.
+
+
+class VoteCount(NamedTuple):
+    """The number of records, and of those that all files failed."""
 
     records: int
     failed: int
 
 
-class _Predicted(BaseModel):
-    """A line of a predictions file; what is no field here is the answer."""
+class _PredictionLine(BaseModel):
+    """A line of a predictions file; other fields than these are the answer."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -185,14 +186,14 @@ class _Predicted(BaseModel):
     probabilities: list[dict[str, Probability] | None] | None = None
 
 
-class _Answer(NamedTuple):
-    """What a file says of a record: the fields of its answer, and of each statement a probability for each label."""
+class _Ballot(NamedTuple):
+    """A file's answer to a record: its fields, and a probability for each label of each statement."""
 
     fields: dict[str, Any]
     probabilities: list[list[float]]
 
 
-def vote(out: Path, files: Sequence[Path], weights: Sequence[float] = ()) -> Voted:
+def vote(out: Path, files: Sequence[Path], weights: Sequence[float] = ()) -> VoteCount:
     """Write the weighted mean of predictions files into `out`, in the order of the first one.
 
     weights: one a file, above 0; none: all count the same. A record that a file failed is decided by the others.
@@ -200,30 +201,31 @@ def vote(out: Path, files: Sequence[Path], weights: Sequence[float] = ()) -> Vot
     """
     if len(files) < 2:
         raise UserError(f"{len(files)} predictions files; a vote takes two or more")
-    if weights and (len(weights) != len(files) or not all(0 < one < inf for one in weights)):
-        raise UserError(f"--weight {', '.join(f'{one:g}' for one in weights)}: expected one above 0 for each file")
+    if weights and (len(weights) != len(files) or not all(0 < weight < inf for weight in weights)):
+        listed = ", ".join(f"{weight:g}" for weight in weights)
+        raise UserError(f"--weight {listed}: expected one above 0 for each file")
     if out.exists():
-        raise UserError(f"{out} is there already; choose another name or remove it")
+        raise UserError(f"{out} exists; choose another name or remove it")
     shares = list(weights or [1.0] * len(files))
     task, origin = _same_origin(files)
-    read = [_read(task, file) for file in files]
-    for file, lines in zip(files, read, strict=True):
-        if odd := next(iter(read[0].keys() ^ lines.keys()), None):
+    ballots = [_read_ballots(task, file) for file in files]
+    for file, of_file in zip(files, ballots, strict=True):
+        if odd := next(iter(ballots[0].keys() ^ of_file.keys()), None):
             raise UserError(f"{file} and {files[0]}: only one of them has {odd[:80]}; finish them with `aisr predict`")
     failed = 0
     with locked(out):
         claim(out, {**origin, "vote": {str(file): share for file, share in zip(files, shares, strict=True)}})
         with Appender(out) as written:
-            for key, first in read[0].items():
-                given = [(lines[key], share) for lines, share in zip(read, shares, strict=True)]
-                answers = [(line, share) for line, share in given if isinstance(line, _Answer)]
-                failed += not answers
-                written.append({"id": key, **(_mean(task, key, answers) if answers else {"failed": first})})
-    return Voted(len(read[0]), failed)
+            for key, first in ballots[0].items():
+                of_record = [(of_file[key], share) for of_file, share in zip(ballots, shares, strict=True)]
+                valid = [(ballot, share) for ballot, share in of_record if isinstance(ballot, _Ballot)]
+                failed += not valid
+                written.append({"id": key, **(_mean(task, key, valid) if valid else {"failed": first})})
+    return VoteCount(len(ballots[0]), failed)
 
 
 def _same_origin(files: Sequence[Path]) -> tuple[Task, dict[str, Any]]:
-    """The task of all files, and what they were predicted from."""
+    """The task of all files, and the input they were predicted from."""
     origins: list[dict[str, Any]] = []
     for file in files:
         if not file.is_file() or not run_file(file).is_file():
@@ -237,66 +239,66 @@ def _same_origin(files: Sequence[Path]) -> tuple[Task, dict[str, Any]]:
     return TASKS[origins[0]["task"]], origins[0]
 
 
-def _read(task: Task, file: Path) -> dict[str, _Answer | str]:
-    """Record id -> answer, or why it failed."""
-    found: dict[str, _Answer | str] = {}
-    known = 0
-    for line in scan(file, _Predicted):
+def _read_ballots(task: Task, file: Path) -> dict[str, _Ballot | str]:
+    """Record id -> answer, or the reason of a failed one."""
+    ballots: dict[str, _Ballot | str] = {}
+    any_probabilities = False
+    for line in scan(file, _PredictionLine):
         if line.record is None:
             raise UserError(str(line.problem))
-        one = line.record
-        known += sum(row is not None for row in one.probabilities or ())
-        found[one.id] = one.failed if one.failed is not None else _answer(task, f"{file}:{line.number}", one)
-    if not known and any(isinstance(one, _Answer) for one in found.values()):
+        row = line.record
+        any_probabilities |= any(one is not None for one in row.probabilities or ())
+        ballots[row.id] = row.failed if row.failed is not None else _ballot(task, f"{file}:{line.number}", row)
+    if not any_probabilities and any(isinstance(one, _Ballot) for one in ballots.values()):
         raise UserError(
             f"{file}: no label probabilities; compile with -T states=true, or predict with an LM that gives "
             "log-probabilities"
         )
-    return found
+    return ballots
 
 
-def _answer(task: Task, where: str, line: _Predicted) -> _Answer:
+def _ballot(task: Task, where: str, line: _PredictionLine) -> _Ballot:
     labels = task.labelled.labels
     fields = dict(line.model_extra or {})
     try:
         task.prediction.model_validate(fields)
     except ValidationError as error:
         raise UserError(f"{where}: no prediction of {task.name}: {explain(error)}") from error
-    said = _labels(fields)
-    rows = line.probabilities or [None] * len(said)
-    if len(rows) != len(said):
-        raise UserError(f"{where}: probabilities: {len(rows)} for {len(said)} labels")
+    chosen = _chosen_labels(fields)
+    rows = line.probabilities or [None] * len(chosen)
+    if len(rows) != len(chosen):
+        raise UserError(f"{where}: probabilities: {len(rows)} for {len(chosen)} labels")
     for row in rows:
         if row is not None and (set(row) != set(labels) or not sum(row.values())):
             raise UserError(f"{where}: probabilities: expected one for each of {', '.join(labels)}")
-    return _Answer(fields, [_likeliest_first(labels, label, row) for label, row in zip(said, rows, strict=True)])
+    return _Ballot(fields, [_favour(labels, label, row) for label, row in zip(chosen, rows, strict=True)])
 
 
-def _labels(fields: Mapping[str, Any]) -> list[str]:
+def _chosen_labels(fields: Mapping[str, Any]) -> list[str]:
     return list(fields["labels"]) if "labels" in fields else [fields["label"]]
 
 
-def _likeliest_first(labels: Sequence[str], said: str, row: Mapping[str, float] | None) -> list[float]:
-    """The probability of each label, the one that was said being the likeliest."""
+def _favour(labels: Sequence[str], chosen: str, row: Mapping[str, float] | None) -> list[float]:
+    """The probability of each label; the chosen one changes places with the likeliest."""
     if row is None:
-        return from_vote(said, labels).chances
+        return from_vote(chosen, labels).chances
     likeliest = max(labels, key=lambda label: row[label])
-    swapped = {said: likeliest, likeliest: said} if row[said] < row[likeliest] else {}
+    swapped = {chosen: likeliest, likeliest: chosen} if row[chosen] < row[likeliest] else {}
     return [row[swapped.get(label, label)] / sum(row.values()) for label in labels]
 
 
-def _mean(task: Task, key: str, given: Sequence[tuple[_Answer, float]]) -> dict[str, Any]:
-    """The line of a record but for its id; of labels that are as likely, the one that the first file says."""
-    labels, total = task.labelled.labels, sum(share for _, share in given)
-    first = given[0][0]
-    if any(len(answer.probabilities) != len(first.probabilities) for answer, _ in given):
+def _mean(task: Task, key: str, ballots: Sequence[tuple[_Ballot, float]]) -> dict[str, Any]:
+    """The line of a record but for its id; of labels that are as likely, the one of the first file."""
+    labels, total = task.labelled.labels, sum(share for _, share in ballots)
+    first = ballots[0][0]
+    if any(len(ballot.probabilities) != len(first.probabilities) for ballot, _ in ballots):
         raise UserError(f"{key[:80]}: not as many labels in each file")
     chosen, rows = [], []
-    for k, before in enumerate(_labels(first.fields)):
-        row = [sum(share * answer.probabilities[k][j] for answer, share in given) / total for j in range(len(labels))]
+    for k, before in enumerate(_chosen_labels(first.fields)):
+        row = [sum(share * ballot.probabilities[k][j] for ballot, share in ballots) / total for j in range(len(labels))]
         chosen.append(max([before, *labels], key=lambda label: round(row[labels.index(label)], 9)))
         rows.append({label: round(value, DECIMALS) for label, value in zip(labels, row, strict=True)})
-    likeliest, _ = max(given, key=lambda one: one[0].probabilities[0][labels.index(chosen[0])] if chosen else 0.0)
+    likeliest, _ = max(ballots, key=lambda one: one[0].probabilities[0][labels.index(chosen[0])] if chosen else 0.0)
     decided = {"labels": chosen} if "labels" in first.fields else {"label": chosen[0]}
     answer = task.prediction.model_validate({**likeliest.fields, **decided}).answer
     return {**task.line(answer), "probabilities": rows}

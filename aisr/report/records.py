@@ -17,13 +17,13 @@ from aisr.base.files import parse_json, write_whole
 from aisr.metrics.scores import value
 from aisr.predict.evaluate import record_confidence
 from aisr.predict.replay import ReplayedRecord
-from aisr.programs.asking.label_probabilities import Judgement
 from aisr.programs.errors import UserError
-from aisr.programs.lines import explain
+from aisr.programs.images import BadPicture, decode, find
+from aisr.programs.probabilities import Judgement
+from aisr.programs.records import explain
 from aisr.programs.task import Exhibit, Judgements, Task
-from aisr.programs.vision.images import BadPicture, decode, find
 
-# --- Small copies of the pictures that records name; `aisr.programs.vision.images` checks their paths and files.
+# --- Small copies of the pictures that records name; `aisr.programs.images` checks their paths and files.
 
 LONGEST = 480  # pixels of the longer side
 QUALITY = 60

@@ -13,9 +13,9 @@ from aisr.lm.client import OpenLM
 from aisr.predict.evaluate import Evaluation, Result, score_outcomes
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import ReplayedRecord, replay
-from aisr.programs.asking.label_probabilities import Judgement
+from aisr.programs.images import Gallery
+from aisr.programs.probabilities import Judgement
 from aisr.programs.task import Task
-from aisr.programs.vision.images import Gallery
 from aisr.report import figures, page, records
 from aisr.report.figures import Tried
 from aisr.report.records import About, Thumbnails

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
-from aisr.lm.open import opened_lm
+from aisr.lm.config import LMConfig
+from aisr.lm.open import open_lm
 from aisr.paper.check.checks import CLAIMS, WHOLE, checks
 from aisr.paper.check.exact import added, read_paper
 from aisr.paper.check.judging import judge_by, reviewed
@@ -28,7 +29,8 @@ class Checking:
     def __init__(self, given: argparse.Namespace) -> None:
         self.given = given
         ledger = Ledger(Limits(given.max_usd, given.max_calls))
-        self.lm = opened_lm(given.lm, given.api_base, True, True, given.threads, ledger, given.price)
+        config = LMConfig(given.lm, api_base=given.api_base, threads=given.threads, price=given.price)
+        self.lm = open_lm(config, ledger)
 
     def check(self, paper: Path, second: bool = True) -> Review:
         """A paper with all its verdicts. second: whether it gets a second look."""

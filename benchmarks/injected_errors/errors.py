@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from aisr.paper.draft import MOST_TABLES, Draft
-from aisr.paper.recompute.grid import Grid, Mention, grids, is_mean, is_total, mentions
-from aisr.paper.recompute.numbers import Number, in_text
-from aisr.paper.recompute.recompute import LONGEST, about, bare, recomputed, refers
-from aisr.programs.decision.cues import Cue, causes, quantifiers
+from aisr.paper.recompute.grid import Grid, Mention, find_mentions, is_mean, is_total, make_grids
+from aisr.paper.recompute.numbers import Number, find_numbers
+from aisr.paper.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
+from aisr.programs.decision import Cue, causes, quantifiers
 from benchmarks.injected_errors.supported import Order, Told, cells_of, differences, gives, holds_number, orders, told
 
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger
@@ -109,15 +109,15 @@ def faults(draft: Draft, seed: int) -> list[Fault]:
 
 def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
     """The sentences that a table bears out, with their positions in the draft and in the paragraph."""
-    known = grids(list(draft.floats.values()))[:MOST_TABLES]
-    wrong = {(one.paragraph, one.sentence) for one in recomputed(draft) if not one.fact.holds}
+    known = make_grids(list(draft.floats.values()))[:MOST_TABLES]
+    wrong = {(one.paragraph, one.sentence) for one in recompute(draft) if not one.fact.holds}
     for number, paragraph in enumerate(draft.paragraphs):
-        nearby = refers(paragraph)
+        nearby = float_keys_of(paragraph)
         for place, sentence in enumerate(paragraph.sentences):
             if sentence.hidden or sentence.work_keys or len(sentence.text) > LONGEST or (number, place) in wrong:
                 continue
-            near, referred = about(sentence, nearby, draft, known)
-            text, itself = bare(sentence.text), referred and bool(sentence.float_keys)
+            near, referred = relevant_tables(sentence, nearby, draft, known)
+            text, itself = blank_pointers(sentence.text), referred and bool(sentence.float_keys)
             apart = list(differences(text, near, known, referred))
             spot = Spot(
                 text, near, known, itself, list(told(text, near, known, itself)), apart, list(orders(text, near))
@@ -130,7 +130,7 @@ def _numbers(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
     """A number of a cell becomes one that no table holds."""
     for one in spot.numbers:
         for other in _others(one.number, draw):
-            read = next(in_text(other), None)
+            read = next(find_numbers(other), None)
             if read is not None and not any(holds_number(table, read) for table in spot.known):
                 yield (*_digits_at(one.number, text), other, one.table.name)
                 break
@@ -157,7 +157,7 @@ def _names(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
     done: set[int] = set()
     for bearing in spot.bearing:
         table = bearing.table
-        found = mentions(spot.text, table)
+        found = find_mentions(spot.text, table)
         for one in found:
             alone = sum(other.label == one.label for other in found) == 1
             if one.start in done or not alone or text[one.start : one.end] != one.label:
@@ -233,7 +233,7 @@ def _still_borne_out(text: str, name: Mention, other: str, bearing: Told | Order
     if not bearing.cells:
         return True  # which of two names an amount hangs on is not looked into
     start = bearing.number.start + (len(other) - len(name.label) if name.start < bearing.number.start else 0)
-    return any(one.start == start and cells_of(changed, one, bearing.table, True) for one in in_text(changed))
+    return any(one.start == start and cells_of(changed, one, bearing.table, True) for one in find_numbers(changed))
 
 
 def _is_plain(label: str) -> bool:
@@ -243,4 +243,4 @@ def _is_plain(label: str) -> bool:
 
 
 def _digits(text: str) -> set[str]:
-    return {one.text.rstrip("% ") for one in in_text(text)}
+    return {one.text.rstrip("% ") for one in find_numbers(text)}

@@ -9,9 +9,9 @@ from typing import Any
 
 from aisr.paper.check.checks import WHOLE, Judged, checks
 from aisr.paper.draft import Draft
-from aisr.paper.recompute.numbers import in_text
-from aisr.programs.decision.cues import causes, quantifiers
-from aisr.programs.labels import DraftLabel
+from aisr.paper.recompute.numbers import find_numbers
+from aisr.programs.decision import causes, quantifiers
+from aisr.programs.draft.record import DraftLabel
 from aisr.programs.task import Said
 from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
@@ -50,7 +50,7 @@ def _supported(draft: Draft) -> dict[Place, str]:
     """The sentences that a table bears out as a whole, as far as a program can tell, and the name of that table."""
     found = {}
     for paragraph, sentence, spot in spots(draft):
-        numbers = {one.start for one in in_text(spot.text)}
+        numbers = {one.start for one in find_numbers(spot.text)}
         borne_out = {one.number.start for one in (*spot.numbers, *spot.differences)}
         if numbers <= borne_out and not causes(spot.text, "") and not quantifiers(spot.text, ""):
             found[paragraph, sentence] = spot.bearing[0].table.name

@@ -8,10 +8,18 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from aisr.paper.recompute.comparisons import DOUBT, claims, clause, compared
-from aisr.paper.recompute.grid import Cell, Grid, Mention, consistent, larger_is_better, mentions, named
-from aisr.paper.recompute.numbers import Label, Number, around, in_text
-from aisr.paper.recompute.recompute import derivable
+from aisr.paper.recompute.comparisons import DOUBT, check_comparisons, clause_span, find_claims
+from aisr.paper.recompute.grid import (
+    Cell,
+    Grid,
+    Mention,
+    find_mentions,
+    labels_by_level,
+    larger_is_better,
+    matching_cells,
+)
+from aisr.paper.recompute.numbers import Label, Number, excerpt, find_numbers
+from aisr.paper.recompute.recompute import is_derivable
 
 # Words that say which of two is ahead, their opposites, and what they say: of the number, or of how good that is.
 TURNED = {
@@ -74,8 +82,8 @@ def told(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool)
     """The numbers of a sentence that stand in cells of the tables near, of which it names a row or column; of a
     sentence that refers to the table itself, a number of some digits is enough; and those of many digits that stand in
     a single cell of all tables known. Amounts by which two things differ are none."""
-    spans = [(one.start, one.end) for one in claims(text)]
-    for number in in_text(text):
+    spans = [(one.start, one.end) for one in find_claims(text)]
+    for number in find_numbers(text):
         if any(begin <= number.start < end for begin, end in spans):
             continue
         for table in near:
@@ -89,20 +97,22 @@ def told(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool)
 
 def differences(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool) -> Iterator[Told]:
     """The amounts by which two things of a table differ, as far as the table bears them out."""
-    said = {fact.said: fact for fact in compared(text, near, known, referred) if fact.label is not Label.ORDER}
-    for claim in claims(text):
-        fact = said.get(around(text, claim.start, claim.end))
+    said = {
+        fact.statement: fact for fact in check_comparisons(text, near, known, referred) if fact.label is not Label.ORDER
+    }
+    for claim in find_claims(text):
+        fact = said.get(excerpt(text, claim.start, claim.end))
         if fact is not None and fact.holds and not claim.hedge and claim.number.text[:1].isdigit():
             yield from (Told(claim.number, table, ()) for table in near if (table.key,) == fact.tables)
 
 
 def cells_of(text: str, number: Number, table: Grid, referred: bool) -> list[Cell]:
     """The cells of a table that a number of a sentence may be, by all the names in the sentence."""
-    wanted = named(mentions(text, table))
+    wanted = labels_by_level(find_mentions(text, table))
     digits = sum(map(str.isdigit, number.text))
     if digits < (DIGITS if wanted else ALONE) or not (wanted or referred):
         return []
-    return [cell for cell in consistent(table.cells, wanted) if _prints(cell, number)]
+    return [cell for cell in matching_cells(table.cells, wanted) if _prints(cell, number)]
 
 
 def _only(number: Number, known: Sequence[Grid]) -> Iterator[Told]:
@@ -115,8 +125,8 @@ def _only(number: Number, known: Sequence[Grid]) -> Iterator[Told]:
 
 def gives(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool, start: int) -> bool:
     """Whether the amount at a place of a sentence is a difference of cells: of those that are named or any others."""
-    number = next((one for one in in_text(text) if one.start == start), None)
-    if number is None or any(derivable(number, table, True) for table in near):
+    number = next((one for one in find_numbers(text) if one.start == start), None)
+    if number is None or any(is_derivable(number, table, True) for table in near):
         return True
     return any(one.number.start == start for one in differences(text, near, known, referred))
 
@@ -138,10 +148,10 @@ def orders(text: str, near: Sequence[Grid]) -> Iterator[Order]:
 
 def _order(text: str, start: int, end: int, table: Grid) -> tuple[bool, Mention] | None:
     """Whether a table bears out the word at a place, and of what name; None where it does not decide."""
-    begin, stop = clause(text, start)
+    begin, stop = clause_span(text, start)
     if DOUBT.search(text[begin:stop]):
         return None
-    found = mentions(text, table)
+    found = find_mentions(text, table)
     close = [one for one in found if begin <= one.start < stop]
     word = text[start:end]
     if word in MOST:
@@ -184,7 +194,7 @@ def _sign(found: Sequence[Mention], table: Grid, level: int, first: str, second:
     if first == second:
         return 0
     others: dict[tuple[str, ...], dict[str, Cell]] = {}
-    for cell in consistent(table.cells, named(found), level):
+    for cell in matching_cells(table.cells, labels_by_level(found), level):
         others.setdefault((*cell.at[:level], *cell.at[level + 1 :]), {})[cell.at[level]] = cell
     signs = set()
     for cells in others.values():
@@ -201,7 +211,7 @@ def _most(word: str, found: Sequence[Mention], close: Sequence[Mention], table: 
         if len({one.label for one in here}) != 1:
             continue
         columns: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in consistent(table.cells, named(found), level):
+        for cell in matching_cells(table.cells, labels_by_level(found), level):
             columns.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
         said = {_is_most(here[0].label, level, cells, table, _sense(word)) for cells in columns.values()}
         if len(said) == 1 and (only := said.pop()) is not None:

@@ -20,7 +20,7 @@ from aisr.base.files import digest_file, replacing
 from aisr.programs.averitec.documents import PAGES, SUFFIX, build, pages, reduced
 from aisr.programs.averitec.record import Document
 from aisr.programs.errors import UserError
-from aisr.programs.lines import all_whole
+from aisr.programs.records import valid_texts
 from aisr.programs.text_store import TextStore
 
 PASSAGES = 200  # of a claim's pages; questions are answered from these alone
@@ -92,7 +92,7 @@ def claims(file: Path) -> Iterator[dict[str, Any]]:
         raise UserError(f"{file}: {error}; expected a JSON list of claims, or a claim a line") from error
     if not found or not all(isinstance(claim, dict) for claim in found):
         raise UserError(f"{file}: expected a JSON list of claims, or a claim a line")
-    yield from map(all_whole, found)
+    yield from map(valid_texts, found)
 
 
 def _pages_of(folder: Path, number: Any) -> Path:

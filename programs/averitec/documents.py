@@ -21,9 +21,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from aisr.programs.averitec.record import Document
 from aisr.programs.errors import UserError
-from aisr.programs.lines import all_whole, explain
-from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, bm25, indexed, order, stemmed
-from aisr.programs.text.units import sentences, words
+from aisr.programs.records import explain, valid_texts
+from aisr.programs.retrieval import RANK_CONSTANT, Matcher, bm25, indexed, order, stemmed
+from aisr.programs.text import sentences, words
 
 WORDS = 80  # of a passage, at most: about as long as a good answer that quotes it
 
@@ -164,7 +164,7 @@ def _beside(place: int, best: Container[int], held: Mapping[int, tuple[str, str]
 
 def _parsed(line: bytes, where: str) -> _Page:
     try:
-        return _Page.model_validate(all_whole(json.loads(line)))
+        return _Page.model_validate(valid_texts(json.loads(line)))
     except ValidationError as error:
         raise UserError(f"{where}: {explain(error)}; expected a page with url and url2text") from error
     except (ValueError, RecursionError) as error:

@@ -7,18 +7,14 @@ from urllib.parse import urlsplit
 
 import dspy
 
-from aisr.programs.asking.ask import unknown_names
-from aisr.programs.asking.steps import Steps
+from aisr.programs.ask import Question, Steps, unknown_names
 from aisr.programs.averitec.documents import Collection, Indexed, Passage, held
 from aisr.programs.averitec.prompt import AskAboutClaim, SourcedPair, answering, judging
-from aisr.programs.averitec.record import MOST_PAIRS, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.averitec.record import MOST_PAIRS, VERDICTS, AveritecRecord, Checked, FactCheck, Pair, Verdict
 from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
-from aisr.programs.decision.layer import decide
 from aisr.programs.errors import UserError
-from aisr.programs.labels import VERDICTS, Verdict
-from aisr.programs.text.compare import letters
-from aisr.programs.text.sanitize import item, plain
-from aisr.programs.vision.images import BadPicture, Gallery, find
+from aisr.programs.images import BadPicture, Gallery, find
+from aisr.programs.text import item, letters, plain
 
 NOTHING = "no evidence was found"
 SHOWN = 10  # passages that a model reads
@@ -67,56 +63,58 @@ class AveritecJudge(LabelJudge):
         """
         collection = collection_of(record, self.gallery)
         ranking = collection.best([record.claim], LOOKED_AT, self.match)
-        found = dict(list(ranking.items())[:SHOWN])
+        shown = dict(list(ranking.items())[:SHOWN])
         inputs: dict[str, Any] = {
             "claim": item(record.claim),
             "context": _context(record),
-            "passages": rendered(found),
-            "shown": list(found),
+            "passages": rendered(shown),
+            "shown": list(shown),
             "collection": collection,
         }
         right: dict[str, Any] = {}
         if record.gold is not None:
-            asked = [item(question.question) for question in record.gold.questions]
+            questions = [item(question.question) for question in record.gold.questions]
             right = {
-                "questions": asked[: self.options.questions or None],
-                "evidence": told(gold_pairs(record.gold), {}),
+                "questions": questions[: self.options.questions or None],
+                "evidence": as_lines(gold_pairs(record.gold), {}),
                 "label": record.gold.label,
                 "gold": record.gold,
-                "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, found.values()))),
+                "floor": FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, shown.values()))),
             }
-            if pairs := sourced(record.gold, found):
+            if pairs := sourced(record.gold, shown):
                 right["pairs"] = pairs
         return self.example(record, inputs, right)
 
-    def steps(
-        self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection
-    ) -> Steps[dspy.Prediction]:
+    def steps(self, claim: str, context: str, passages: str, shown: Sequence[str], collection: Collection) -> Steps:
         """`label`; `evidence`, pairs with their pages, up to ten; `judgements`, of the one claim (see
-        `aisr.programs.asking.label_probabilities`); `ranking`, the ids of the passages that were shown, best first;
-        `named`, those that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to
-        "Is it true that …?": they are marked, and the model does not see them."""
-        questions = yield from self._questions(claim, context)
-        found = collection.best([claim, *questions], 2 * SHOWN, self.match)
-        read = dict(list(found.items())[:SHOWN])
+        `aisr.programs.probabilities`); `ranking`, the ids of the passages that were shown, best first; `named`, those
+        that the pairs rest on. Passages that come next fill the evidence up to ten pairs, as answers to "Is it true
+        that …?": they are marked, and the model does not see them."""
+        questions: list[str] = []  # what has to be known about the claim; nothing where none are wanted
+        if most := self.options.questions:
+            answer = yield self.question(
+                self.ask,
+                claim,
+                lambda answer: None if any(map(str.strip, answer.questions)) else "it asks nothing",
+                {"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
+                claim=claim,
+                context=context,
+            )
+            questions = [item(question) for question in answer.questions if question.strip()][:most]
+        best = collection.best([claim, *questions], 2 * SHOWN, self.match)
+        read = dict(list(best.items())[:SHOWN])
         pairs: list[SourcedPair] = []
         if read:
-            pairs = (yield from self._found(claim, context, read, questions))[:MOST_PAIRS]
+            answer = yield self._pairs_question(claim, context, read, questions)
+            pairs = list(answer.pairs)[:MOST_PAIRS]
         evidence = [Pair(pair.question, pair.answer, read[pair.source].url) for pair in pairs]
-        quoted = {pair.answer: read[pair.source].text for pair in pairs}
-        (judged,), _ = yield from self.labelled(
-            self.judge,
-            claim,
-            "label",
-            lambda _: None,
-            {},
-            claim=claim,
-            evidence=told(evidence, quoted),
-            context=context,
+        sources = {pair.answer: read[pair.source].text for pair in pairs}
+        answer = yield self.question(
+            self.judge, claim, claim=claim, evidence=as_lines(evidence, sources), context=context
         )
+        (final,) = self.decide([claim], passages, self.judgements(self.judge, answer, "label"))
         named = list(dict.fromkeys(pair.source for pair in pairs))
-        spare = [passage for key, passage in found.items() if key not in named]
-        (final,) = decide(self.decision, [claim], passages, [judged])
+        spare = [passage for key, passage in best.items() if key not in named]
         return dspy.Prediction(
             label=final.label,
             evidence=together([*evidence, *filled(claim, spare)]),
@@ -125,25 +123,10 @@ class AveritecJudge(LabelJudge):
             ranking=list(read),
         )
 
-    def _questions(self, claim: str, context: str) -> Steps[list[str]]:
-        """What has to be known about the claim; nothing where none are wanted."""
-        most = self.options.questions
-        if not most:
-            return []
-        answer = yield from self.asked(
-            self.ask,
-            claim,
-            lambda said: None if any(map(str.strip, said.questions)) else "it asks nothing",
-            {"questions": {"minItems": 1, "maxItems": most, "items": {"maxLength": LONGEST_QUESTION}}},
-            claim=claim,
-            context=context,
-        )
-        return [item(question) for question in answer.questions if question.strip()][:most]
-
-    def _found(
+    def _pairs_question(
         self, claim: str, context: str, read: Mapping[str, Passage], questions: Sequence[str]
-    ) -> Steps[list[SourcedPair]]:
-        """What the passages answer, each pair with the id of one that was shown."""
+    ) -> Question:
+        """What the passages answer, each pair with the id of one of them."""
         text = {"type": "string", "maxLength": LONGEST_QUESTION}
         pair = {
             "question": text,
@@ -151,23 +134,16 @@ class AveritecJudge(LabelJudge):
             "source": {"type": "string", "enum": list(read)},
         }
         more = {"questions": questions} if self.options.questions else {}
-        answer = yield from self.asked(
+        return self.question(
             self.find,
             claim,
-            lambda said: unknown_names([one.source for one in said.pairs], list(read), "passage id"),
-            {
-                "pairs": {
-                    "minItems": 0,
-                    "maxItems": MOST_PAIRS,
-                    "items": {"properties": pair},
-                }
-            },
+            lambda answer: unknown_names([one.source for one in answer.pairs], list(read), "passage id"),
+            {"pairs": {"minItems": 0, "maxItems": MOST_PAIRS, "items": {"properties": pair}}},
             passages=rendered(read),
             claim=claim,
             context=context,
             **more,
         )
-        return list(answer.pairs)
 
 
 def collection_of(record: AveritecRecord, gallery: Gallery | None) -> Collection:
@@ -197,13 +173,13 @@ def _context(record: AveritecRecord) -> str:
     return "; ".join(f"{name} {item(value)}" for name, value in known.items() if value) or "nothing is known"
 
 
-def told(pairs: Sequence[Pair], quoted: Mapping[str, str]) -> str:
+def as_lines(pairs: Sequence[Pair], sources: Mapping[str, str]) -> str:
     """Pairs as a model reads them, one a line after its number, with the site that is quoted, and whether word for
-    word. quoted: the passage that each answer rests on, where it is known."""
+    word. sources: the passage that each answer rests on, where it is known."""
     rows: list[str] = []
     for number, pair in enumerate(pairs, start=1):
-        verbatim = letters(pair.answer) in letters(quoted.get(pair.answer, ""))
-        site = f"{_site(pair.url)}{', word for word' if verbatim and quoted else ''}"
+        verbatim = letters(pair.answer) in letters(sources.get(pair.answer, ""))
+        site = f"{_site(pair.url)}{', word for word' if verbatim and sources else ''}"
         rows.append(f"{number}. {item(pair.question)} {site}: {item(pair.answer)}")
     return "\n".join(rows) or NOTHING
 
@@ -235,11 +211,11 @@ def gold_pairs(gold: Checked) -> list[Pair]:
     return pairs[:MOST_PAIRS]
 
 
-def sourced(gold: Checked, found: Mapping[str, Passage]) -> list[dict[str, str]]:
+def sourced(gold: Checked, passages: Mapping[str, Passage]) -> list[dict[str, str]]:
     """The gold pairs that passages of their page answer, each in the words of the passage that shares most words with
     the gold answer; a passage answers one question."""
     pairs = []
-    left = dict(found)
+    left = dict(passages)
     for pair in gold_pairs(gold):
         words = set(pair.answer.lower().split())
         near = {key: words & set(one.text.lower().split()) for key, one in left.items() if one.url == pair.url}

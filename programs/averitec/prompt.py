@@ -1,12 +1,16 @@
 """AVeriTeC: what to ask about a claim, what passages answer, and what that makes of the claim."""
 
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 from pydantic import BaseModel
 
-from aisr.programs.asking import stated
-from aisr.programs.labels import VERDICT_DEFINITIONS, VERDICTS, VerdictLiteral, definitions
+from aisr.programs.averitec.record import VERDICT_DEFINITIONS, VERDICTS
+from aisr.programs.probabilities import with_confidence
+from aisr.programs.questions import definitions
+
+# A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
+VerdictLiteral = Literal["Supported", "Refuted", "Not Enough Evidence", "Conflicting Evidence/Cherrypicking"]
 
 
 class AskAboutClaim(dspy.Signature):
@@ -81,4 +85,4 @@ def answering(questions: bool) -> type[dspy.Signature]:
 
 def judging(states: bool) -> type[dspy.Signature]:
     """What the judging predictor is asked: how likely the label is stands behind it."""
-    return stated.stating(JudgeClaim, VERDICTS) if states else JudgeClaim
+    return with_confidence(JudgeClaim, VERDICTS) if states else JudgeClaim

@@ -5,13 +5,32 @@ Format: the public files of the data set (Schlichtkrull et al. 2023), and those 
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.programs.errors import UserError
-from aisr.programs.labels import Verdict
 from aisr.programs.records import Prediction, Record, Text
+
+
+class Verdict(StrEnum):
+    """AVeriTeC: one label a claim, spelt as its files spell them."""
+
+    SUPPORTED = "Supported"
+    REFUTED = "Refuted"
+    NOT_ENOUGH = "Not Enough Evidence"
+    CONFLICTING = "Conflicting Evidence/Cherrypicking"
+
+
+VERDICTS = tuple(str(label) for label in Verdict)
+# One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
+VERDICT_DEFINITIONS: dict[str, str] = {
+    Verdict.SUPPORTED: "the evidence shows that the claim is true",
+    Verdict.REFUTED: "the evidence shows that the claim is false",
+    Verdict.NOT_ENOUGH: "the evidence neither supports nor refutes the claim",
+    Verdict.CONFLICTING: "some evidence supports and some refutes it, or it is true but leaves out what matters",
+}
 
 STORE = r"^(?:[\w-][\w.-]*/)*[0-9a-f]{16}\.db$"
 MOST_PAIRS = 10  # question-answer pairs that the scorer looks at

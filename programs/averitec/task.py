@@ -11,12 +11,21 @@ import dspy
 
 from aisr.base.files import write_whole
 from aisr.metrics.averitec import HEADLINE, Matches, evidence_match, of_pairs, of_questions
-from aisr.programs import labels
 from aisr.programs.averitec.documents import held
 from aisr.programs.averitec.judge import AveritecJudge, filled
-from aisr.programs.averitec.record import MOST_PAIRS, AveritecPrediction, AveritecRecord, Checked, FactCheck, Pair
+from aisr.programs.averitec.record import (
+    MOST_PAIRS,
+    VERDICT_DEFINITIONS,
+    VERDICTS,
+    AveritecPrediction,
+    AveritecRecord,
+    Checked,
+    FactCheck,
+    Pair,
+    Verdict,
+)
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.retrievers import bm25
+from aisr.programs.retrieval import bm25
 from aisr.programs.shared_evidence import claim_key, evidence_keys
 from aisr.programs.task import Exhibit, Judgements, Searched, Task
 
@@ -53,7 +62,7 @@ def _feedback(gold: Checked, answer: FactCheck) -> str:
     told = (
         "The label is right."
         if answer.label == gold.label
-        else f"Said {answer.label}; right is {gold.label} ({labels.VERDICT_DEFINITIONS[gold.label]})."
+        else f"Said {answer.label}; right is {gold.label} ({VERDICT_DEFINITIONS[gold.label]})."
     )
     if match > HEADLINE:
         return f"{told} The evidence matches the gold evidence well enough ({match:.2f}; {HEADLINE} is needed)."
@@ -64,7 +73,7 @@ def _feedback(gold: Checked, answer: FactCheck) -> str:
 def _fallback(record: AveritecRecord) -> FactCheck:
     """What can be said without a model: the commonest label, and the ten best passages by BM25."""
     best = held(record.documents or []).best([record.claim], MOST_PAIRS, bm25)
-    return FactCheck(str(labels.Verdict.REFUTED), tuple(filled(record.claim, [*best.values()])))
+    return FactCheck(str(Verdict.REFUTED), tuple(filled(record.claim, [*best.values()])))
 
 
 def _exhibits(record: AveritecRecord, example: dspy.Example, answer: FactCheck | None) -> list[Exhibit]:
@@ -140,9 +149,9 @@ class ClaimList:
 
 
 JUDGEMENTS = Judgements(
-    labels=labels.VERDICTS,
-    neutral=str(labels.Verdict.SUPPORTED),
-    definitions=labels.VERDICT_DEFINITIONS,
+    labels=VERDICTS,
+    neutral=str(Verdict.SUPPORTED),
+    definitions=VERDICT_DEFINITIONS,
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),

@@ -27,8 +27,8 @@ from aisr.programs.context24_figures.citations import parts
 from aisr.programs.context24_figures.record import LABEL, LONGEST, UNFIT, Context24FiguresRecord, place_of, tidy
 from aisr.programs.context24_text.convert import full_texts, organisers_json
 from aisr.programs.errors import UserError
-from aisr.programs.lines import explain
-from aisr.programs.text.units import sentences
+from aisr.programs.records import explain
+from aisr.programs.text import sentences
 
 STRAY = re.compile(r"[\"“”'‘’`´\[\]]+")
 APART = re.compile(r"(?:(?<!\s)\s++)?[,;&]\s*+|\sand\s", re.IGNORECASE)

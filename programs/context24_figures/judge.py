@@ -10,16 +10,15 @@ from typing import Any, ClassVar
 
 import dspy
 
-from aisr.programs.asking.steps import Steps
+from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, SearchOptions
 from aisr.programs.context24_figures.prompt import RankElements
 from aisr.programs.context24_figures.ranking import DEFAULT, Strategy, documents, paper_of, ranked
 from aisr.programs.context24_figures.record import MOST, Context24FiguresRecord, Ranking, Sought, place_of
 from aisr.programs.errors import NotEmbedded, UserError
-from aisr.programs.retrieval.excerpts import excerpt
-from aisr.programs.retrieval.retrievers import DEFAULT as RETRIEVER
-from aisr.programs.retrieval.retrievers import matcher
-from aisr.programs.text.sanitize import item, plain
+from aisr.programs.retrieval import DEFAULT as RETRIEVER
+from aisr.programs.retrieval import excerpt, matcher
+from aisr.programs.text import item, plain
 
 SHOWN = 800  # characters of what the text says of an element that the ordering LM reads
 CANDIDATES = 20  # elements that it may put in order, at most
@@ -112,16 +111,15 @@ class Context24FiguresJudge(Judge):
         """The same, of those that show a gold element."""
         return [] if example.incomplete else self.demo_rows(example)
 
-    def steps(
-        self, claim: str, elements: str, shown: Sequence[str], best_first: Sequence[str]
-    ) -> Steps[dspy.Prediction]:
+    def steps(self, claim: str, elements: str, shown: Sequence[str], best_first: Sequence[str]) -> Steps:
         """`ranking`, the labels of all elements, best first, and `named`, those that an LM put in order."""
         named: list[str] = []
         if self.options.order and len(shown) > 1:
             limits = {"minItems": 1, "maxItems": len(shown)}
-            named = yield from self.named(
+            answer = yield self.choice_question(
                 self.rank, claim, "ranking", shown, "label", limits, elements=elements, claim=claim
             )
+            named = list(dict.fromkeys(answer.ranking))
         return dspy.Prediction(ranking=list(dict.fromkeys((*named, *best_first))), named=named)
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from aisr.programs.context24_figures.citations import Cited, citations, of_panel
 from aisr.programs.context24_figures.record import Element, Figure, Place, place_of
-from aisr.programs.retrieval.retrievers import RANK_CONSTANT, Matcher, order
-from aisr.programs.text.units import sentences, words
+from aisr.programs.retrieval import RANK_CONSTANT, Matcher, order
+from aisr.programs.text import sentences, words
 
 ELEMENT, FUSION, SENTENCE = "element", "fusion", "sentence"
 # Where chunks end stands behind the stroke; 100: after so many words between blanks, whatever ends there.

@@ -27,7 +27,7 @@ from aisr.programs.context24_figures.record import (
 from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, evidence_keys, paper_keys, picture_keys
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 
 NAME = "context24-figures"
 

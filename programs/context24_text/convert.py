@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from aisr.base.files import write_whole
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.errors import UserError
-from aisr.programs.lines import all_whole, explain
-from aisr.programs.text.units import sentences, words
+from aisr.programs.records import explain, valid_texts
+from aisr.programs.text import sentences, words
 
 BLANK = re.compile(r"\n[^\S\n]*+\n")
 LINE_END = re.compile(r"\r\n?|\n")
@@ -29,7 +29,7 @@ WORDS = 120  # of the paragraphs that such a line is cut into, at most, unless o
 def organisers_json(file: Path) -> Any:
     """What a file of the organisers holds, in whole characters. Raises UserError for what is no JSON."""
     try:
-        return all_whole(json.loads(file.read_text(encoding="utf-8")))
+        return valid_texts(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{file}: {error}; expected JSON") from error
 

@@ -6,15 +6,15 @@ from typing import Any, ClassVar, Literal
 
 import dspy
 
-from aisr.programs.asking.steps import Steps
+from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.context24_text import paper_sentences
 from aisr.programs.context24_text.paper_sentences import MethodWeights, Paper, known_again, paper, without_page
 from aisr.programs.context24_text.prompt import ChooseMethod, ChooseSentences
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.retrievers import bm25, order
-from aisr.programs.text.sanitize import item, plain
+from aisr.programs.retrieval import bm25, order
+from aisr.programs.text import item, plain
 
 SENTENCES_ALONE = "sentences"
 BY_HAND = MethodWeights(weights=paper_sentences.BY_HAND)
@@ -113,7 +113,7 @@ class Context24TextJudge(Judge):
         shown = self._read(source, sorted({*right, *others}))
         return [example.copy(passages=shown, chosen=[_id(place) for place in right])]
 
-    def steps(self, claim: str, passages: str, shown: Sequence[str], source: Paper) -> Steps[dspy.Prediction]:
+    def steps(self, claim: str, passages: str, shown: Sequence[str], source: Paper) -> Steps:
         """`snippets`, one of all sentences that were taken, in the paper's order: the official score is divided by
         their number; `named`, the ids of these sentences; `ranking`, those of the candidates."""
         chosen = list(shown)
@@ -121,10 +121,11 @@ class Context24TextJudge(Judge):
             most = self.options.sentences
             limits = {"minItems": 0 if self._by_method else 1, "maxItems": most, "items": {"type": "string"}}
             none = None if self._by_method else "it chooses no sentence at all"
-            chosen = yield from self.named(
+            answer = yield self.choice_question(
                 self.ground, claim, "chosen", shown, "sentence id", limits, none, passages=passages, claim=claim
             )
-            chosen = chosen[:most] or [_id(place) for place in self._ranked(claim, source)[:NONE]]
+            best = [_id(place) for place in self._ranked(claim, source)[:NONE]]
+            chosen = list(dict.fromkeys(answer.chosen))[:most] or best
         text = source.text(sorted(set(map(_place, chosen))))
         return dspy.Prediction(snippets=[text], named=list(chosen), ranking=list(shown))
 

@@ -17,9 +17,8 @@ from pydantic import ConfigDict
 from sklearn.linear_model import LogisticRegression
 
 from aisr.programs.base import Fitted
-from aisr.programs.retrieval.content import heading, without_content
-from aisr.programs.retrieval.retrievers import bm25, order, split_sentences, stemmed
-from aisr.programs.text.compare import SHORTEST, letters
+from aisr.programs.retrieval import bm25, heading, order, split_sentences, stemmed, without_content
+from aisr.programs.text import SHORTEST, letters
 
 PAPERS = 64  # whose sentences are kept
 FEWEST = 5  # stems of a sentence, from which on it is known again by most of them

@@ -17,7 +17,7 @@ from aisr.programs.context24_text.record import Context24TextPrediction, Context
 from aisr.programs.errors import UserError
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.task import Exhibit, Task
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 
 NAME = "context24-text"
 Snippets = tuple[str, ...]

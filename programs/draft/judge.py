@@ -6,22 +6,19 @@ from typing import Any, ClassVar
 
 import dspy
 
-from aisr.programs.asking.steps import Steps
-from aisr.programs.base import LabelOptions
+from aisr.programs.ask import Steps
+from aisr.programs.base import LabelOptions, SentenceJudge
 from aisr.programs.draft.prompt import signature_of
-from aisr.programs.draft.record import DraftRecord
-from aisr.programs.labels import DRAFT_LABELS
-from aisr.programs.sentences import SentenceJudge
-from aisr.programs.text.sanitize import clean, item
-from aisr.programs.vision import evidence_bundle as bundle
-from aisr.programs.vision.images import Exhibits, Picture
+from aisr.programs.draft.record import DRAFT_LABELS, DraftRecord
+from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
+from aisr.programs.text import clean, item
 
 
 @dataclass(frozen=True, kw_only=True)
 class DraftOptions(LabelOptions):
     """The options of a draft's judge."""
 
-    evidence: bundle.Form = field(default="caption", metadata={"help": bundle.FORM_HELP})
+    evidence: Form = field(default="caption", metadata={"help": FORM_HELP})
 
 
 class DraftJudge(SentenceJudge):
@@ -40,22 +37,20 @@ class DraftJudge(SentenceJudge):
         """The record as an example: inputs `evidence`, `passage`, `sentences` and, where a model is to see them,
         `pictures`; where it is labelled, also `sentence_labels` and `gold`. Raises UserError where pictures are wanted
         and there is no gallery."""
-        text, pictures = bundle.render(record.evidence_bundle, self.options.evidence, self.gallery, record.id)
-        said = [item(clean(one.sentence)) for one in record.sentences]
-        inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": said}
-        if self.options.evidence == "image":
+        text, pictures = render(record.evidence_bundle, self.form, self.gallery, record.id)
+        sentences = [item(clean(one.sentence)) for one in record.sentences]
+        inputs: dict[str, Any] = {"evidence": text, "passage": _passage(record), "sentences": sentences}
+        if self.form == "image":
             inputs["pictures"] = pictures
         gold = record.gold
         right = {} if gold is None else {"gold": gold, "sentence_labels": [labels[0] for labels in gold]}
         return self.example(record, inputs, right)
 
-    def steps(
-        self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()
-    ) -> Steps[dspy.Prediction]:
-        """`sentence_labels`: one label a sentence; `judgements`: what is thought of each."""
-        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.options.evidence == "image" else evidence
-        judged = yield from self.together(self.judge, sentences, evidence=shown, passage=passage)
-        return self.concluded(judged, evidence, sentences)
+    def steps(self, evidence: str, passage: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps:
+        """`sentence_labels`: one label a sentence; `judgements` of each."""
+        shown = Exhibits(text=evidence, pictures=tuple(pictures)) if self.form == "image" else evidence
+        answer = yield self.sentences_question(self.judge, sentences, evidence=shown, passage=passage)
+        return self.concluded(self.judgements(self.judge, answer, "sentence_labels"), evidence, sentences)
 
 
 def _passage(record: DraftRecord) -> str:
@@ -74,11 +69,11 @@ def _passage(record: DraftRecord) -> str:
 def _numbered(record: DraftRecord) -> str:
     """The paragraph with numbers in the place of the sentences to judge, which are shown in full beside it; what stands
     there in another order, or in other words, is left as it is."""
-    shown, after = [], 0
+    parts, after = [], 0
     for number, one in enumerate(record.sentences, start=1):
         place = record.paragraph.find(one.sentence, after)
         if place < 0:
             break
-        shown += [record.paragraph[after:place], f"[sentence {number}]"]
+        parts += [record.paragraph[after:place], f"[sentence {number}]"]
         after = place + len(one.sentence)
-    return "".join([*shown, record.paragraph[after:]])
+    return "".join([*parts, record.paragraph[after:]])

@@ -1,14 +1,16 @@
 """A draft held against itself: the labels of some sentences of a paragraph."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import dspy
 
-from aisr.programs.asking import stated
-from aisr.programs.labels import DRAFT_DEFINITIONS, DRAFT_LABELS, DraftLiteral, definitions
-from aisr.programs.questions import Each
-from aisr.programs.vision.evidence_bundle import Form
-from aisr.programs.vision.images import Exhibits
+from aisr.programs.draft.record import DRAFT_DEFINITIONS, DRAFT_LABELS
+from aisr.programs.images import Exhibits, Form
+from aisr.programs.probabilities import with_confidence
+from aisr.programs.questions import Each, definitions
+
+# A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
+DraftLiteral = Literal["Supported", "Contradicted", "Beyond the evidence", "Not found"]
 
 
 class HoldAgainstPaper(dspy.Signature):
@@ -45,5 +47,5 @@ def signature_of(form: Form, states: bool) -> type[dspy.Signature]:
     """What the judging predictor is asked: how likely a label is behind it, and pictures in the evidence."""
     asked: Any = HoldAgainstPaper
     if states:
-        asked = stated.stating(asked, DRAFT_LABELS, slots="for each of these labels, in order, ")
+        asked = with_confidence(asked, DRAFT_LABELS, slots="for each of these labels, in order, ")
     return asked.with_updated_fields("evidence", type_=Exhibits) if form == "image" else asked  # type: ignore[no-any-return]

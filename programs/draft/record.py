@@ -1,13 +1,32 @@
 """The records of a draft: some sentences of one paragraph of a paper, and what the rest of the paper says of them."""
 
+from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from aisr.programs.errors import UserError
-from aisr.programs.labels import DraftLabel
-from aisr.programs.records import Prediction, Record, Text
-from aisr.programs.track1.record import EvidenceItem
+from aisr.programs.records import EvidenceItem, Prediction, Record, Text
+
+
+class DraftLabel(StrEnum):
+    """A draft held against itself: one label a sentence."""
+
+    SUPPORTED = "Supported"
+    CONTRADICTED = "Contradicted"
+    BEYOND = "Beyond the evidence"
+    NOT_FOUND = "Not found"
+
+
+DRAFT_LABELS = tuple(str(label) for label in DraftLabel)
+# One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
+DRAFT_DEFINITIONS: dict[str, str] = {
+    DraftLabel.SUPPORTED: "what is shown of the paper bears it out, or it states no finding",
+    DraftLabel.CONTRADICTED: "a table, figure or passage that is shown states another value, direction or rank for the "
+    "same thing",
+    DraftLabel.BEYOND: "adds a cause, or states a finding for more than was tested",
+    DraftLabel.NOT_FOUND: "nothing that is shown states or denies it",
+}
 
 
 class JudgedSentence(BaseModel):

@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from aisr.metrics.draft import tally_draft
-from aisr.programs import labels
 from aisr.programs.draft.judge import DraftJudge
-from aisr.programs.draft.record import DraftPrediction, DraftRecord, JudgedSentence
+from aisr.programs.draft.record import (
+    DRAFT_DEFINITIONS,
+    DRAFT_LABELS,
+    DraftLabel,
+    DraftPrediction,
+    DraftRecord,
+    JudgedSentence,
+)
 from aisr.programs.sentence_tasks import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.programs.task import FlatZip, Said, Task, of_bundle, wrong_labels, wrong_number
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 
 
 def _shares(record: DraftRecord) -> set[str]:
@@ -37,9 +43,9 @@ CORRECTABLE = correctable(
     labelled=_labelled,
 )
 JUDGEMENTS = judgements(
-    labels=labels.DRAFT_LABELS,
-    neutral=str(labels.DraftLabel.SUPPORTED),
-    definitions=labels.DRAFT_DEFINITIONS,
+    labels=DRAFT_LABELS,
+    neutral=str(DraftLabel.SUPPORTED),
+    definitions=DRAFT_DEFINITIONS,
 )
 DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     name="draft",
@@ -51,7 +57,7 @@ DRAFT: Task[DraftRecord, Gold, list[str]] = Task(
     answer=lambda prediction: [str(label) for label in prediction.sentence_labels],
     line=lambda answer: {"labels": list(answer)},
     problem=lambda record, answer: wrong_number(len(record.sentences), answer),
-    feedback=lambda gold, answer: wrong_labels(gold, answer, labels.DRAFT_DEFINITIONS),
+    feedback=lambda gold, answer: wrong_labels(gold, answer, DRAFT_DEFINITIONS),
     fallback=lambda record: [JUDGEMENTS.neutral] * len(record.sentences),
     exhibits=lambda record, example, answer: of_bundle(record.evidence_bundle),
     shares=_shares,

@@ -6,17 +6,14 @@ from typing import Any, ClassVar
 
 import dspy
 
-from aisr.programs.asking import stated
-from aisr.programs.asking.label_probabilities import Judgement
-from aisr.programs.asking.steps import Steps
-from aisr.programs.base import LabelOptions
-from aisr.programs.labels import CLAIM_LABELS
-from aisr.programs.sentences import SentenceJudge, without_pictures
-from aisr.programs.text.sanitize import clean, item
+from aisr.programs.ask import Steps
+from aisr.programs.base import LabelOptions, SentenceJudge
+from aisr.programs.images import FORM_HELP, Exhibits, Form, Picture, render
+from aisr.programs.probabilities import Judgement
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.text import clean, item
 from aisr.programs.track1.prompt import Unit, signature_of
-from aisr.programs.track1.record import Track1Record
-from aisr.programs.vision import evidence_bundle as bundle
-from aisr.programs.vision.images import Exhibits, Picture
+from aisr.programs.track1.record import CLAIM_LABELS, Track1Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +24,7 @@ class Track1Options(LabelOptions):
         default="paragraph",
         metadata={"help": "Whether a call judges all sentences of a `paragraph`, or one `sentence`."},
     )
-    evidence: bundle.Form = field(default="caption", metadata={"help": bundle.FORM_HELP})
+    evidence: Form = field(default="caption", metadata={"help": FORM_HELP})
 
 
 class Track1Judge(SentenceJudge):
@@ -58,9 +55,9 @@ class Track1Judge(SentenceJudge):
         """The record as an example: inputs `evidence`, `sentences` and, where a model is to see them, `pictures`; where
         it is labelled, also `sentence_labels` (the primary ones) and `gold` (all labels). Raises UserError where
         pictures are wanted and there is no gallery."""
-        text, pictures = bundle.render(record.evidence_bundle, self.options.evidence, self.gallery, record.id)
-        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(said)) for said in record.sentences]}
-        if self.options.evidence == "image":
+        text, pictures = render(record.evidence_bundle, self.form, self.gallery, record.id)
+        inputs: dict[str, Any] = {"evidence": text, "sentences": [item(clean(one)) for one in record.sentences]}
+        if self.form == "image":
             inputs["pictures"] = pictures
         right: dict[str, Any] = {}
         if record.gold is not None:
@@ -71,38 +68,24 @@ class Track1Judge(SentenceJudge):
         """A labelled example as demos of the judging predictor: itself, or a row a sentence; never with pictures."""
         if self.whole:
             return [example]
-        given = {"evidence": example.evidence, "paragraph": " ".join(example.sentences)}
-        own = {"sentence": "sentences", "sentence_label": "sentence_labels", stated.FIELD: stated.FIELD}
+        shared = {"evidence": example.evidence, "paragraph": " ".join(example.sentences)}
+        own = {"sentence": "sentences", "sentence_label": "sentence_labels", CONFIDENCE: CONFIDENCE}
         rows = []
         for k in range(len(example.sentences)):
             row = {name: example[of][k] for name, of in own.items() if of in example}
-            rows.append(dspy.Example(**given, **row).with_inputs("evidence", "paragraph", "sentence"))
+            rows.append(dspy.Example(**shared, **row).with_inputs("evidence", "paragraph", "sentence"))
         return rows
 
-    def steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps[dspy.Prediction]:
-        """`sentence_labels`: one label a sentence; `judgements`: what is thought of each (see
-        `aisr.programs.asking.label_probabilities`)."""
+    def steps(self, evidence: str, sentences: list[str], pictures: Sequence[Picture] = ()) -> Steps:
+        """`sentence_labels`: one label a sentence; `judgements` of each (see `aisr.programs.probabilities`)."""
         shown: str | Exhibits = evidence
-        if self.options.evidence == "image":
+        if self.form == "image":
             shown = Exhibits(text=evidence, pictures=tuple(pictures))
-        judgements: list[Judgement] = []
         if self.whole:
-            judgements += yield from self.together(self.label, sentences, evidence=shown)
-        else:
-            paragraph = " ".join(sentences)
-            for sentence in sentences:
-                judgements += yield from self._sentence(shown, paragraph, sentence)
-        return self.concluded(judgements, evidence, sentences)
-
-    def _sentence(self, evidence: str | Exhibits, paragraph: str, sentence: str) -> Steps[list[Judgement]]:
-        said = yield from self.labelled(
-            self.label,
-            sentence,
-            "sentence_label",
-            lambda _: None,
-            {},
-            evidence=evidence,
-            paragraph=paragraph,
-            sentence=sentence,
-        )
-        return without_pictures(said)
+            answer = yield self.sentences_question(self.label, sentences, evidence=shown)
+            return self.concluded(self.judgements(self.label, answer, "sentence_labels"), evidence, sentences)
+        judged: list[Judgement] = []
+        for one in sentences:
+            answer = yield self.question(self.label, one, evidence=shown, paragraph=" ".join(sentences), sentence=one)
+            judged += self.judgements(self.label, answer, "sentence_label")
+        return self.concluded(judged, evidence, sentences)

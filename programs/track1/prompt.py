@@ -4,11 +4,19 @@ from typing import Annotated, Any, Literal
 
 import dspy
 
-from aisr.programs.asking import stated
-from aisr.programs.labels import CLAIM_DEFINITIONS, CLAIM_LABELS, ClaimLiteral, definitions
-from aisr.programs.questions import Brief, Each
-from aisr.programs.vision.evidence_bundle import Form
-from aisr.programs.vision.images import Exhibits
+from aisr.programs.images import Exhibits, Form
+from aisr.programs.probabilities import with_confidence
+from aisr.programs.questions import Brief, Each, definitions
+from aisr.programs.track1.record import CLAIM_DEFINITIONS, CLAIM_LABELS
+
+# A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
+ClaimLiteral = Literal[
+    "Supported",
+    "Unsupported Causal Mechanistic",
+    "Unsupported Entity",
+    "Scope Overgeneralization",
+    "Contradiction",
+]
 
 Unit = Literal["paragraph", "sentence"]
 
@@ -87,5 +95,5 @@ def signature_of(unit: Unit, form: Form, states: bool) -> type[dspy.Signature]:
     asked: Any = LabelParagraph if unit == "paragraph" else LabelSentence
     if states:
         slots = "for each of these labels, in order, " if unit == "paragraph" else ""
-        asked = stated.stating(asked, CLAIM_LABELS, slots=slots)
+        asked = with_confidence(asked, CLAIM_LABELS, slots=slots)
     return asked.with_updated_fields("evidence", type_=Exhibits) if form == "image" else asked  # type: ignore[no-any-return]

@@ -3,45 +3,39 @@
 Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what is withheld at test time.
 """
 
-from typing import Annotated, Any, Literal, Self
+from enum import StrEnum
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from aisr.programs.errors import UserError
-from aisr.programs.labels import ClaimLabel
-from aisr.programs.records import PicturePath, Prediction, Record, Text
+from aisr.programs.records import EvidenceItem, Prediction, Record, Text
 
 
-def _as_captions(value: Any) -> Any:
-    """A caption is a list of strings; a lone string or null is read as such a list."""
-    if value is None:
-        return []
-    return [value] if isinstance(value, str) else value
+class ClaimLabel(StrEnum):
+    """Track 1: one label a sentence."""
+
+    SUPPORTED = "Supported"
+    CAUSAL = "Unsupported Causal Mechanistic"
+    ENTITY = "Unsupported Entity"
+    SCOPE = "Scope Overgeneralization"
+    CONTRADICTION = "Contradiction"
+
+
+CLAIM_LABELS = tuple(str(label) for label in ClaimLabel)
+# One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
+CLAIM_DEFINITIONS: dict[str, str] = {
+    ClaimLabel.SUPPORTED: "the evidence adequately supports the sentence",
+    ClaimLabel.CAUSAL: "adds a cause or mechanism that the evidence does not show",
+    ClaimLabel.ENTITY: "names a dataset, metric, model, baseline or similar that the evidence does not contain",
+    ClaimLabel.SCOPE: "extends a finding beyond the scope that the evidence covers",
+    ClaimLabel.CONTRADICTION: "directly conflicts with the evidence",
+}
 
 
 def _none_if_empty(value: Any) -> Any:
     """An empty list of types is a withheld one: a sentence always has at least one label (guidelines, section 1)."""
     return None if value == [] else value
-
-
-Captions = Annotated[list[str], BeforeValidator(_as_captions)]
-
-
-class EvidenceItem(BaseModel):
-    """One item of an evidence bundle: a paragraph of text, or a picture of a table or figure with its captions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    type: Literal["text", "table", "image"]
-    text: str = ""
-    table_caption: Captions = []
-    image_caption: Captions = []
-    img_path: PicturePath = None
-
-    @property
-    def caption(self) -> str:
-        """All captions of the item, in one line."""
-        return " ".join([*self.table_caption, *self.image_caption])
 
 
 class SentenceLabel(BaseModel):

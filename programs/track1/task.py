@@ -4,13 +4,20 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from aisr.metrics.track1 import tally_track1
-from aisr.programs import drafts, labels
+from aisr.programs import drafts
 from aisr.programs.errors import UserError
 from aisr.programs.sentence_tasks import Gold, correctable, judgements, shared_keys, texts, with_sentences
 from aisr.programs.shared_evidence import claim_key
 from aisr.programs.task import TRACK_FILES, FlatZip, Said, Sources, Task, of_bundle, wrong_labels, wrong_number
 from aisr.programs.track1.judge import Track1Judge
-from aisr.programs.track1.record import SentenceLabel, Track1Prediction, Track1Record
+from aisr.programs.track1.record import (
+    CLAIM_DEFINITIONS,
+    CLAIM_LABELS,
+    ClaimLabel,
+    SentenceLabel,
+    Track1Prediction,
+    Track1Record,
+)
 
 
 def _shares(record: Track1Record) -> set[str]:
@@ -42,9 +49,9 @@ CORRECTABLE = correctable(
     labelled=_labelled,
 )
 JUDGEMENTS = judgements(
-    labels=labels.CLAIM_LABELS,
-    neutral=str(labels.ClaimLabel.SUPPORTED),
-    definitions=labels.CLAIM_DEFINITIONS,
+    labels=CLAIM_LABELS,
+    neutral=str(ClaimLabel.SUPPORTED),
+    definitions=CLAIM_DEFINITIONS,
 )
 TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     name="track1",
@@ -56,7 +63,7 @@ TRACK1: Task[Track1Record, Gold, list[str]] = Task(
     answer=lambda prediction: [str(label) for label in prediction.sentence_labels],
     line=lambda answer: {"labels": list(answer)},
     problem=lambda record, answer: wrong_number(len(record.sentences), answer),
-    feedback=lambda gold, answer: wrong_labels(gold, answer, labels.CLAIM_DEFINITIONS),
+    feedback=lambda gold, answer: wrong_labels(gold, answer, CLAIM_DEFINITIONS),
     fallback=lambda record: [JUDGEMENTS.neutral] * len(record.sentences),
     exhibits=lambda record, example, answer: of_bundle(record.evidence_bundle),
     shares=_shares,

@@ -1,25 +1,26 @@
 """Track 2: does the cited paper support the claim, and which of its paragraphs show it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import dspy
 
-from aisr.programs.asking.ask import unknown_names
-from aisr.programs.asking.steps import Steps
+from aisr.programs.ask import Steps, unknown_names
 from aisr.programs.base import LabelJudge, LabelOptions, SearchOptions
-from aisr.programs.decision.layer import decide
 from aisr.programs.errors import NotEmbedded
-from aisr.programs.labels import CITATION_LABELS
-from aisr.programs.retrieval import passages as paper_passages
-from aisr.programs.retrieval.content import able_to_decide
-from aisr.programs.retrieval.evidence_list import DEFAULT, DEPTH, EvidencePolicy, complete
-from aisr.programs.retrieval.excerpts import BRIEF, LONG, lesson
-from aisr.programs.retrieval.passages import Passages
-from aisr.programs.text.sanitize import item, item_with_rows, plain
+from aisr.programs.ranker import DEPTH, EvidencePolicy
+from aisr.programs.retrieval import USUAL_TOKENS, Passages, able_to_decide, excerpt, select_passages, without_content
+from aisr.programs.text import item, item_with_rows, plain
 from aisr.programs.track2.prompt import NAMED, signature_of
-from aisr.programs.track2.record import Citation, Track2Record
+from aisr.programs.track2.record import CITATION_LABELS, EVIDENCE_K, Citation, Track2Record
+
+DISTRACTORS = 2  # beside gold paragraphs; one more where there are none
+SHORT = 60  # characters; a shorter paragraph says little, and stands in for a distractor only where there is no other
+# Characters that are shown of one gold paragraph and of one distractor: six demos fit into 3,000 tokens. Brief ones are
+# for a demo that would be too long.
+USUAL_LENGTHS, BRIEF_LENGTHS = (1200, 500), (600, 250)
+LONG_LESSON = 2000  # characters of all together that may be too long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,7 @@ class Track2Options(LabelOptions, SearchOptions):
     """The options of a Track 2 judge."""
 
     context_tokens: int = field(
-        default=paper_passages.USUAL,
+        default=USUAL_TOKENS,
         metadata={"help": "How many tokens of a paper are shown; all of it where it is shorter.", "min": 1},
     )
 
@@ -38,7 +39,7 @@ class Track2Judge(LabelJudge):
     Options: ClassVar[type[Track2Options]] = Track2Options
     options: Track2Options
     labels = CITATION_LABELS
-    naming: EvidencePolicy = DEFAULT
+    naming: EvidencePolicy = EvidencePolicy()
     takes_ranker = True
 
     def __init__(self, **options: Any) -> None:
@@ -57,33 +58,33 @@ class Track2Judge(LabelJudge):
         paper = {key: item_with_rows(text, raw.__contains__) for key, text in raw.items()}
         failed: dict[str, str] = {}
         try:
-            found = paper_passages.passages(record.claim_text, paper, self.options.context_tokens, self.match)
+            read = select_passages(record.claim_text, paper, self.options.context_tokens, self.match)
         except NotEmbedded as error:
-            found, failed = Passages("", [], list(paper)), {"failure": str(error)}
+            read, failed = Passages("", [], list(paper)), {"failure": str(error)}
         inputs: dict[str, Any] = {
-            "passages": plain(found.text),
+            "passages": plain(read.text),
             "claim": item(record.claim_text, paper.__contains__),
-            "shown": found.shown,
-            "nameable": able_to_decide(found.shown, paper),
-            "ranking": found.ranking[:DEPTH],
+            "shown": read.keys,
+            "nameable": able_to_decide(read.keys, paper),
+            "ranking": read.ranking[:DEPTH],
         }
-        right: dict[str, Any] = {"shown_ids": _listed(found.shown)}
+        right: dict[str, Any] = {"shown_ids": _listed(read.keys)}
         if record.gold is not None:
-            right |= self._right(record.gold, record.claim_text, paper, found)
+            right |= self._right(record.gold, record.claim_text, paper, read)
         return self.example(record, inputs | failed, right)
 
     @staticmethod
-    def _right(gold: Citation, claim: str, paper: dict[str, str], found: Passages) -> dict[str, Any]:
+    def _right(gold: Citation, claim: str, paper: dict[str, str], read: Passages) -> dict[str, Any]:
         """What stands beside the inputs of a labelled record."""
-        visible = [key for key in gold.evidence_para_ids if key in found.shown][:NAMED]
-        ids, beside, text = lesson(claim, paper, gold.evidence_para_ids, found.ranking)
+        visible = [key for key in gold.evidence_para_ids if key in read.keys][:NAMED]
+        ids, keys, text = lesson(claim, paper, gold.evidence_para_ids, read.ranking)
         taught: dict[str, Any] = {
             "passages": plain(text),
             "evidence_ids": ids,
-            "shown": beside,
-            "nameable": able_to_decide(beside, paper),
-            "shown_ids": _listed(beside),
-            "ranking": [key for key in found.ranking if key in beside],
+            "shown": keys,
+            "nameable": able_to_decide(keys, paper),
+            "shown_ids": _listed(keys),
+            "ranking": [key for key in read.ranking if key in keys],
         }
         right = {
             "gold": gold,
@@ -92,8 +93,8 @@ class Track2Judge(LabelJudge):
             "incomplete": bool(gold.evidence_para_ids) and not visible,
             "lesson": taught,
         }
-        if len(text) > LONG:  # which might be cut off
-            brief = lesson(claim, paper, gold.evidence_para_ids, found.ranking, BRIEF)
+        if len(text) > LONG_LESSON:  # which might be cut off
+            brief = lesson(claim, paper, gold.evidence_para_ids, read.ranking, BRIEF_LENGTHS)
             right["brief"] = {"passages": plain(brief.text)}
         return right
 
@@ -108,24 +109,22 @@ class Track2Judge(LabelJudge):
         shown: list[str],
         ranking: list[str],
         nameable: Sequence[str] = (),
-    ) -> Steps[dspy.Prediction]:
+    ) -> Steps:
         """`label`, `evidence_para_ids` (up to three, best first); `judgements`, of the one claim (see
-        `aisr.programs.asking.label_probabilities`), `named`, the ids that the model gave, and `ranking`."""
-        (judged,), answer = yield from self.labelled(
+        `aisr.programs.probabilities`), `named`, the ids that the model gave, and `ranking`."""
+        answer = yield self.question(
             self.judge,
             claim,
-            "label",
-            lambda prediction: unknown_names(prediction.evidence_ids, shown, "evidence id"),
+            lambda answer: unknown_names(answer.evidence_ids, shown, "evidence id"),
             {"evidence_ids": {"items": {"enum": list(nameable or shown)}, "maxItems": NAMED}},
             passages=passages,
             claim=claim,
             shown_ids=_listed(shown),
         )
-        (final,) = decide(self.decision, [claim], passages, [judged])
-        ids = complete(final.label, answer.evidence_ids, ranking, self.naming)
+        (final,) = self.decide([claim], passages, self.judgements(self.judge, answer, "label"))
         return dspy.Prediction(
             label=final.label,
-            evidence_para_ids=ids,
+            evidence_para_ids=self.naming.choose(final.label, answer.evidence_ids, ranking),
             judgements=[final],
             named=answer.evidence_ids,
             ranking=ranking,
@@ -135,3 +134,30 @@ class Track2Judge(LabelJudge):
 def _listed(ids: Sequence[str]) -> str:
     """Ids as a list to name some of."""
     return plain(", ".join(ids))
+
+
+class Lesson(NamedTuple):
+    """A paper as a demo shows it."""
+
+    gold: list[str]  # the gold ids, up to three
+    keys: list[str]  # these and the best-ranked others that have content, in document order
+    text: str  # their passages, long ones cut to the sentences around the one that is most like the claim
+
+
+def lesson(
+    claim: str,
+    paragraphs: Mapping[str, str],
+    gold: Sequence[str],
+    best_first: Sequence[str],
+    lengths: tuple[int, int] = USUAL_LENGTHS,
+) -> Lesson:
+    """What a demo shows of a paper. best_first: its ids by the ranking; lengths: the most characters of a gold
+    paragraph and of another."""
+    named = list(gold[:EVIDENCE_K])
+    idle = without_content(paragraphs)
+    others = [key for key in best_first if key not in gold and key not in idle]
+    long_first = sorted(others, key=lambda key: len(paragraphs[key]) < SHORT)
+    beside = long_first[: DISTRACTORS if named else DISTRACTORS + 1]
+    most = dict.fromkeys(beside, lengths[1]) | dict.fromkeys(named, lengths[0])
+    keys = [key for key in paragraphs if key in most]
+    return Lesson(named, keys, "\n".join(f"[{key}] {excerpt(claim, paragraphs[key], most[key])}" for key in keys))

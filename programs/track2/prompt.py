@@ -1,12 +1,15 @@
 """Track 2: the label of a claim about a cited paper, and the paragraphs that decided."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import dspy
 
-from aisr.programs.asking import stated
-from aisr.programs.labels import CITATION_DEFINITIONS, CITATION_LABELS, CitationLiteral, definitions
-from aisr.programs.questions import Brief, Each
+from aisr.programs.probabilities import with_confidence
+from aisr.programs.questions import Brief, Each, definitions
+from aisr.programs.track2.record import CITATION_DEFINITIONS, CITATION_LABELS
+
+# A `Literal` and not the enum: DSPy then shows a model the label text, never a Python name.
+CitationLiteral = Literal["Supported", "Overstate", "Topical Match", "Irrelevant"]
 
 NAMED = 5  # ids that are asked for; three of what is named and ranked are submitted
 
@@ -53,4 +56,4 @@ class JudgeCitation(dspy.Signature):
 
 def signature_of(states: bool) -> type[dspy.Signature]:
     """What the judging predictor is asked: how likely the label is stands behind it."""
-    return stated.stating(JudgeCitation, CITATION_LABELS, place=1) if states else JudgeCitation
+    return with_confidence(JudgeCitation, CITATION_LABELS, place=1) if states else JudgeCitation

@@ -4,13 +4,33 @@ Format: guidelines, section 1 ("Train-Dev Data Format") and the remarks on what 
 """
 
 from collections import Counter
+from enum import StrEnum
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from aisr.programs.errors import UserError
-from aisr.programs.labels import CitationLabel
 from aisr.programs.records import Prediction, Record, Text
+
+
+class CitationLabel(StrEnum):
+    """Track 2: one label a claim."""
+
+    SUPPORTED = "Supported"
+    OVERSTATE = "Overstate"
+    TOPICAL = "Topical Match"
+    IRRELEVANT = "Irrelevant"
+
+
+CITATION_LABELS = tuple(str(label) for label in CitationLabel)
+EVIDENCE_K = 3  # "a ranked list of up to k = 3 evidence paragraph IDs" (guidelines, section 1)
+# One line a label, in our words. They stand in the output field's description, where no optimizer rewrites them.
+CITATION_DEFINITIONS: dict[str, str] = {
+    CitationLabel.SUPPORTED: "the paper gives evidence that directly supports the claim",
+    CitationLabel.OVERSTATE: "the claim says more, or more strongly, than the paper supports",
+    CitationLabel.TOPICAL: "same topic, but the paper lacks the evidence that the claim needs",
+    CitationLabel.IRRELEVANT: "the paper has no meaningful support relation to the claim",
+}
 
 LONGEST_ID = 1000  # characters of a paragraph's id, which stands in the prompt
 

@@ -7,14 +7,22 @@ from typing import Any
 import dspy
 
 from aisr.metrics.track2 import evidence_right, tally_track2
-from aisr.programs import drafts, labels
+from aisr.programs import drafts
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.evidence_list import complete
-from aisr.programs.retrieval.passages import rank
+from aisr.programs.ranker import EvidencePolicy
+from aisr.programs.retrieval import rank
 from aisr.programs.shared_evidence import claim_key, paper_keys
 from aisr.programs.task import TRACK_FILES, Correctable, Exhibit, FlatZip, Judgements, Said, Searched, Sources, Task
 from aisr.programs.track2.judge import Track2Judge
-from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
+from aisr.programs.track2.record import (
+    CITATION_DEFINITIONS,
+    CITATION_LABELS,
+    EVIDENCE_K,
+    Citation,
+    CitationLabel,
+    Track2Prediction,
+    Track2Record,
+)
 
 
 def _answer(prediction: dspy.Prediction) -> Citation:
@@ -31,14 +39,14 @@ def _problem(record: Track2Record, answer: Citation) -> str | None:
 
 
 def _fallback(record: Track2Record) -> Citation:
-    label = str(labels.CitationLabel.SUPPORTED)
-    return Citation(label, complete(label, [], rank(record.claim_text, record.paragraphs)))
+    label = str(CitationLabel.SUPPORTED)
+    return Citation(label, EvidencePolicy().choose(label, [], rank(record.claim_text, record.paragraphs)))
 
 
 def _feedback(gold: Citation, answer: Citation) -> str:
     """What is wrong, in a sentence, for an optimizer that reflects."""
     if answer.label != gold.label:
-        return f"Said {answer.label}; right is {gold.label} ({labels.CITATION_DEFINITIONS[gold.label]})."
+        return f"Said {answer.label}; right is {gold.label} ({CITATION_DEFINITIONS[gold.label]})."
     if gold.evidence_para_ids and not set(gold.evidence_para_ids) & set(answer.evidence_para_ids):
         return f"The label is right, but the deciding paragraphs are {', '.join(gold.evidence_para_ids)}."
     if not gold.evidence_para_ids and answer.evidence_para_ids:
@@ -93,12 +101,12 @@ CORRECTABLE = Correctable(
     bare=_bare,
     labelled=_labelled,
     nameable=lambda record: list(record.paragraphs),
-    most=labels.EVIDENCE_K,
+    most=EVIDENCE_K,
 )
 JUDGEMENTS = Judgements(
-    labels=labels.CITATION_LABELS,
-    neutral=str(labels.CitationLabel.SUPPORTED),
-    definitions=labels.CITATION_DEFINITIONS,
+    labels=CITATION_LABELS,
+    neutral=str(CitationLabel.SUPPORTED),
+    definitions=CITATION_DEFINITIONS,
     allowed=lambda gold: [[gold.label]],
     statements=lambda example: [str(example.claim)],
     grounds=lambda example: str(example.passages),

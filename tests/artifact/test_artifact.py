@@ -15,10 +15,10 @@ from aisr.artifact.program import load_program
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
 from aisr.optimize.search import strip
+from aisr.programs.images import Exhibits, Picture
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
-from aisr.programs.vision.images import Exhibits, Picture
 from support.scripted import as_it_is, examples
 from support.tracks import BOTH
 from support.trap import Trap

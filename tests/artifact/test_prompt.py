@@ -10,7 +10,7 @@ import pytest
 from aisr.artifact import prompt_page
 from aisr.artifact.folder import save_files
 from aisr.artifact.program import Loaded, parse, program_text, uncompiled
-from aisr.programs.decision.layer import Decision, Rule
+from aisr.programs.decision import Decision, Rule
 from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1

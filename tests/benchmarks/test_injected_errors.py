@@ -10,7 +10,7 @@ import pytest
 
 from aisr.paper.readers.latex import read
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.lines import read as read_records
+from aisr.programs.records import read as read_records
 from benchmarks.injected_errors import __main__ as draft
 from support import source
 from support.scripted import field, question, scripted, written
@@ -66,7 +66,7 @@ def test_with_a_model_the_verdicts_of_both_looks_are_counted_and_what_they_cost(
     paper: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lm = scripted(knowing(paper))
-    monkeypatch.setattr("benchmarks.injected_errors.checking.opened_lm", lambda *given, **more: lm)
+    monkeypatch.setattr("benchmarks.injected_errors.checking.open_lm", lambda *given, **more: lm)
     words = [str(paper), "--lm", "openai/scripted", "--seeds", "1", "--faults", "2"]
     assert draft.main([*words, "--artifacts", str(tmp_path / "artifacts")]) == 0
     said = capsys.readouterr().out

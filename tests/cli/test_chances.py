@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from aisr.programs.asking.stated import FIELD
+from aisr.programs.questions import CONFIDENCE
 from support.commands import Aisr
 from support.compiled import FEW
 from support.corpora import read_rows
@@ -16,7 +16,9 @@ def stating(asked: Asked) -> str:
     """The labels of `judged`; sure of all but the second, of which nothing that can be read is said."""
     answer = json.loads(judged(asked))
     count = len(answer["sentence_labels"])
-    return json.dumps({**answer, FIELD: ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(count)]})
+    return json.dumps(
+        {**answer, CONFIDENCE: ["very" if k == 1 else f"{90 - k}, Contradiction 5" for k in range(count)]}
+    )
 
 
 def test_chances_are_asked_for_by_default_and_what_is_unusable_is_counted(

@@ -14,10 +14,9 @@ from aisr.artifact.folder import save_files
 from aisr.artifact.program import program_text
 from aisr.base.files import digest_text
 from aisr.paper.check.checks import CLAIMS
-from aisr.paper.check.verdicts import EXACT
+from aisr.paper.check.verdicts import EXACT, IN_DRAFTS
 from aisr.paper.readers.files import READERS
 from aisr.paper.recompute.numbers import Label
-from aisr.programs.labels import IN_DRAFTS
 from support import pdfs
 from support.commands import Aisr, Finished, sets
 from support.corpora import read_rows

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from aisr.programs.labels import DRAFT_LABELS
+from aisr.programs.draft.record import DRAFT_LABELS
 from aisr.programs.track1.prompt import BRIEF
 from support import decisions
 from support.commands import Aisr

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from aisr.cli import display
 from aisr.cli.report import print_verdicts
-from aisr.predict.explain import Reason
 from aisr.predict.judge import Outcome
-from aisr.programs.asking.label_probabilities import Judgement
+from aisr.predict.replay import Reason
+from aisr.programs.probabilities import Judgement
 from aisr.programs.track2.task import TRACK2
 from support import growth
 

@@ -11,7 +11,7 @@ from aisr.cli.__main__ import app
 from aisr.cli.plan import plan_text, read_plan, task_options
 from aisr.programs.errors import UserError
 from aisr.programs.registry import TASKS
-from support.commands import Aisr, sets
+from support.commands import Aisr
 from support.compiled import Compiled
 from support.paths import SAMPLE
 
@@ -49,15 +49,14 @@ def file(tmp_path: Path) -> Path:
 def test_a_plan_file_is_read_and_the_command_line_wins(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AISR_LM", "openai/other")
     monkeypatch.setenv("AISR_API_BASE", "http://h/v1")
-    plan = read_plan(
-        file, ["limits.train=6", "lm.schema=false"], uses=("lm", "limits"), lm={"model": None}, search={"demos": 4}
-    )
+    settings = ["limits.train=6", "lm.schema=false", "teacher.api_base=http://t/v1"]
+    plan = read_plan(file, settings, uses=("lm", "teacher", "limits"), lm={"model": None}, search={"demos": 4})
     assert (plan.task, plan.options) == ("track2", {"context_tokens": 300})
     assert (plan.search.optimizer, plan.search.demos, plan.search.budget) == ("labeled", 4, "medium")
     assert (plan.lm.model, plan.lm.api_base, plan.lm.schema) == ("openai/local", "http://h/v1", False)
     assert (plan.limits.max_usd, plan.limits.train, plan.limits.dev) == (3.0, 6, None)
     assert plan.teacher
-    assert (plan.teacher.model, plan.teacher.threads, plan.teacher.api_base) == ("openai/writer", 2, None)
+    assert (plan.teacher.model, plan.teacher.threads, plan.teacher.api_base) == ("openai/writer", 2, "http://t/v1")
 
 
 def test_without_a_plan_the_environment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,12 +67,13 @@ def test_without_a_plan_the_environment_counts(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_its_text_is_the_same_plan_without_addresses(file: Path) -> None:
-    plan = read_plan(file, sets("lm.api_base=http://key@h")[1:], uses=("lm",))
+    addresses = ["lm.api_base=http://h/v1", "teacher.api_base=http://t/v1"]
+    plan = read_plan(file, addresses, uses=("lm", "teacher"))
     text = plan_text(plan)
     assert "http" not in text
     assert tomllib.loads(text)["task"] == {"name": "track2", "context_tokens": 300}
     file.write_text(text, encoding="utf-8")
-    assert read_plan(file, ["lm.api_base=http://key@h"]) == plan
+    assert read_plan(file, addresses, uses=("lm", "teacher")) == plan
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from aisr.corrections.labelled import RECORDS
 from aisr.optimize.examples import corrected
 from aisr.optimize.leakage import all_keys, common
 from aisr.programs.task import Task
-from aisr.programs.text.compare import alike
+from aisr.programs.text import alike
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support.corpora import S, citation, claim, write

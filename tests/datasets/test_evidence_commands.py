@@ -123,9 +123,9 @@ def test_what_is_gone_on_with_is_what_saw_the_same_pictures(
 def test_auto_reads_where_it_is_not_known_that_the_model_sees(
     pictured: Path, artifacts: Path, loopback: Loopback, aisr: Aisr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aisr.programs.vision import ocr
+    from aisr.programs import images
 
-    monkeypatch.setattr(ocr, "pieces", lambda file: [ocr.Piece("read in the picture", 0, 0, 9)])
+    monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read in the picture", 0, 0, 9)])
     words = ["--data", pictured, "--optimizer", "labeled", "-T", "evidence=auto", "--name", "reads", "--no-track", *FEW]
     finished = aisr(
         "compile", "--task", "track1", *words, "--lm", "openai/x", "--api-base", loopback.url, "--artifacts", artifacts

@@ -12,6 +12,7 @@ import pytest
 from aisr.artifact.program import parse, program_text
 from aisr.base.files import BadArtifact
 from aisr.cli.session import warn_of_another_lm
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.metrics.judgements import Gold
 from aisr.optimize import decision_rule as rule_fit
@@ -19,12 +20,11 @@ from aisr.optimize.decision_fit import BOTH, WEIGHTS, Judged, Material, fit, gat
 from aisr.optimize.decision_rule import count, fit_cues, fit_wording
 from aisr.optimize.examples import grouped, row_of
 from aisr.predict.judge import Outcome, judge_all
-from aisr.programs.asking.label_probabilities import Judgement
-from aisr.programs.decision.cues import CUES
-from aisr.programs.decision.layer import LM, Decision, Rule, decide
-from aisr.programs.labels import CLAIM_LABELS
-from aisr.programs.retrieval.evidence_list import DEFAULT, EvidencePolicy
+from aisr.programs.decision import CUES, LM, Decision, Rule
+from aisr.programs.probabilities import Judgement
+from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import Task
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support import scripted
@@ -64,11 +64,12 @@ def judgement(label: str, chance: float = 0.6) -> Judgement:
 
 
 def gathered(task: Task, rows: Sequence[Judged]) -> Material:
-    return gather(task.labelled, rows, grouped([row for row, _ in rows]), 0, DEFAULT)
+    return gather(task.labelled, rows, grouped([row for row, _ in rows]), 0, EvidencePolicy())
 
 
 def says(decision: Decision | None, statements: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
-    return [judged.label for judged in decide(decision, statements, "Row 1 is what it is.", list(judgements))]
+    assert decision is not None
+    return [judged.label for judged in decision.decide(statements, "Row 1 is what it is.", list(judgements))]
 
 
 def test_a_model_that_says_supported_to_everything_learns_the_convention_from_the_wording() -> None:
@@ -153,8 +154,7 @@ def test_a_model_that_is_right_is_left_alone_and_says_what_it_said() -> None:
     fitted = fit(TRACK1.labelled, rows, seed=0)
     assert fitted.report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
     assert fitted.report["kept"] is None
-    judgements = [judgement(ENTITY), judgement(S)]
-    assert decide(fitted.decision, ["A.", "B."], "", judgements) == judgements
+    assert fitted.decision is None
 
 
 @pytest.mark.parametrize("seed", [0, 4])
@@ -250,13 +250,13 @@ def test_a_layer_that_does_not_fit_the_program_is_refused(change: dict[str, obje
 def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm_only_moved(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    here, there = (open_lm("openai/local", api_base=f"http://127.0.0.1:{port}/v1") for port in (8000, 8001))
+    here, there = (open_lm(LMConfig("openai/local", api_base=f"http://127.0.0.1:{port}/v1")) for port in (8000, 8001))
     program, rule = TRACK1.build({}), Rule(weights={LM: 1.0}, offsets=[0.0] * 5)
     fitted: dict[str, Any] = {"labels": list(CLAIM_LABELS), "says": rule, "means": rule}
     program.decision = Decision(**fitted, fitted_on=here.identity)
     warn_of_another_lm(program, there)
     assert capsys.readouterr().out == ""
-    warn_of_another_lm(program, open_lm("openai/other", api_base="http://127.0.0.1:8000/v1"))
+    warn_of_another_lm(program, open_lm(LMConfig("openai/other", api_base="http://127.0.0.1:8000/v1")))
     assert "fitted on openai/local " in capsys.readouterr().out
 
 

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from aisr.optimize.decision_rule import count, fit_wording
-from aisr.programs.decision.text_prior import FAMILIES, Terms, Wording
+from aisr.programs.decision import FAMILIES, Terms, Wording
 
 WORDS = ["because", "everywhere", "loss", "model", "Überfluß", "données", "比較", "x", "twelve", "layers"]
 

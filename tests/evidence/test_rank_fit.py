@@ -15,16 +15,8 @@ from aisr.artifact.prompt_page import as_markdown
 from aisr.base.files import BadArtifact
 from aisr.optimize.ranker_fit import TooFew, fit_ranker, looked
 from aisr.optimize.run import Unseen, compile_program
-from aisr.programs.retrieval.evidence_ranker import (
-    FEATURES,
-    SHARE,
-    EvidenceRanker,
-    by_stem,
-    measure,
-    papers_having,
-    tenths,
-)
-from aisr.programs.retrieval.retrievers import bm25, built_in
+from aisr.programs.ranker import FEATURES, SHARE, EvidenceRanker, by_stem, measure, papers_having, tenths
+from aisr.programs.retrieval import bm25, built_in
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record

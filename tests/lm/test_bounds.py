@@ -9,6 +9,7 @@ import dspy
 import pytest
 
 from aisr.lm import transport
+from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.errors import NotEmbedded
@@ -55,7 +56,9 @@ def test_an_answer_that_does_not_end_fails_the_record_the_coroutine_and_the_embe
         assert len(loopback.asked) == 1  # what is too large is not asked for again
     with pytest.raises(dspy.LMError, match=reason):
         asyncio.run(lm.lm.acall(messages=[{"role": "user", "content": "Well?"}]))
-    embed: Any = Embeddings(address=loopback.url, timeout=timeout).of("openai/embedder")
+    embed: Any = Embeddings(LMConfig("openai/embedder", embedding_api_base=loopback.url, timeout=timeout)).of(
+        "openai/embedder"
+    )
     embed.limiter.retries = 0
     with pytest.raises(NotEmbedded, match=reason):
         embed(["a text"])

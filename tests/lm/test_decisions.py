@@ -9,20 +9,20 @@ from dspy.utils.exceptions import LMBillingError
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.open import open_lm
-from aisr.lm.prices import LMUnavailable
 from aisr.lm.rate_limit import RateLimiter
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.prepare import check_compatible
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
-from aisr.programs.retrieval.content import heading
+from aisr.programs.images import Gallery
+from aisr.programs.retrieval import heading
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from aisr.programs.vision.images import Gallery
 from support import decisions
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback, Reply
@@ -37,7 +37,7 @@ CITED = Track2Record.model_validate(read_rows(SAMPLE / "track2" / "test.jsonl")[
 
 def opened(server: Loopback, form: str, ledger: Ledger | None = None, **options: Any) -> OpenLM:
     server.reply = decisions.decided
-    lm = open_lm(FORMS[form], api_base=server.url, ledger=ledger, timeout=5, **options)
+    lm = open_lm(LMConfig(FORMS[form], api_base=server.url, timeout=5, **options), ledger)
     lm.lm.limiter = RateLimiter(4, first_wait=0.001)
     return lm
 
@@ -152,7 +152,7 @@ def test_a_program_that_needs_text_is_refused(loopback: Loopback) -> None:
 )
 def test_what_cannot_be_asked_is_said_at_once(spec: str, api_base: str | None, said: str) -> None:
     with pytest.raises(LMUnavailable, match=said):
-        open_lm(spec, api_base=api_base)
+        open_lm(LMConfig(spec, api_base=api_base))
 
 
 def test_the_price_is_that_of_decisions_and_what_was_paid_for_an_unusable_answer_is_counted(loopback: Loopback) -> None:
@@ -164,5 +164,5 @@ def test_the_price_is_that_of_decisions_and_what_was_paid_for_an_unusable_answer
     assert lm.ledger.spend.usd == pytest.approx(lm.ledger.spend.prompt_tokens * 1e-7)
     with pytest.raises(LMBillingError, match="--max-usd"):
         judged(lm)
-    with pytest.raises(LMUnavailable, match="--price"):
+    with pytest.raises(LMUnavailable, match="lm.price"):
         opened(loopback, "system one", Ledger(Limits(usd=1.0)))

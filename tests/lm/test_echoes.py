@@ -17,6 +17,7 @@ from dspy.clients.legacy_outputs import plain
 
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from support.loopback import Asked, Loopback, completion, judged, serve
 from support.paths import TESTS
@@ -81,7 +82,7 @@ def echoing(change: Callable[[Body, str], None], secret: str) -> Callable[[Asked
 
 def hosted(loopback: Loopback, engine: str) -> OpenLM:
     """An LM as it is opened without an address, but for the address."""
-    opened = open_lm("openai/gpt-4o-mini")
+    opened = open_lm(LMConfig("openai/gpt-4o-mini"))
     lm = LedgerLM(
         "openai/gpt-4o-mini",
         ledger=Ledger(),
@@ -137,7 +138,7 @@ def test_an_echoed_key_reaches_no_file(way: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(dspy, "cache", dspy.cache)  # and back
     local = way == "an address"
     sent = all_echoes(
-        tmp_path, KEY, lambda at: open_lm("openai/local", api_base=at.url) if local else hosted(at, "lm15")
+        tmp_path, KEY, lambda at: open_lm(LMConfig("openai/local", api_base=at.url)) if local else hosted(at, "lm15")
     )
     assert {one.authorization for one in sent} == {f"Bearer {KEY}"}
     assert_nowhere(KEY, tmp_path)
@@ -162,7 +163,7 @@ def test_an_echoed_path_of_the_server_reaches_no_file(tmp_path: Path, monkeypatc
     monkeypatch.setattr(dspy, "cache", dspy.cache)
     path = f"/{TOKEN}/v1"
     sent = all_echoes(
-        tmp_path, path, lambda at: open_lm("openai/local", api_base=f"http://{urlsplit(at.url).netloc}{path}")
+        tmp_path, path, lambda at: open_lm(LMConfig("openai/local", api_base=f"http://{urlsplit(at.url).netloc}{path}"))
     )
     assert all(TOKEN in one.path for one in sent)
     assert_nowhere(TOKEN, tmp_path)

@@ -10,11 +10,12 @@ import pytest
 from dspy.lm15 import Config, InvalidRequestError, Message, Request
 
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.llama_cpp import Completion
 from aisr.lm.open import open_lm
 from aisr.optimize.run import student_of
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from aisr.programs.track1.prompt import BRIEF
 from aisr.programs.track2.task import TRACK2
 from support import processes
@@ -27,7 +28,7 @@ LABELS = ["Supported", "Unsupported Causal Mechanistic", "Unsupported Entity", "
 
 @pytest.fixture(scope="module")
 def lm() -> OpenLM:
-    return open_lm("embedded")
+    return open_lm(LMConfig("embedded"))
 
 
 @pytest.fixture(scope="module")

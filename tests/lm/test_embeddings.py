@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from aisr.base.files import digest_file
+from aisr.lm.config import LMConfig
 from aisr.lm.embeddings import Embeddings
 from aisr.programs.errors import NotEmbedded
 from support.commands import sets
@@ -46,7 +47,7 @@ def compile_(aisr: Aisr, tmp_path: Path, server: Loopback, *words: object, name:
 
 def test_the_key_is_sent_without_the_line_end_behind_it(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted\n")
-    Embeddings(address=server.url).of("openai/embedder")(["a text"])
+    Embeddings(LMConfig(embedding_api_base=server.url)).of("openai/embedder")(["a text"])
     assert [asked.authorization for asked in server.asked] == ["Bearer sk-planted"]
 
 
@@ -99,7 +100,7 @@ def test_money_and_calls_are_limits_of_embeddings_too(aisr: Aisr, tmp_path: Path
     price = ["--set", "lm.price=0,0", "--max-usd", "0.001"]
     finished = compile_(aisr, tmp_path, server, *price)
     assert finished.code == 2
-    assert "the price of openai/embedder is unknown; give it by --embedding-price" in finished.err
+    assert "the price of openai/embedder is unknown; give it by --set lm.embedding_price" in finished.err
     assert server.asked == []
     finished = compile_(aisr, tmp_path, server, *price, "--set", "lm.embedding_price=10")
     assert finished.code == 2
@@ -201,7 +202,7 @@ def test_a_served_program_and_a_scored_retriever_ask_the_server_that_was_said(
 def test_an_answer_that_holds_no_embeddings_fails_the_record(loopback: Loopback, data: Any) -> None:
     body = {"object": "list", "model": "x", "data": data, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
     loopback.reply = lambda asked: (200, json.dumps(body))
-    embed = Embeddings(address=loopback.url).of("openai/embedder")
+    embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
     with pytest.raises(NotEmbedded, match="not embedded by openai/embedder: "):
         embed(["one", "two"])
 
@@ -214,7 +215,7 @@ def test_rows_are_put_in_the_order_of_the_texts_and_a_refused_key_ends_the_run(
         return 200, json.dumps(body | {"data": body["data"][::-1]})
 
     loopback.reply = backwards
-    embed = Embeddings(address=loopback.url).of("openai/embedder")
+    embed = Embeddings(LMConfig(embedding_api_base=loopback.url)).of("openai/embedder")
     assert embed(["a", "ee", "a"]).tolist() == [[2, 1, 1], [1, 3, 1], [2, 1, 1]]
     assert [one.body["input"] for one in loopback.asked] == [["a", "ee"]]
     loopback.asked.clear()

@@ -14,6 +14,7 @@ import pytest
 
 from aisr.base import redact
 from aisr.cli.compile import TRACES
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.tracking.store import open_store
 from support import processes
@@ -168,7 +169,7 @@ def test_a_server_of_ones_own_is_sent_its_own_key(
 ) -> None:
     for name, value in keys.items():
         monkeypatch.setenv(name, value)
-    open_lm("openai/local", api_base=loopback.url).lm("Hello?")
+    open_lm(LMConfig("openai/local", api_base=loopback.url)).lm("Hello?")
     assert [asked.authorization for asked in loopback.asked] == [sent]
 
 

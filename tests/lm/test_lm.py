@@ -9,8 +9,8 @@ import pytest
 
 from aisr.lm.budget import Spend
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig, LMUnavailable
 from aisr.lm.open import open_lm
-from aisr.lm.prices import LMUnavailable
 from aisr.programs.track1.task import TRACK1
 from support.loopback import completion
 from support.scripted import claim, corpus, prompt_tokens, requests, right, scripted
@@ -35,7 +35,7 @@ def judge(lm: OpenLM) -> list[str]:
 def test_a_missing_key_is_named_with_what_helps(spec: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(variable, raising=False)
     with pytest.raises(LMUnavailable) as refused:
-        open_lm(spec)
+        open_lm(LMConfig(spec))
     for said in (spec, f"export {variable}=", "--api-base", "--lm embedded"):
         assert said in str(refused.value)
 
@@ -43,24 +43,24 @@ def test_a_missing_key_is_named_with_what_helps(spec: str, variable: str, monkey
 @pytest.mark.parametrize("spec", ["gpt-4o-mini", "", "openai/", "Embedded"])
 def test_a_bad_spec_is_refused_with_an_example(spec: str) -> None:
     with pytest.raises(LMUnavailable, match="expected `embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini"):
-        open_lm(spec)
+        open_lm(LMConfig(spec))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8000", "ftp://127.0.0.1", "localhost/v1"])
 def test_an_address_must_be_one_of_the_web(address: str) -> None:
     with pytest.raises(LMUnavailable, match="expected an address that begins with http"):
-        open_lm("openai/local", api_base=address)
+        open_lm(LMConfig("openai/local", api_base=address))
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
     """DSPy's client takes `user:password@host` for the name of a host, and writes it into every error."""
     with pytest.raises(LMUnavailable, match="OPENAI_API_KEY") as refused:
-        open_lm("openai/local", api_base="http://user:sw0rdfish@127.0.0.1:1/v1")
+        open_lm(LMConfig("openai/local", api_base="http://user:sw0rdfish@127.0.0.1:1/v1"))
     assert "sw0rdfish" not in str(refused.value)
 
 
 def test_an_endpoint_gets_the_json_schema(loopback: "Loopback") -> None:
-    lm = open_lm("openai/local", api_base=loopback.url)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url))
     assert judge(lm) == ["Supported", "Supported"]
     body = loopback.asked[0].body
     schema = body["response_format"]["json_schema"]["schema"]
@@ -70,7 +70,7 @@ def test_an_endpoint_gets_the_json_schema(loopback: "Loopback") -> None:
 
 
 def test_an_endpoint_without_schemas_is_asked_for_marked_fields(loopback: "Loopback") -> None:
-    lm = open_lm("openai/local", api_base=loopback.url, schema=False)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=False))
     assert judge(lm) == ["Supported", "Supported"]
     assert len(loopback.asked) == 1
     assert "response_format" not in loopback.asked[0].body
@@ -82,7 +82,7 @@ def test_an_endpoint_that_fails_to_parse_twice_is_not_asked_a_third_time(loopbac
     for schema in (True, False):
         loopback.asked.clear()
         with pytest.raises(ValueError, match="unusable answer"):
-            judge(open_lm("openai/local", api_base=loopback.url, schema=schema))
+            judge(open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema)))
         assert len(loopback.asked) == 2
 
 
@@ -92,7 +92,7 @@ def test_the_key_goes_into_the_header_and_nowhere_else(
 ) -> None:
     if key:
         monkeypatch.setenv("OPENAI_API_KEY", key)
-    lm = open_lm("openai/local", api_base=loopback.url)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url))
     judge(lm)
     assert loopback.asked[0].authorization == sent
     assert KEY not in str(loopback.asked[0].body)
@@ -104,15 +104,15 @@ def test_the_key_goes_into_the_header_and_nowhere_else(
 def test_two_servers_never_share_cached_answers(loopback: "Loopback") -> None:
     from support.loopback import serve
 
-    judge(open_lm("openai/local", api_base=loopback.url))
+    judge(open_lm(LMConfig("openai/local", api_base=loopback.url)))
     with serve() as other:
-        judge(open_lm("openai/local", api_base=other.url))
+        judge(open_lm(LMConfig("openai/local", api_base=other.url)))
         assert len(other.asked) == 1
     assert len(loopback.asked) == 1
 
 
 def test_the_ledger_counts_calls_tokens_and_cache_hits(loopback: "Loopback") -> None:
-    lm = open_lm("openai/gpt-4o-mini", api_base=loopback.url)
+    lm = open_lm(LMConfig("openai/gpt-4o-mini", api_base=loopback.url))
     judge(lm)
     judge(lm)
     usd = 200 * 0.15e-6 + 20 * 0.6e-6  # OpenAI's price for a million tokens: 0.15 and 0.60 USD
@@ -143,7 +143,7 @@ def test_an_answer_from_the_cache_is_none_that_was_sent_also_where_the_server_st
         return 200, json.dumps(answer)
 
     loopback.reply = reply
-    lm = open_lm("openai/local", api_base=loopback.url + "/silent")
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url + "/silent"))
     for _ in range(2):
         lm.lm(messages=[{"role": "user", "content": "is it so?"}])
     assert len(loopback.asked) == 1
@@ -171,7 +171,7 @@ def test_a_server_that_gives_log_probabilities_is_asked_for_them(loopback: "Loop
     loopback.reply = lambda asked: (
         spelled(asked, answer, {"Supported": 0.6, "Contradiction": 0.2}) if asked.body.get("logprobs") else answer
     )
-    lm = open_lm("openai/local", api_base=loopback.url, logprobs=logprobs)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, logprobs=logprobs))
     program = TRACK1.build({})
     with lm.context():
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
@@ -185,7 +185,7 @@ def test_log_probabilities_are_not_in_what_optimizers_reflect_on(loopback: "Loop
     answer = '{"sentence_labels": ["Supported"]}'
     loopback.reply = lambda asked: spelled(asked, answer, {"Supported": 0.6, "Contradiction": 0.2})
     program = TRACK1.build({})
-    with open_lm("openai/local", api_base=loopback.url).context(), dspy.context(trace=[]):
+    with open_lm(LMConfig("openai/local", api_base=loopback.url)).context(), dspy.context(trace=[]):
         (judged,) = program(**program.prepare(claim("Supported")).inputs()).judgements
         ((predictor, _, said),) = dspy.settings.trace
     assert judged.source == "logprobs"

@@ -14,9 +14,9 @@ from dspy.utils.exceptions import LMBillingError
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig, Price
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
-from aisr.lm.prices import Price
 from aisr.lm.rate_limit import RateLimiter
 from aisr.programs.errors import NotEmbedded, UserError
 from aisr.programs.track1.task import TRACK1
@@ -39,7 +39,7 @@ TOP = [{"token": "Supported", "logprob": -0.1, "bytes": None}]
 
 
 def opened(loopback: Loopback, limits: Limits | None = None, timeout: float = 5.0, retries: int = 0) -> OpenLM:
-    lm = open_lm("openai/local", api_base=loopback.url, timeout=timeout, ledger=Ledger(limits), price=USD)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, timeout=timeout, price=USD), Ledger(limits))
     lm.lm.limiter = RateLimiter(8, retries, first_wait=0.001)
     return lm
 
@@ -191,7 +191,7 @@ def test_a_call_that_fails_is_charged_by_what_reached_the_model(
 
 
 def test_a_server_that_is_not_there_costs_nothing() -> None:
-    lm = open_lm("openai/local", api_base="http://127.0.0.1:9/v1", price=USD)
+    lm = open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:9/v1", price=USD))
     lm.lm.limiter = RateLimiter(1, 0)
     with pytest.raises(dspy.LMError):
         call(lm)
@@ -236,7 +236,7 @@ def by_litellm(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Callable[
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
 
     def again() -> OpenLM:
-        lm = open_lm("openai/local", timeout=5.0, price=USD)
+        lm = open_lm(LMConfig("openai/local", timeout=5.0, price=USD))
         lm.lm.limiter = RateLimiter(1, 0)
         return lm
 
@@ -287,7 +287,7 @@ def test_decisions_are_charged_whatever_their_usage_and_their_answers_are(loopba
         return 200, json.dumps({**body, "usage": usage})
 
     loopback.reply = reply
-    lm = open_lm("decide:hosted_vllm/judge", api_base=loopback.url, ledger=Ledger(Limits(usd=0.01)), price=USD)
+    lm = open_lm(LMConfig("decide:hosted_vllm/judge", api_base=loopback.url, price=USD), Ledger(Limits(usd=0.01)))
     lm.lm.limiter = RateLimiter(1, 0)
     program = TRACK1.build({})
     for number in range(40):
@@ -320,7 +320,9 @@ def test_embeddings_are_charged_whatever_their_usage_is(
     monkeypatch.setenv("OPENAI_BASE_URL", loopback.url)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     ledger = Ledger()
-    embed: Any = Embeddings(ledger, None if at_provider else loopback.url, 1.0).of("openai/embedder")
+    embed: Any = Embeddings(
+        LMConfig(embedding_api_base=None if at_provider else loopback.url, embedding_price=1.0), ledger
+    ).of("openai/embedder")
     embed.limiter.retries = 0
     with suppress(NotEmbedded):
         embed([WORDS])
@@ -365,7 +367,7 @@ def test_a_file_that_says_no_spend_is_refused(tmp_path: Path, content: str) -> N
 
 def test_nothing_more_is_sent_once_the_spend_cannot_be_kept(loopback: Loopback, tmp_path: Path) -> None:
     ledger = Ledger.beside(tmp_path / "runs" / "out", Limits(usd=1.0))
-    lm = open_lm("openai/local", api_base=loopback.url, ledger=ledger, price=USD)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=USD), ledger)
     (tmp_path / "runs").write_text("no folder")
     call(lm)
     with pytest.raises(LMBillingError, match=r"out.spend.json: cannot be written"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from dspy.utils.exceptions import LMAuthError, LMError, LMRateLimitError, LMServerError, LMTimeoutError
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import PATIENCE, RETRIES, AskedToWait, RateLimiter
 from aisr.predict.judge import judge_all
@@ -90,7 +91,7 @@ def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
     program = TRACK1.build({})
     given = [program.prepare(claim("Supported", number=k)) for k in range(3)]
     with pytest.raises(AskedToWait, match="asks to wait for 80000 s; run the same command again after that"):
-        judge_all(TRACK1, program, given, open_lm("openai/local", api_base=loopback.url, threads=1))
+        judge_all(TRACK1, program, given, open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)))
     assert len(loopback.asked) == 1
 
 

@@ -10,6 +10,7 @@ import dspy
 import pytest
 from pydantic import BaseModel
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.response_cache import REMEMBERED, AnswerCache, check_cache
 from support.faults import small_files
@@ -29,7 +30,7 @@ def test_a_planted_row_runs_nothing_and_is_asked_anew(
 ) -> None:
     evil = pickle.dumps(Trap(tmp_path / "ran"))
     values = {"a pickle": evil, "a pickle as text": evil.hex(), "no JSON": "[", "deep JSON": "[" * 100_000}
-    lm = open_lm("openai/local", api_base=loopback.url).lm
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url)).lm
     first = lm("Which label?")
     cache_anew()
     assert planted(tmp_path / "cache", values[form]) == 1
@@ -75,7 +76,7 @@ def test_little_stays_in_memory_and_another_process_finds_it_all(tmp_path: Path)
 
 def ask(url: str, count: int, *, first: int = 0) -> None:
     """So many different questions, one after the other."""
-    lm = open_lm("openai/local", api_base=url).lm
+    lm = open_lm(LMConfig("openai/local", api_base=url)).lm
     for number in range(first, first + count):
         assert lm(f"Which label has sentence {number}?")
 

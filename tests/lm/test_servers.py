@@ -7,6 +7,7 @@ import dspy
 import pytest
 
 from aisr.cli import display
+from aisr.lm.config import LMConfig
 from aisr.lm.embedded import usable_cores
 from aisr.lm.llama_cpp import load
 from aisr.lm.open import open_lm
@@ -34,7 +35,7 @@ SERVERS = pytest.mark.parametrize(
 
 
 def local(server: "Loopback", name: str = habits.MODEL, **options: Any) -> "OpenLM":
-    return open_lm(f"openai/{name}", api_base=server.url, threads=1, **options)
+    return open_lm(LMConfig(f"openai/{name}", api_base=server.url, threads=1, **options))
 
 
 def judged(lm: "OpenLM", record: Any = RECORD) -> Outcome:
@@ -59,7 +60,7 @@ class IsBlue(dspy.Signature):
 
 def test_llama_cpps_own_server_answers_under_the_schema_with_log_probabilities() -> None:
     """Not a stand-in: xllamacpp serves OpenAI's API on a port."""
-    lm = open_lm("openai/smollm2", api_base=f"{load(usable_cores()).address}/v1", threads=1)
+    lm = open_lm(LMConfig("openai/smollm2", api_base=f"{load(usable_cores()).address}/v1", threads=1))
     with lm.context():
         found = dspy.Predict(IsBlue)(thing="the sky", config={"logprobs": True, "top_logprobs": 5})
     assert found.blue in ("yes", "no")

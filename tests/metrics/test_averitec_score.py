@@ -26,9 +26,8 @@ from aisr.metrics.averitec import (
 from aisr.metrics.intervals import score_interval
 from aisr.metrics.meteor import meteor, synonyms, words
 from aisr.metrics.scores import value
-from aisr.programs.averitec.record import Answer, Checked, FactCheck, Pair, Question
+from aisr.programs.averitec.record import VERDICTS, Answer, Checked, FactCheck, Pair, Question
 from aisr.programs.errors import UserError, exit_code
-from aisr.programs.labels import VERDICTS
 from support.paths import TESTS
 
 

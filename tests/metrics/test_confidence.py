@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aisr.metrics.intervals import Interval, difference_interval, mean_interval, score_interval
 from aisr.metrics.scores import Tally
 from aisr.metrics.track1 import tally_track1
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 from support.corpora import draw_claims, judge_claims
 
 

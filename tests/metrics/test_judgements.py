@@ -9,8 +9,8 @@ from aisr.metrics.judgements import Gold, calibration_error, raised, tally
 from aisr.metrics.scores import value
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import evidence_right, tally_track2
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.track2.record import Citation
+from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track2.record import CITATION_LABELS, Citation
 from support.corpora import draw_citations, draw_claims, judge_claims
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aisr.metrics.scores import Report, Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track2.record import Citation
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, read_rows
 from support.paths import ROOT, TESTS

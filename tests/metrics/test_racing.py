@@ -15,7 +15,7 @@ from aisr.metrics.track1 import tally_track1
 from aisr.optimize.champion import choose
 from aisr.optimize.optimizers import CorpusAcceptance
 from aisr.optimize.search import Candidate
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim, flat, requests, right, scripted, wording
 

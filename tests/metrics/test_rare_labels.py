@@ -5,7 +5,7 @@ import pytest
 from aisr.metrics.intervals import survivors
 from aisr.metrics.scores import Tally, value
 from aisr.metrics.track1 import tally_track1
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 GOLD = [[[label]] for label in (S, CAUSAL, ENTITY, CONTRA) for _ in range(20)] + [[[SCOPE]]]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2

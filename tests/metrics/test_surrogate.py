@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 from aisr.metrics.scores import Surrogate, Tally, f1_scores, linearise
 from aisr.metrics.track1 import tally_track1
 from aisr.metrics.track2 import tally_track2
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track2.record import Citation
 from support.corpora import CONTRA, SCOPE, S, draw_citations, draw_claims, judge_claims
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aisr.paper import cited_papers as cited
-from aisr.paper.cited_papers import CitedPapers, article
+from aisr.paper.cited_papers import CitedPapers, read_jats
 from aisr.paper.draft import Work
 from aisr.programs.errors import UserError
 
@@ -146,7 +146,7 @@ def test_hostile_and_broken_xml_is_refused_in_a_line(tmp_path: Path, name: str) 
     file = tmp_path / "smith2020.xml"
     file.write_bytes(content)
     with pytest.raises(UserError, match=reason) as error:
-        article(file)
+        read_jats(file)
     assert "\n" not in str(error.value)
     found = cited.read(tmp_path, WORKS)
     assert not found.papers

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 import pytest
 
 from aisr.paper.draft import Draft
-from aisr.paper.readers import files, latex, latex_macros, markdown
+from aisr.paper.readers import files, latex, latex_tokens, markdown
 from aisr.programs.errors import UserError
 from support.growth import slow
 
@@ -104,7 +104,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_macro_bombs_end_and_are_listed(paper: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(latex_macros, "MAX_EXPANDED", 5_000)
+    monkeypatch.setattr(latex_tokens, "MAX_EXPANDED", 5_000)
     draft = read(paper, BOMBS[name] + "\n\nAfter.")
     assert len(said(draft)) < 30_000
     assert draft.paragraphs[-1].sentences[-1].text == "After."

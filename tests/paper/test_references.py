@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.paper.citations import People, Works, find_marks, remove_marks
+from aisr.paper.citations import People, WorkIndex, find_marks, remove_marks
 from aisr.paper.cited_claims import split_claims
 from aisr.paper.draft import Float, Place
 from aisr.paper.passages import float_keys, float_names, keys_by_name
@@ -50,7 +50,7 @@ def test_citations_in_running_text(text: str, works: str) -> None:
     assert found == (works.split("/") if "/" in works or " 1" in works else works.split())
 
 
-WORKS = Works(
+WORKS = WorkIndex(
     [
         ("geva", People(("Geva", "Schuster", "Berant"), False, "2021")),
         ("rybicki", People(("Rybicki", "Press"), False, "1995")),
@@ -83,7 +83,7 @@ def test_works_are_found_by_name_year_and_letter(text: str, keys: str) -> None:
 
 def test_marks_are_taken_out_but_for_names_that_the_sentence_needs() -> None:
     text = "Obi (2022) agrees with the first (Holm, 2020; Roe, 2021), as do others [3]."
-    assert remove_marks(text) == "Obi (2022) agrees with the first, as do others."
+    assert remove_marks(text, find_marks(text)) == "Obi (2022) agrees with the first, as do others."
 
 
 @pytest.mark.parametrize(

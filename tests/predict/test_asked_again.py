@@ -10,9 +10,10 @@ import pytest
 
 from aisr.artifact.folder import save_files
 from aisr.artifact.program import program_text
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from aisr.programs.track2.task import TRACK2
 from support.commands import Aisr
 from support.corpora import beginning, read_rows
@@ -88,7 +89,7 @@ def test_what_was_repaired_is_not_asked_for_again(
 def test_one_run_that_judges_a_record_twice_asks_once(loopback: Loopback) -> None:
     """A compile does: its scores would move otherwise, and each look would cost again."""
     loopback.reply = UNUSABLE["a wrong label"]
-    lm, made = open_lm("openai/local", api_base=loopback.url), TRACK2.build({})
+    lm, made = open_lm(LMConfig("openai/local", api_base=loopback.url)), TRACK2.build({})
     example = made.prepare(next(iter(read(DEV, TRACK2.record, TRACK2.name))))
     first = judge(TRACK2, made, example, lm)
     assert first.failure is not None

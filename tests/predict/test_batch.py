@@ -11,11 +11,12 @@ import pytest
 
 from aisr.artifact.folder import save_files
 from aisr.artifact.program import program_text
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict import batch as batch_api
 from aisr.predict.judge import judge_all
 from aisr.programs.averitec.task import AVERITEC
-from aisr.programs.lines import BadLine, read
+from aisr.programs.records import BadLine, read
 from aisr.programs.registry import TASKS
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -230,7 +231,7 @@ def test_an_export_needs_no_key_and_overwrites_nothing(aisr: Any, tmp_path: Path
     before = out.read_bytes()
     again = aisr(*words)
     assert again.code == 2
-    assert "is there already" in again.err
+    assert "exists; choose another --out" in again.err
     assert out.read_bytes() == before
     assert not list(tmp_path.glob(".requests*"))
 
@@ -252,12 +253,12 @@ def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: 
     loopback.reply = spelled
     program = TRACK2.build({})
     data = inputs(tmp_path, TRACK2, records=1)
-    lm = open_lm("openai/local", api_base=loopback.url)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url))
     made = batch_api.export(TRACK2, program, data, tmp_path / "requests.jsonl", lm)
     assert made.requests == 1
     path = write(tmp_path / "answers.jsonl", answered(loopback, read_rows(tmp_path / "requests.jsonl")))
     examples = [program.prepare(record) for record in read(data, TRACK2.record, "track2")]
-    from_file = batch_api.opened("import", path, "openai/local", loopback.url, True, True)
+    from_file = batch_api.open_batch_lm("import", path, LMConfig("openai/local", api_base=loopback.url))
     (imported,), (live,) = (judge_all(TRACK2, program, examples, one) for one in (from_file, lm))
     assert imported.judgements[0].source == "logprobs"
     assert imported == live
@@ -265,6 +266,6 @@ def test_log_probabilities_come_back_as_in_a_live_run(tmp_path: Path, loopback: 
 
 @pytest.mark.parametrize(("task", "options"), [(AVERITEC, {})])
 def test_a_program_that_asks_in_steps_has_no_batch(task: Task, options: Row, tmp_path: Path) -> None:
-    lm = open_lm("openai/local", api_base="http://127.0.0.1:9/v1")
+    lm = open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:9/v1"))
     with pytest.raises(ValueError, match="asks in steps"):
         batch_api.export(task, task.build(options), inputs(tmp_path, task), tmp_path / "requests.jsonl", lm)

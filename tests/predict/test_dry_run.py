@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from aisr.lm.config import LMConfig, Price
 from aisr.lm.embeddings import Embeddings
 from aisr.lm.open import open_lm
-from aisr.lm.prices import Price
 from aisr.optimize.estimate import DryRun
 from aisr.optimize.optimizers import OPTIMIZERS
 from aisr.optimize.run import Plan, compile_program
 from aisr.optimize.search import Settings
 from aisr.programs.registry import TASKS
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from support.commands import Aisr, sets
 from support.embedder import embedded, is_embedding, texts
 from support.loopback import Loopback, serve
@@ -59,8 +59,8 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(
 ) -> None:
     """But for the champion on test: all answers of the server are alike, so it stays uncompiled and in the cache."""
     loopback.reply = answer
-    lm = open_lm("openai/local", api_base=loopback.url, price=Price(1.0, 10.0))
-    lm = replace(lm, embeddings=Embeddings(lm.ledger, loopback.url, 2.0))
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(1.0, 10.0)))
+    lm = replace(lm, embeddings=Embeddings(LMConfig(embedding_api_base=loopback.url, embedding_price=2.0), lm.ledger))
     given = plan("track2", ["knn"], retriever=retriever)
     run = dry(given, tmp_path, lm)
     assert loopback.asked == []
@@ -79,8 +79,8 @@ def test_the_estimate_has_the_calls_and_tokens_of_the_compile(
 def test_every_optimizer_runs_dry(optimizer: str, loopback: Loopback, tmp_path: Path) -> None:
     """The teacher is asked at its own price: a dollar a token, where the LM is free."""
     with serve() as school:
-        lm = open_lm("openai/local", api_base=loopback.url, price=Price(0.0, 0.0))
-        teacher = open_lm("openai/school", api_base=school.url, price=Price(1e6, 1e6))
+        lm = open_lm(LMConfig("openai/local", api_base=loopback.url, price=Price(0.0, 0.0)))
+        teacher = open_lm(LMConfig("openai/school", api_base=school.url, price=Price(1e6, 1e6)))
         run = dry(plan("track1", [optimizer]), tmp_path, lm, teacher)
         assert loopback.asked == school.asked == []
     assert run.ledger.spend.calls > 4
@@ -89,7 +89,7 @@ def test_every_optimizer_runs_dry(optimizer: str, loopback: Loopback, tmp_path: 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_runs_dry_and_fails_no_record(task: str, loopback: Loopback, tmp_path: Path) -> None:
-    lm = open_lm("openai/local", api_base=loopback.url)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url))
     run = DryRun()
     silent = replace(SILENT, prepared=run.add_gold)
     made = compile_program(plan(task, ["labeled"]), run.open(lm), run.open(lm), tmp_path, silent)

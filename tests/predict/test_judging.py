@@ -6,6 +6,7 @@ import pytest
 from dspy import lm15
 from dspy.utils.exceptions import LMAuthError
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
 from aisr.programs.task import Task
@@ -46,7 +47,12 @@ def test_a_refused_key_stops_the_run_early(loopback: "Loopback") -> None:
     loopback.reply = lambda asked: (401, '{"error": {"message": "Incorrect API key", "type": "invalid_request_error"}}')
     program = TRACK1.build({})
     with pytest.raises(LMAuthError, match="Incorrect API key"):
-        judge_all(TRACK1, program, examples(TRACK1, program), open_lm("openai/local", api_base=loopback.url, threads=1))
+        judge_all(
+            TRACK1,
+            program,
+            examples(TRACK1, program),
+            open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)),
+        )
     assert len(loopback.asked) == 1
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.run import compile_program
 from support.loopback import Loopback
@@ -24,7 +25,7 @@ def test_a_compile_that_never_got_an_answer_leaves_its_name_free(tmp_path: Path)
 
 def test_a_compile_goes_on_at_another_address_and_not_with_another_model(loopback: Loopback, tmp_path: Path) -> None:
     def run(model: str, address: str) -> None:
-        lm = open_lm(model, api_base=address)
+        lm = open_lm(LMConfig(model, api_base=address))
         compile_program(plan(tmp_path / "data", decide=False), lm, lm, tmp_path / "out", SILENT)
 
     run("openai/local", loopback.url)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisr.predict.submit import Mismatch, score_files
-from aisr.programs.lines import BadLine
+from aisr.programs.records import BadLine
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
 from support.corpora import CONTRA, ENTITY, SCOPE, S, citation, claim, write

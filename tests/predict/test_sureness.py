@@ -10,8 +10,8 @@ from aisr.metrics.judgements import selective_accuracy
 from aisr.predict.evaluate import Evaluation, score_outcomes
 from aisr.predict.judge import judge_all
 from aisr.predict.predict import predict
-from aisr.predict.submit import check
-from aisr.programs.asking.stated import FIELD
+from aisr.predict.submit import check_submission
+from aisr.programs.questions import CONFIDENCE
 from aisr.programs.track1.task import TRACK1
 from support.corpora import read_rows, write
 from support.scripted import claim, field, question, right, scripted, written
@@ -24,7 +24,7 @@ def sure(request: Any) -> str:
     number = int((field(question(request), "evidence") or "").split("Row ")[1].split()[0])
     stated = {1: ["95", "90, Supported 8"], 2: ["80", "55, Supported 40"], 3: ["80", "likely"]}[number]
     labels = json.loads(right(request))["sentence_labels"]
-    return written(question(request), {"sentence_labels": labels, FIELD: stated})
+    return written(question(request), {"sentence_labels": labels, CONFIDENCE: stated})
 
 
 def predicted(folder: Path) -> Path:
@@ -37,7 +37,7 @@ def test_a_predictions_file_holds_probabilities_and_a_submission_leaves_them_out
     out = predicted(tmp_path)
     found = [line["probabilities"] for line in read_rows(out)]
     assert [found[k][1] and found[k][1]["Contradiction"] for k in range(3)] == [0.9, 0.55, None]
-    checked = check(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
+    checked = check_submission(TRACK1, tmp_path / "records.jsonl", out, fill_failed=False)
     assert not checked.problems
     assert [set(line) for line in checked.lines] == [{"id", "labels"}] * 3
 

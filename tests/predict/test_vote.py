@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from aisr.predict.predict import claim, run_file
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track2.record import CITATION_LABELS
 from support.commands import Aisr
 from support.corpora import read_rows, write
 from support.paths import SAMPLE

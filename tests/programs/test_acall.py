@@ -9,6 +9,7 @@ import dspy
 import pytest
 
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -42,7 +43,7 @@ PROGRAMS = [
 def test_awaiting_gives_what_calling_gives(task: Task, build: Any, schema: bool, loopback: Loopback) -> None:
     program = build()
     given = examples(task, program)
-    lm = open_lm("openai/local", api_base=loopback.url, schema=schema)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema))
     found = awaited(program, given, lm)
     asked = sorted(json.dumps(one.body) for one in loopback.asked)
     loopback.asked.clear()
@@ -65,7 +66,9 @@ def test_many_records_wait_at_a_time_without_a_thread_each(loopback: Loopback) -
     loopback.reply = reply
     program = TRACK1.build({})
     before = threading.active_count()
-    found = awaited(program, examples(TRACK1, program), open_lm("openai/local", api_base=loopback.url, threads=12))
+    found = awaited(
+        program, examples(TRACK1, program), open_lm(LMConfig("openai/local", api_base=loopback.url, threads=12))
+    )
     assert len(found) == len(loopback.asked) == 12
     # The server's own threads are among them, one a request; a client that used one each would double that.
     assert max(here) < before + 12 + 12

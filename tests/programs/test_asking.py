@@ -5,7 +5,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.ask import UnusableAnswer
 from aisr.programs.records import Record
 from aisr.programs.registry import TASKS
 from support.scripted import citation, claim, field, question, requests, scripted, written

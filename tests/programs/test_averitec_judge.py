@@ -7,7 +7,7 @@ from dspy.lm15 import Request
 
 from aisr.lm.client import OpenLM
 from aisr.predict.judge import judge, judge_all
-from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.ask import UnusableAnswer
 from aisr.programs.averitec.judge import AveritecJudge
 from aisr.programs.averitec.record import AveritecRecord, FactCheck
 from aisr.programs.averitec.task import AVERITEC

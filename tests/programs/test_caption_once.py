@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.track1.record import EvidenceItem
-from aisr.programs.vision.evidence_bundle import render
+from aisr.programs.images import render
+from aisr.programs.records import EvidenceItem
 
 CAPTION = "Table 2: Yield of both sorts."
 CELLS = "| Sort | Yield |\n|---|---|\n| Red | 3.1 |"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisr.programs.text.sanitize import clean
+from aisr.programs.text import clean
 
 LATEX = st.lists(
     st.sampled_from(

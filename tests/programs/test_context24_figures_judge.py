@@ -7,7 +7,7 @@ from dspy.lm15 import Request
 
 from aisr.metrics.context24_figures import Ranked
 from aisr.predict.judge import judge
-from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.ask import UnusableAnswer
 from aisr.programs.context24_figures.judge import Context24FiguresJudge
 from aisr.programs.context24_figures.ranking import Strategy
 from aisr.programs.context24_figures.record import Context24FiguresRecord

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aisr.programs.decision.cues import (
+from aisr.programs.decision import (
     causes,
     foreign_figures,
     foreign_names,

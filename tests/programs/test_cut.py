@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.programs.retrieval.excerpts import within
-from aisr.programs.retrieval.passages import LEAST, USUAL, passages
-from aisr.programs.text.sanitize import ROW, flat
-from aisr.programs.text.units import tokens
+from aisr.programs.retrieval import LEAST_TOKENS, USUAL_TOKENS, select_passages, within
+from aisr.programs.text import ROW, flat, tokens
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record
 
@@ -22,19 +20,19 @@ def record(text: str) -> Track2Record:
     return Track2Record.model_validate({"id": "a", "claim_text": CLAIM, "cited_paper_full_text": paper})
 
 
-@pytest.mark.parametrize("budget", [1, 1000, USUAL])
+@pytest.mark.parametrize("budget", [1, 1000, USUAL_TOKENS])
 def test_it_is_cut_around_what_matches_the_claim(budget: int) -> None:
     shown = Track2Judge(context_tokens=budget).prepare(record(LONG)).passages
     assert TOLD in shown
-    assert tokens(shown) <= max(budget, LEAST)
+    assert tokens(shown) <= max(budget, LEAST_TOKENS)
     assert shown.removeprefix("[P2] ") in LONG
 
 
 def test_a_paper_that_fits_is_shown_to_the_letter() -> None:
     text = " ".join([FILLER * 8, f"Table{ROW}a | b{ROW}Corvid-2 | 4.2"])
-    assert passages(CLAIM, {"P1": text}, 1).text == f"[P1] {flat(text)}"
+    assert select_passages(CLAIM, {"P1": text}, 1).text == f"[P1] {flat(text)}"
     exactly = "x" * (4 * 700 - len("[P1] \n"))
-    assert passages(CLAIM, {"P1": exactly}, 700).text == f"[P1] {exactly}"
+    assert select_passages(CLAIM, {"P1": exactly}, 700).text == f"[P1] {exactly}"
 
 
 @settings(deadline=None, max_examples=60)

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from aisr.programs.asking.label_probabilities import from_logprobs
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.probabilities import from_logprobs
+from aisr.programs.track1.record import CLAIM_LABELS
+from aisr.programs.track2.record import CITATION_LABELS
 
 S, CAUSAL, ENTITY, SCOPE, CONTRA = CLAIM_LABELS
 

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.judge import judge, judge_all
+from aisr.programs.images import Gallery, render
 from aisr.programs.records import Record
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.record import Track2Record
 from aisr.programs.track2.task import TRACK2
-from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import Gallery
 from support import scripted
 from support.corpora import write
 from support.injections import INJECTIONS
@@ -107,7 +107,7 @@ def ways() -> Iterator[list[tuple[Way, Harmless]]]:
     with serve() as server:
         found = []
         for task, options, schema in WAYS:
-            lm = open_lm("openai/local", api_base=server.url, schema=schema, threads=1)
+            lm = open_lm(LMConfig("openai/local", api_base=server.url, schema=schema, threads=1))
             lm.lm.cache = False  # equal texts are asked about in several tests
             way = Way(task, task.build(options), lm, server, claim if task is TRACK1 else citation)
             (outcome, fine), (_, repaired) = way.ask(HARMLESS), way.ask(HARMLESS, reply="no answer")
@@ -232,7 +232,9 @@ def test_no_prompt_holds_another_record(task: Task, loopback: Loopback) -> None:
     texts = [f"canary{k}. {text}" for k, text in enumerate(INJECTIONS.values())]
     loopback.reply = lambda asked: judged(asked) if len(asked.question) % 3 else INJECTIONS["order to tell"]
     program = task.build({})
-    judge_all(task, program, [program.prepare(record(t)) for t in texts], open_lm("openai/x", api_base=loopback.url))
+    judge_all(
+        task, program, [program.prepare(record(t)) for t in texts], open_lm(LMConfig("openai/x", api_base=loopback.url))
+    )
     assert len(loopback.asked) > len(texts)
     for asked in loopback.asked:
         assert len(set(re.findall(r"canary\d+", str(asked.body)))) == 1
@@ -245,7 +247,7 @@ def test_ids_of_paragraphs_are_data_too(loopback: Loopback) -> None:
     record = Track2Record.model_validate(raw)
     loopback.reply = lambda asked: json.dumps({"label": "Supported", "evidence_ids": ["P9"]})
     program = TRACK2.build({})
-    outcome = judge(TRACK2, program, program.prepare(record), open_lm("openai/x", api_base=loopback.url))
+    outcome = judge(TRACK2, program, program.prepare(record), open_lm(LMConfig("openai/x", api_base=loopback.url)))
     assert outcome.failure
     assert len(loopback.asked) == 2
     for asked in loopback.asked:

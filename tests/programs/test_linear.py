@@ -10,11 +10,9 @@ import pytest
 from aisr.base import redact
 from aisr.base.files import digest_texts
 from aisr.programs import drafts
-from aisr.programs.decision import cues
-from aisr.programs.text.compare import alike, lettered
-from aisr.programs.text.sanitize import clean, item, plain
-from aisr.programs.text.units import sentences
-from aisr.programs.vision.evidence_bundle import LABEL
+from aisr.programs.decision import signs
+from aisr.programs.images import LABEL
+from aisr.programs.text import alike, clean, item, lettered, plain, sentences
 from aisr.tracking.store import reason
 from support.growth import Expression, attacks, expressions, slow
 from support.paths import ROOT
@@ -47,7 +45,7 @@ READERS: dict[str, tuple[Callable[[str], object], str, str]] = {
     "marks in an item": (item, "e", "\u0316\u0300"),
     "a bracket that does not close": (lambda text: item(text, LABEL.fullmatch), "[", " a"),
     "letters of LaTeX": (clean, "", "\\mathrm { a"),
-    "figures": (lambda text: cues.signs(text, text), "", "Fig. 1 "),
+    "figures": (lambda text: signs(text, text), "", "Fig. 1 "),
     "pictures": (drafts._items, "![a](", " "),
     "pictures in pictures": (drafts._items, "", "![a]("),
     "ends of sentences": (sentences, "", "A. "),

@@ -14,7 +14,7 @@ from aisr.programs.context24_text.paper_sentences import NAMES, MethodWeights, p
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from support.context24_text import METHOD, RESULT, claim
 from support.paths import SAMPLE
 from support.scripted import question, requests, scripted, written

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from aisr.predict.prepare import find_gallery
+from aisr.programs import images
+from aisr.programs.images import Gallery, Piece, Reader, in_rows, render
 from aisr.programs.track1.judge import Track1Judge
-from aisr.programs.vision import ocr
-from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import Gallery
-from aisr.programs.vision.ocr import Piece, Reader, rows
 from support.drawn import picture, showing
 from support.paths import SAMPLE
 
@@ -28,8 +26,8 @@ def test_pieces_are_laid_out_as_rows_from_left_to_right() -> None:
         piece("ours", 5, 30, 12),
         piece("b", 5, 60),
     ]
-    assert rows(table) == ["model | F1", "ours | 4.2", "b"]
-    assert rows([]) == []
+    assert in_rows(table) == ["model | F1", "ours | 4.2", "b"]
+    assert in_rows([]) == []
 
 
 def table_of_the_sample() -> tuple[str, list[str]]:
@@ -56,7 +54,7 @@ def test_a_table_of_the_sample_is_read_row_by_row_and_kept(tmp_path: Path, monke
     assert caption.startswith("[figure 1] ")
     assert sum(number in evidence for number in numbers) >= 0.8 * len(numbers)
     assert len({line.count(" | ") for line in lines}) == 1  # every row has the same number of cells
-    monkeypatch.setattr(ocr, "pieces", lambda file: pytest.fail("it was read already"))
+    monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("it was read already"))
     again = find_gallery(SAMPLE, SAMPLE / "track1" / "dev.jsonl", tmp_path)
     assert render(showing(path).evidence_bundle, "ocr", again).text == evidence
 

@@ -17,8 +17,8 @@ from aisr.programs.averitec.judge import AveritecJudge
 from aisr.programs.averitec.record import AveritecRecord, Document
 from aisr.programs.averitec.task import AVERITEC
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
-from aisr.programs.retrieval.retrievers import bm25, matcher
+from aisr.programs.records import read
+from aisr.programs.retrieval import bm25, matcher
 from support.averitec import claim, passages
 from support.corpora import write as write_lines
 from support.scripted import field, question, requests, scripted, written

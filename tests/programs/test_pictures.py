@@ -10,13 +10,13 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.predict.prepare import check_compatible, evidence_form, find_gallery, find_images
+from aisr.programs import images
+from aisr.programs.images import BadPicture, Gallery, Picture, decode, jpeg, render
+from aisr.programs.records import EvidenceItem
 from aisr.programs.track1.judge import Track1Judge
-from aisr.programs.track1.record import EvidenceItem
-from aisr.programs.vision import images
-from aisr.programs.vision.evidence_bundle import render
-from aisr.programs.vision.images import BadPicture, Gallery, Picture, decode, jpeg
 from support.drawn import picture, showing, truncated
 from support.loopback import Loopback
 from support.scripted import scripted
@@ -118,7 +118,7 @@ def blocks(body: dict[str, object]) -> list[dict[str, object]]:
 
 def judge(program: Track1Judge, root: Path, server: Loopback, *paths: str) -> object:
     program.gallery = Gallery(root, unread)
-    lm = open_lm("openai/eyes", api_base=server.url)
+    lm = open_lm(LMConfig("openai/eyes", api_base=server.url))
     with lm.context():
         return program(**program.prepare(showing(*paths)).inputs())
 
@@ -153,7 +153,7 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
     program = Track1Judge(evidence="image")
     program.gallery = Gallery(tmp_path, unread)
     example = program.prepare(showing("a.png"))
-    lm = open_lm("openai/eyes", api_base=loopback.url)
+    lm = open_lm(LMConfig("openai/eyes", api_base=loopback.url))
     with lm.context():
         compiled = dspy.BootstrapFewShot(metric=lambda *_: True, max_labeled_demos=0).compile(
             program, trainset=[example]

@@ -7,9 +7,9 @@ import dspy
 import pytest
 
 from aisr.artifact.program import parse, program_text
-from aisr.programs.asking.ask import UnusableAnswer
+from aisr.programs.ask import UnusableAnswer
+from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.registry import TASKS
-from aisr.programs.retrieval.evidence_list import complete
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
@@ -87,7 +87,7 @@ def test_a_withheld_record_gives_the_same_inputs_and_no_gold(task: Task) -> None
     ],
 )
 def test_evidence_is_filled_up_by_rank(label: str, named: list[str], wanted: list[str]) -> None:
-    assert complete(label, named, ["P4", "P1", "P2"]) == wanted
+    assert EvidencePolicy().choose(label, named, ["P4", "P1", "P2"]) == wanted
 
 
 def test_only_shown_paragraphs_stand_in_the_prompt() -> None:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aisr.programs.retrieval import retrievers
-from aisr.programs.retrieval.retrievers import (
-    WAYS,
+from aisr.programs.retrieval import (
+    RETRIEVERS,
     Matcher,
+    built_in,
+    dense,
     fused,
     matcher,
     order,
@@ -20,7 +21,7 @@ def fixed(*scores: float) -> Matcher:
     return lambda claim, texts: np.array(scores)
 
 
-@pytest.mark.parametrize("spec", WAYS)
+@pytest.mark.parametrize("spec", RETRIEVERS)
 @pytest.mark.parametrize("texts", [["One."], ["", ""], ["Та же самая", "模型 准确率", "نموذج"], ["the of", "and"]])
 @pytest.mark.parametrize("claim", ["", "pears", "the", "模型"])
 def test_no_paper_and_no_claim_is_too_strange(spec: str, texts: list[str], claim: str) -> None:
@@ -37,27 +38,27 @@ def test_fusion_adds_reciprocal_ranks() -> None:
 
 def test_the_built_in_vectors_know_words_that_differ() -> None:
     texts = ["A doctor looked at the kid.", "Rates of exchange fell."]
-    scores = retrievers.dense("the physician examined the child", texts, retrievers.built_in)
+    scores = dense("the physician examined the child", texts, built_in)
     assert scores[0] > scores[1]
     assert (np.abs(scores) <= 1 + 1e-9).all()
 
 
 def test_a_model_is_asked_once_for_a_paper_and_once_for_a_claim() -> None:
-    asked: list[list[str]] = []
+    texts_embedded: list[list[str]] = []
 
     def embed(texts: Sequence[str]) -> NDArray[np.float64]:
-        asked.append(list(texts))
+        texts_embedded.append(list(texts))
         return np.array([[len(text), 1.0] for text in texts])
 
     match = matcher("dense:openai/embedder-of-a-test", embed)
     paper = ["four", "", "sixsix"]
     first, again = match("sixsix", paper), match("four", paper)
     assert [order(first)[0], order(again)[0]] == [2, 0]
-    assert asked == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
+    assert texts_embedded == [["four", " ", "sixsix"], ["sixsix"], ["four"]]  # the paper once, each claim once
 
 
-def test_nobody_asks_a_model_who_was_not_said_to() -> None:
-    with pytest.raises(ValueError, match="nobody was said to ask openai/embedder"):
+def test_a_model_that_nothing_embeds_with_is_refused() -> None:
+    with pytest.raises(ValueError, match="nothing embeds with openai/embedder"):
         matcher("hybrid:openai/embedder")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aisr.programs import lines
-from aisr.programs.lines import BadLine, read, scan
+from aisr.programs import records as lines
+from aisr.programs.records import BadLine, read, scan
 from aisr.programs.track1.record import Track1Prediction, Track1Record
 from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
 from support.corpora import CAUSAL, ENTITY, SCOPE, S, citation, claim, write

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aisr.programs.retrieval import retrievers
-from aisr.programs.retrieval.passages import passages, rank
+from aisr.programs.retrieval import indexed, rank, select_passages
 
 PAPER = {
     "P1": "We study how pears are stored over winter.",
@@ -18,17 +17,17 @@ PAPER = {
 
 
 def test_a_paper_that_fits_is_shown_whole_in_document_order() -> None:
-    found = passages("the reranker gains recall", PAPER, 1000)
-    assert found.shown == list(PAPER)
-    assert found.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
-    assert sorted(found.ranking) == list(PAPER)
+    passages = select_passages("the reranker gains recall", PAPER, 1000)
+    assert passages.keys == list(PAPER)
+    assert passages.text == "\n".join(f"[{key}] {text}" for key, text in PAPER.items())
+    assert sorted(passages.ranking) == list(PAPER)
 
 
 def test_the_best_paragraphs_are_shown_in_document_order() -> None:
-    found = passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
-    assert found.ranking[:2] == ["P4", "P2"]
-    assert found.shown == ["P2", "P4"]
-    assert found.text.startswith("[P2] ")
+    passages = select_passages("is the reranker slower than the baseline on HarborQA", PAPER, 42)
+    assert passages.ranking[:2] == ["P4", "P2"]
+    assert passages.keys == ["P2", "P4"]
+    assert passages.text.startswith("[P2] ")
 
 
 papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=12).map(
@@ -39,11 +38,11 @@ papers = st.lists(st.text("abc xyz é語\n", max_size=60), min_size=1, max_size=
 @settings(deadline=None, max_examples=80)
 @given(paper=papers, claim=st.text("abc xyz é語", max_size=30), budget=st.integers(1, 120))
 def test_what_is_shown_is_ranked_ordered_and_never_nothing(paper: dict[str, str], claim: str, budget: int) -> None:
-    found = passages(claim, paper, budget)
-    assert sorted(found.ranking) == sorted(paper)
-    assert found.shown == [key for key in paper if key in found.shown]
-    assert found.ranking[0] in found.shown
-    assert re.findall(r"^\[(P\d+)\] ", found.text, flags=re.MULTILINE) == found.shown
+    passages = select_passages(claim, paper, budget)
+    assert sorted(passages.ranking) == sorted(paper)
+    assert passages.keys == [key for key in paper if key in passages.keys]
+    assert passages.ranking[0] in passages.keys
+    assert re.findall(r"^\[(P\d+)\] ", passages.text, flags=re.MULTILINE) == passages.keys
 
 
 @pytest.mark.parametrize(
@@ -89,16 +88,16 @@ def test_what_cannot_decide_has_no_place_before_what_can() -> None:
         "P8": "References",
         "P9": "How pears keep, in: Pears and how to keep them.",
     }
-    found = passages("pears keep", paper, 100)
-    assert found.ranking[0] == "P9"  # it can still be named
-    assert found.shown == ["P1", "P2", "P3", "P5"]
-    assert passages("pears keep", paper, 1000).shown == list(paper)  # there is room for all
-    assert passages("pears keep", {"P1": "Pears keep"}, 1000).shown == ["P1"]
+    passages = select_passages("pears keep", paper, 100)
+    assert passages.ranking[0] == "P9"  # it can still be named
+    assert passages.keys == ["P1", "P2", "P3", "P5"]
+    assert select_passages("pears keep", paper, 1000).keys == list(paper)  # there is room for all
+    assert select_passages("pears keep", {"P1": "Pears keep"}, 1000).keys == ["P1"]
 
 
 def test_a_paper_that_many_claims_cite_is_indexed_once() -> None:
     papers = [{f"P{k}": f"Paper {paper} says {k}." for k in range(5)} for paper in range(20)]
-    retrievers.indexed.cache_clear()
+    indexed.cache_clear()
     for number in range(60):
-        passages(f"What paper {number} says.", papers[number // 3], 1200)
-    assert retrievers.indexed.cache_info().misses == len(papers)
+        select_passages(f"What paper {number} says.", papers[number // 3], 1200)
+    assert indexed.cache_info().misses == len(papers)

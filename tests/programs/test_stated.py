@@ -6,16 +6,18 @@ from typing import Any
 import dspy
 import pytest
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Compilation, Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import states_for
-from aisr.programs.asking.label_probabilities import from_stated
-from aisr.programs.asking.stated import FIELD, stated
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
+from aisr.programs.probabilities import from_confidence, read_confidence
+from aisr.programs.questions import CONFIDENCE
 from aisr.programs.task import Task
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
+from aisr.programs.track2.record import CITATION_LABELS
 from aisr.programs.track2.task import TRACK2
 from support.scripted import TRACKS, claim, examples, requests, right, scripted, wording, written
 
@@ -39,13 +41,15 @@ LABELS = ["Supported", "Contradiction"]
     ],
 )
 def test_what_is_stated_is_read_and_the_rest_is_shared(text: Any, wanted: list[float]) -> None:
-    assert stated(text, SUPPORTED, CITATION_LABELS) == pytest.approx(wanted)
+    assert read_confidence(text, SUPPORTED, CITATION_LABELS) == pytest.approx(wanted)
 
 
 def test_a_label_inside_another_is_not_taken_for_it() -> None:
     """Supported stands in Unsupported Entity, a runner-up that was lost so."""
     entity = CLAIM_LABELS.index("Unsupported Entity")
-    assert (stated("80, Unsupported Entity 15", "Supported", CLAIM_LABELS) or [])[entity] == pytest.approx(0.15)
+    assert (read_confidence("80, Unsupported Entity 15", "Supported", CLAIM_LABELS) or [])[entity] == pytest.approx(
+        0.15
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,15 +61,15 @@ def test_a_label_inside_another_is_not_taken_for_it() -> None:
     ],
 )
 def test_what_is_impossible_is_no_statement(text: Any) -> None:
-    assert stated(text, SUPPORTED, CITATION_LABELS) is None
-    (judged,) = from_stated([text], [SUPPORTED], CITATION_LABELS)
+    assert read_confidence(text, SUPPORTED, CITATION_LABELS) is None
+    (judged,) = from_confidence([text], [SUPPORTED], CITATION_LABELS)
     assert (judged.label, judged.source, judged.known) == (SUPPORTED, "vote", False)
 
 
 def test_certain_of_everything_is_certain_of_nothing() -> None:
-    rows = from_stated(["100", "100, Contradiction 0"], ["Supported", "Contradiction"], CLAIM_LABELS)
+    rows = from_confidence(["100", "100, Contradiction 0"], ["Supported", "Contradiction"], CLAIM_LABELS)
     assert [one.source for one in rows] == ["vote", "vote"]
-    rows = from_stated(["100", "60"], ["Supported", "Contradiction"], CLAIM_LABELS)
+    rows = from_confidence(["100", "60"], ["Supported", "Contradiction"], CLAIM_LABELS)
     assert [one.source for one in rows] == ["stated", "stated"]
 
 
@@ -80,7 +84,7 @@ def run(adapter: str, answer: dict[str, Any], record: Any = TWO, **options: Any)
 
 @ADAPTERS
 def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
-    said, lm = run(adapter, {"sentence_labels": LABELS, FIELD: ["80, Contradiction 10", "60, Supported 30"]})
+    said, lm = run(adapter, {"sentence_labels": LABELS, CONFIDENCE: ["80, Contradiction 10", "60, Supported 30"]})
     assert [one.source for one in said.judgements] == ["stated", "stated"]
     assert said.judgements[1].chances == pytest.approx([0.3, 0.1 / 3, 0.1 / 3, 0.1 / 3, 0.6])
     assert "percent" in wording(requests(lm)[0])
@@ -100,7 +104,7 @@ def test_a_program_asks_for_them_beside_the_labels(adapter: str) -> None:
 def test_a_statement_that_cannot_be_used_costs_neither_the_record_nor_a_call(
     adapter: str, value: Any, sources: list[str]
 ) -> None:
-    fields = {"sentence_labels": LABELS} | ({} if value is None else {FIELD: value})
+    fields = {"sentence_labels": LABELS} | ({} if value is None else {CONFIDENCE: value})
     said, lm = run(adapter, fields)
     assert said.sentence_labels == LABELS
     assert [one.source for one in said.judgements] == sources
@@ -123,12 +127,12 @@ def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str
 def test_labelled_demos_do_not_say_how_sure_they_are(task: Task, optimizer: str) -> None:
     demos, prompt = compiled(task, optimizer)
     assert demos
-    assert not any(FIELD in demo for demo in demos)
+    assert not any(CONFIDENCE in demo for demo in demos)
     assert not re.search(r"\b(95|90|85|75|65), ", prompt)
     assert prompt.count("Not supplied for this particular example") == 2
 
 
 def test_they_are_asked_for_where_log_probabilities_may_not_come() -> None:
     assert states_for(scripted([]))
-    assert states_for(open_lm("openai/local", api_base="http://127.0.0.1:1/v1"))
-    assert not states_for(open_lm("embedded"))
+    assert states_for(open_lm(LMConfig("openai/local", api_base="http://127.0.0.1:1/v1")))
+    assert not states_for(open_lm(LMConfig("embedded")))

@@ -2,11 +2,11 @@
 
 import pytest
 
-from aisr.programs.text.sanitize import rows_of
-from aisr.programs.track1.record import EvidenceItem
+from aisr.programs.images import render
+from aisr.programs.records import EvidenceItem
+from aisr.programs.text import rows_of
 from aisr.programs.track2.judge import Track2Judge
 from aisr.programs.track2.record import Track2Record
-from aisr.programs.vision.evidence_bundle import render
 
 MARKDOWN = "Table 1: Sizes\n| model | BLEU |\n|:--|--:|\n| Crane | 31.2 |\n| Heron |  |\nBest in bold."
 HTML = (

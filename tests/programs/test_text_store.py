@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
+from aisr.programs import images
 from aisr.programs.averitec import convert as averitec_data
 from aisr.programs.errors import UserError
 from aisr.programs.text_store import TextStore
-from aisr.programs.vision import ocr
 from support.drawn import picture
 from support.trap import Trap
 
@@ -28,7 +28,7 @@ def planted(folder: Path, value: object) -> None:
 
 
 def read_picture(folder: Path) -> list[str]:
-    return ocr.Reader(folder / "kept")(str(folder / "a.png"))
+    return images.Reader(folder / "kept")(str(folder / "a.png"))
 
 
 def converted(folder: Path) -> list[str]:
@@ -54,7 +54,7 @@ def kept(tmp_path: Path) -> Path:
 def test_a_planted_row_is_not_run_and_not_believed(
     planting: str, found: Callable[[Path], list[str]], kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ocr, "pieces", lambda file: [ocr.Piece("read", 0, 0, 1)])
+    monkeypatch.setattr(images, "read_pieces", lambda file: [images.Piece("read", 0, 0, 1)])
     first = found(kept)
     assert first
     mark = kept / "mark"
@@ -62,7 +62,7 @@ def test_a_planted_row_is_not_run_and_not_believed(
     planted(kept, said[planting])
     assert found(kept) == first
     assert not mark.exists()
-    monkeypatch.setattr(ocr, "pieces", lambda file: pytest.fail("read again, though it was kept"))
+    monkeypatch.setattr(images, "read_pieces", lambda file: pytest.fail("read again, though it was kept"))
     monkeypatch.setattr(averitec_data, "reduced", lambda *given: pytest.fail("read again, though it was kept"))
     assert found(kept) == first
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from aisr.metrics.intervals import Interval
-from aisr.programs.labels import CLAIM_LABELS
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.report import figures
 from aisr.report.figures import Tried
 

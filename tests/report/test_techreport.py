@@ -13,6 +13,7 @@ from aisr.artifact.folder import save_files
 from aisr.artifact.manifest import manifest
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import digest_text
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.run import compile_program
 from aisr.programs.track1.task import TRACK1
@@ -68,7 +69,7 @@ def test_what_was_not_recorded_is_missing_and_not_made_up(folder: Path, aisr: Ai
 
 @pytest.mark.parametrize("schema", [True, False])
 def test_the_command_to_score_again_does(schema: bool, loopback: Loopback, aisr: Aisr, tmp_path: Path) -> None:
-    lm = open_lm("openai/local", api_base=loopback.url, schema=schema, logprobs=schema)
+    lm = open_lm(LMConfig("openai/local", api_base=loopback.url, schema=schema, logprobs=schema))
     given = plan(tmp_path / "da ta", decide=False, limits={"test": 5})
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
     loopback.reply = lambda asked: "It works!"  # nothing new is asked: what was said stands in the cache

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.estimate import spend_of
 from aisr.predict.judge import judge
-from aisr.programs.lines import read
 from aisr.programs.questions import describe_options
+from aisr.programs.records import read
 from support import decisions
 from support.commands import Aisr, Finished, sets
 from support.loopback import Asked, Loopback, Reply, completion
@@ -62,7 +63,7 @@ def test_without_a_model_that_writes_no_instructions_are_searched(
 @pytest.mark.parametrize("track", ["track1", "track2"])
 def test_an_estimate_counts_the_questions_and_nothing_written(track: str, loopback: Loopback) -> None:
     loopback.reply = decisions.decided
-    task, lm = BOTH[track], open_lm(LM, api_base=loopback.url)
+    task, lm = BOTH[track], open_lm(LMConfig(LM, api_base=loopback.url))
     program: Any = task.build({})
     describe_options(program)
     for record in list(read(SAMPLE / track / "dev.jsonl", task.record, track))[:3]:

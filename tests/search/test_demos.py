@@ -11,10 +11,11 @@ from aisr.optimize.objective import objective
 from aisr.optimize.optimizers import compile_candidates
 from aisr.optimize.search import Candidate, Compilation, Settings, covering
 from aisr.predict.judge import judge_all
-from aisr.programs.labels import CITATION_LABELS, CLAIM_LABELS
-from aisr.programs.retrieval.excerpts import DISTRACTORS, USUAL, excerpt, lesson
+from aisr.programs.retrieval import excerpt
+from aisr.programs.track1.record import CLAIM_LABELS
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.track2.record import Track2Record
+from aisr.programs.track2.judge import DISTRACTORS, USUAL_LENGTHS, lesson
+from aisr.programs.track2.record import CITATION_LABELS, Track2Record
 from aisr.programs.track2.task import TRACK2
 from support.scripted import claim, field, question, right, scripted, written
 
@@ -55,7 +56,7 @@ def test_a_lesson_is_gold_evidence_and_what_ranks_beside_it() -> None:
     assert (gold, shown) == (["P2"], ["P2", "P3", "P4"])
     assert [line[:4] for line in lines] == ["[P2]", "[P3]", "[P4]"]
     assert "Pears keep well in sand." in lines[0]
-    assert len(lines[0]) <= USUAL[0] + 7
+    assert len(lines[0]) <= USUAL_LENGTHS[0] + 7
     for most in (1, 30, 100, 5000):
         assert len(excerpt("pears keep in sand", PAPER["P2"], most)) <= most + 2
     assert len(lesson("Pears", PAPER, [], list(PAPER)).text.split("\n")) == DISTRACTORS + 1

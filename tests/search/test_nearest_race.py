@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aisr.artifact.program import parse
-from aisr.lm.prices import Price
+from aisr.lm.config import Price
 from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import MeanScores
 from aisr.optimize import demos as nearest

@@ -39,7 +39,7 @@ def refusing(asked: Asked) -> tuple[int, str]:
         (["--teacher-lm", "embedded", "--set", "teacher.api_base=http://h"], "not with --teacher-lm embedded"),
         (
             [*TEACHER, "--set", "teacher.api_base=http://127.0.0.1:9", "--max-usd", "1", "--set", "lm.price=0,0"],
-            "the price of openai/strong is unknown; give it by --teacher-price",
+            "the price of openai/strong is unknown; give it by --set teacher.price=",
         ),
     ],
 )

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from aisr.programs.labels import IN_DRAFTS, ClaimLabel
+from aisr.paper.check.verdicts import IN_DRAFTS
+from aisr.programs.track1.record import ClaimLabel
 from support import scripted
 
 _numbers = itertools.count()

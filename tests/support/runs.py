@@ -5,6 +5,7 @@ from pathlib import Path
 
 from aisr.lm.budget import Ledger, Limits
 from aisr.lm.client import OpenLM
+from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.lm.rate_limit import RateLimiter
 from aisr.predict.predict import Summary, predict
@@ -16,7 +17,7 @@ WHO = {"task": "any"}
 
 def opened(url: str, threads: int = 1, limits: Limits | None = None, timeout: float = 0.5) -> OpenLM:
     """An LM at a loopback server that does not wait long for anything."""
-    lm = open_lm("openai/local", api_base=url, threads=threads, timeout=timeout, ledger=Ledger(limits))
+    lm = open_lm(LMConfig("openai/local", api_base=url, threads=threads, timeout=timeout), Ledger(limits))
     lm.lm.limiter = RateLimiter(threads, first_wait=0.001)
     return lm
 

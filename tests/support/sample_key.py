@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from aisr.programs.asking.stated import FIELD
-from aisr.programs.labels import IN_DRAFTS, ClaimLabel
-from aisr.programs.retrieval.retrievers import bm25
+from aisr.paper.check.verdicts import IN_DRAFTS
+from aisr.programs.questions import CONFIDENCE
+from aisr.programs.retrieval import bm25
+from aisr.programs.track1.record import ClaimLabel
 from support.paths import SAMPLE
 
 FOLDER = SAMPLE / "paper"
@@ -35,10 +36,10 @@ def answer(prompt: str) -> str:
         said = [_label("claim", sentence) for sentence in json.loads(sentences)]
         if _field(prompt, "passage") is not None:  # the second look, which has labels of its own
             said = [str(IN_DRAFTS.get(ClaimLabel(label), label)) for label in said]
-        return json.dumps({"sentence_labels": said, FIELD: [_sure(k, label) for k, label in enumerate(said)]})
+        return json.dumps({"sentence_labels": said, CONFIDENCE: [_sure(k, label) for k, label in enumerate(said)]})
     claim = _field(prompt, "claim") or ""
     label = _label("citation", claim)
-    return json.dumps({"label": label, FIELD: _sure(len(claim), label), "evidence_ids": _nearest(prompt, claim)})
+    return json.dumps({"label": label, CONFIDENCE: _sure(len(claim), label), "evidence_ids": _nearest(prompt, claim)})
 
 
 def _label(kind: str, text: str) -> str:

@@ -13,8 +13,8 @@ from dspy.lm15 import Message, Request, Response, TextPart, Usage
 from aisr.lm.adapters import adapter_for
 from aisr.lm.budget import Ledger
 from aisr.lm.client import LedgerLM, OpenLM
-from aisr.lm.prices import Price
-from aisr.programs.decision.layer import LM, Decision, Rule
+from aisr.lm.config import Price
+from aisr.programs.decision import LM, Decision, Rule
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Citation, Track2Record

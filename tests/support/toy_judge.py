@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import dspy
 from pydantic import Field
 
-from aisr.programs.asking.steps import Steps
+from aisr.programs.ask import Steps
 from aisr.programs.base import Judge, JudgeOptions
 from aisr.programs.records import Prediction, Record
 
@@ -36,14 +36,14 @@ class ShareJudge(Judge):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        asked = "Say what share of a whole the sentence speaks of."
-        self.judge = dspy.Predict(dspy.Signature("sentence: str -> share: float", asked))
+        instruction = "Say what share of a whole the sentence speaks of."
+        self.judge = dspy.Predict(dspy.Signature("sentence: str -> share: float", instruction))
 
     def prepare(self, record: ShareRecord) -> dspy.Example:
         right = {} if record.gold is None else {"share": record.gold, "gold": record.gold}
         return self.example(record, {"sentence": record.text}, right)
 
-    def steps(self, sentence: str) -> Steps[dspy.Prediction]:
-        outside = lambda said: None if 0 <= said.share <= 1 else f"{said.share} is no share"  # noqa: E731
-        said = yield from self.asked(self.judge, sentence, outside, {}, sentence=sentence)
-        return dspy.Prediction(share=round(said.share, self.options.digits))
+    def steps(self, sentence: str) -> Steps:
+        outside = lambda answer: None if 0 <= answer.share <= 1 else f"{answer.share} is no share"  # noqa: E731
+        answer = yield self.question(self.judge, sentence, outside, sentence=sentence)
+        return dspy.Prediction(share=round(answer.share, self.options.digits))

@@ -14,7 +14,7 @@ from aisr.programs.averitec.documents import pages
 from aisr.programs.averitec.judge import AveritecJudge
 from aisr.programs.averitec.record import AveritecRecord, Document
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from support.averitec import claim
 
 FILLER = " ".join(f"Number {k} of the register is about roofs and gardens in general." for k in range(60))

@@ -13,7 +13,7 @@ from aisr.metrics import context24_figures
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES, LabelTable
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from support.context24_figures import LABELS, claim, reader
 from support.corpora import Row, read_rows
 from support.loopback import Asked, Loopback, serve

@@ -12,7 +12,7 @@ from aisr.programs.context24_figures.convert import cleaned, converted, readable
 from aisr.programs.context24_figures.record import Context24FiguresRecord
 from aisr.programs.context24_figures.task import CONTEXT24_FIGURES
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
+from aisr.programs.records import read
 
 NAME = CONTEXT24_FIGURES.name
 ONE_LINE = " ".join(f"Moss number {k} grows on a wall in the shade, as Fig. {1 + k % 3} shows." for k in range(60))

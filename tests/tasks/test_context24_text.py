@@ -13,7 +13,7 @@ from aisr.programs.context24_text import convert as context24_text_data
 from aisr.programs.context24_text.record import Context24TextRecord
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.errors import UserError
-from aisr.programs.lines import read
+from aisr.programs.records import read
 from support.context24_text import claim, lines
 from support.corpora import read_rows
 from support.loopback import Asked, Loopback

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisr.predict.submit import Checked, check
+from aisr.predict.submit import SubmissionCheck, check_submission
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
 from aisr.programs.track2.task import TRACK2
@@ -27,19 +27,19 @@ GOOD_CITATIONS = [
 ]
 
 
-def checked(folder: Path, predictions: list[Any], task: Task = TRACK1, fill_failed: bool = False) -> Checked:
-    """What `check` says of predictions, without the path in front of its messages."""
+def checked(folder: Path, predictions: list[Any], task: Task = TRACK1, fill_failed: bool = False) -> SubmissionCheck:
+    """The check of predictions, without the path in front of its messages."""
     data = write(folder / "inputs.jsonl", CLAIMS if task is TRACK1 else CITATIONS)
     said = write(folder / "predictions.jsonl", predictions)
-    found = check(task, data, said, fill_failed)
-    return Checked(found.lines, [p.replace(f"{said}:", "line ") for p in found.problems], found.filled)
+    found = check_submission(task, data, said, fill_failed)
+    return SubmissionCheck(found.lines, [p.replace(f"{said}:", "line ") for p in found.problems], found.filled)
 
 
 @pytest.mark.parametrize(("task", "good"), [(TRACK1, GOOD_CLAIMS), (TRACK2, GOOD_CITATIONS)], ids=["track1", "track2"])
 def test_good_predictions_become_lines_in_the_order_of_the_inputs(task: Task, good: list[Any], tmp_path: Path) -> None:
     first, *rest = [{**row, "confidence": 0.5} for row in reversed(good)]
     marked = b"\xef\xbb\xbf" + json.dumps(first).encode()  # as some editors save it
-    assert checked(tmp_path, [marked, "", *rest], task) == Checked(good, [], [])
+    assert checked(tmp_path, [marked, "", *rest], task) == SubmissionCheck(good, [], [])
 
 
 def test_a_filled_citation_names_the_best_ranked_paragraphs_and_a_foreign_one_is_listed(tmp_path: Path) -> None:
@@ -111,5 +111,5 @@ def test_every_problem_of_predictions_is_listed_and_only_failed_records_are_fill
         assert len(found) == len(problems), found
         assert all(one.startswith(problem) for one, problem in zip(found, problems, strict=True)), found
     filled = checked(tmp_path, [*GOOD_CLAIMS[:2], failed], fill_failed=True)
-    assert filled == Checked([*GOOD_CLAIMS[:2], {"id": "c", "labels": [S, S, S]}], [], ["c"])
+    assert filled == SubmissionCheck([*GOOD_CLAIMS[:2], {"id": "c", "labels": [S, S, S]}], [], ["c"])
     assert checked(tmp_path, [GOOD_CLAIMS[0], failed], fill_failed=True).problems == ["b: no prediction"]

@@ -11,10 +11,10 @@ from PIL import Image
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import attach_gallery
 from aisr.predict.replay import FORGOTTEN, ReplayedRecord, replay
+from aisr.programs.images import Gallery
 from aisr.programs.task import Task
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
-from aisr.programs.vision.images import Gallery
 from aisr.tracking import traces
 from aisr.tracking.store import open_store
 from support.commands import sets

@@ -10,7 +10,7 @@ from aisr.paper.draft import Draft, Float, add_captions
 from aisr.paper.readers.figures import draw_figures
 from aisr.paper.readers.files import read_cited_papers, read_draft
 from aisr.paper.recompute.numbers import Fact
-from aisr.paper.recompute.recompute import Recomputed, reach, recomputed
+from aisr.paper.recompute.recompute import PlacedFact, count_read, recompute
 
 NO_LM = "none"  # what stands for a language model where none is asked
 EXACTLY = (
@@ -21,7 +21,7 @@ EXACTLY = (
 
 def added(review: Review, cited: Mapping[str, Mapping[str, str]]) -> Review:
     """A review with the wrong sums and quotes among its verdicts. cited: key of a work -> paragraphs, id -> text."""
-    facts = recomputed(review.draft)
+    facts = recompute(review.draft)
     draft, verdicts = _checked(review.draft, facts, cited)
     exactly = (EXACTLY,) if verdicts else ()
     judged = bool(review.worth)  # by a model: what that is worth comes first
@@ -40,13 +40,13 @@ def without_lm(draft: Draft, cited: Mapping[str, Mapping[str, str]]) -> Review:
     return added(Review(draft, NO_LM, tuple(hidden(draft)), {}), cited)
 
 
-def _reach(draft: Draft, facts: Sequence[Recomputed]) -> str:
+def _reach(draft: Draft, facts: Sequence[PlacedFact]) -> str:
     """How much of a draft was looked at without a language model: where nothing was found, that may be little."""
-    sentences, tables = reach(draft)
+    sentences, tables = count_read(draft)
     wrong = sum(not one.fact.holds for one in facts) or "none"
     told = f"{_counted(len(facts), 'statement')} could be recomputed, {wrong} of them wrong"
     read = f"{_counted(sentences, 'sentence')} and {_counted(tables, 'table')} were read"
-    return f"Without a language model {read}; {told if facts else 'nothing in them could be recomputed'}."
+    return f"Without a language model {read}; {told if facts else 'nothing in them could be recompute'}."
 
 
 def _counted(number: int, what: str) -> str:
@@ -54,7 +54,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _checked(
-    draft: Draft, facts: Sequence[Recomputed], cited: Mapping[str, Mapping[str, str]]
+    draft: Draft, facts: Sequence[PlacedFact], cited: Mapping[str, Mapping[str, str]]
 ) -> tuple[Draft, list[Verdict]]:
     """The wrong sums and quotes of a draft; and the draft, with its captions as paragraphs behind the others, so that
     each verdict has its sentence."""
@@ -66,7 +66,7 @@ def _checked(
             "arithmetic",
             places[one.float] if one.float is not None else one.paragraph or 0,
             one.sentence,
-            one.fact.said,
+            one.fact.statement,
             one.fact.label,
             evidence=tuple(_piece(draft.floats[key]) for key in one.fact.tables),
             marks=_marks(one.fact),

@@ -18,7 +18,7 @@ from aisr.artifact import manifest as made
 from aisr.artifact.manifest import Manifest, OnTest
 from aisr.base.files import BadArtifact, percent
 from aisr.lm.client import OpenLM
-from aisr.lm.open import EMBEDDED
+from aisr.lm.config import EMBEDDED
 from aisr.paper.check.checks import Checks, without_pictures
 from aisr.paper.check.records import Check
 from aisr.paper.check.second_look import SECTION, SecondLook
@@ -34,12 +34,12 @@ from aisr.predict.prepare import (
     states_for,
 )
 from aisr.programs.base import Judge as Program
-from aisr.programs.decision.cues import nearest_line, signs
+from aisr.programs.decision import nearest_line, signs
 from aisr.programs.errors import UserError
+from aisr.programs.images import Gallery
 from aisr.programs.questions import describe_options
 from aisr.programs.records import Record as BaseRecord
 from aisr.programs.task import Answer, Exhibit, Task
-from aisr.programs.vision.images import Gallery
 from aisr.tracking import registry
 from aisr.tracking.store import MODEL_SCHEME
 
@@ -214,7 +214,7 @@ def reviewed(
     again: Judge | None = None,
 ) -> Review:
     """A draft with the verdicts on all its checks, and what these are worth. `done` is called after each check;
-    problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.vision.images.Gallery`;
+    problems: where the pictures that cannot be shown stand meanwhile, see `aisr.programs.images.Gallery`;
     again: what takes a second look at the sentences that are doubted, or sum up or discuss."""
     verdicts, labels = hidden(draft), {}
     known = dict[str, Record | None]()

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from aisr.base.files import digest_text
 from aisr.paper.citations import find_marks
 from aisr.paper.draft import Float, Sentence, caption_sentences
-from aisr.paper.recompute.grid import Grid, mentions
-from aisr.paper.recompute.numbers import Number, in_text
+from aisr.paper.recompute.grid import Grid, find_mentions
+from aisr.paper.recompute.numbers import Number, find_numbers
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
 
@@ -112,7 +112,7 @@ def bare(text: str) -> str:
 
 def numbers(text: str) -> list[Number]:
     """The numbers of a sentence that may be results: no years, no pointers."""
-    return [one for one in in_text(bare(text)) if not (YEAR.fullmatch(one.text) and not one.percent)]
+    return [one for one in find_numbers(bare(text)) if not (YEAR.fullmatch(one.text) and not one.percent)]
 
 
 def tells(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bool:
@@ -128,7 +128,7 @@ def tells(sentence: Sentence, tables: Sequence[Grid], of_this_paper: bool) -> bo
     compares = COMPARISON.search(text) is not None
     if numbers(sentence.text) or (ours and compares):
         return True
-    return (compares or RESULT.search(text) is not None) and any(mentions(text, table) for table in tables)
+    return (compares or RESULT.search(text) is not None) and any(find_mentions(text, table) for table in tables)
 
 
 # What a title says as well: "Accuracy of five models" has nothing to check, "F1 (all p > .3)" has.

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from aisr.paper.check.records import Check, bare, id_of, items_of, numbers, own_cells, rows_within, tells
 from aisr.paper.draft import MOST_TABLES, Draft, Float, Sentence, part_of
-from aisr.paper.recompute.grid import Grid, grids, mentions
-from aisr.paper.recompute.numbers import in_text
+from aisr.paper.recompute.grid import Grid, find_mentions, make_grids
+from aisr.paper.recompute.numbers import find_numbers
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.retrieval.retrievers import bm25, fused, names_and_numbers, order, stemmed
-from aisr.programs.text.units import tokens
+from aisr.programs.retrieval import bm25, fused, names_and_numbers, order, stemmed
+from aisr.programs.text import tokens
 
 SENTENCES = 3  # of one passage
 LONGEST = 900  # characters of one
@@ -47,7 +47,7 @@ class Elsewhere:
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.tables: tuple[Grid, ...] = grids(list(draft.floats.values()))[:MOST_TABLES]
+        self.tables: tuple[Grid, ...] = make_grids(list(draft.floats.values()))[:MOST_TABLES]
         has_headings = any(paragraph.headings for paragraph in draft.paragraphs)
         self.parts = [part_of(paragraph, has_headings) for paragraph in draft.paragraphs]
         self._passages = list(self._split())
@@ -128,7 +128,7 @@ class Elsewhere:
         """The names in it -> keys of the tables that have rows or columns of these names."""
         found: dict[str, list[str]] = {}
         for key, table in self._by_key.items():
-            for label in dict.fromkeys(one.label.casefold() for one in mentions(bare(text), table)):
+            for label in dict.fromkeys(one.label.casefold() for one in find_mentions(bare(text), table)):
                 found.setdefault(label, []).append(key)
         return found
 
@@ -138,7 +138,7 @@ class Elsewhere:
         table = self._by_key.get(key)
         if table is None:  # a table of more cells than are read as one
             return _naming(self.draft.floats[key].rows[:MOST_SEARCHED], texts)
-        labels = {(one.level, one.label) for text in texts for one in mentions(bare(text), table)}
+        labels = {(one.level, one.label) for text in texts for one in find_mentions(bare(text), table)}
         wanted = {_digits(one.text) for text in texts for one in numbers(text)}
         beside = [(level, label) for level, label in labels if level < table.beside]
         by_number = {cell.row for cell in table.cells if _digits(cell.number.text) in wanted}
@@ -173,7 +173,7 @@ def where(draft: Draft, paragraph: int) -> str:
 
 def _numbers_of(one: Float) -> frozenset[str]:
     text = " ".join((one.caption, one.notes, one.rows[:MOST_READ].replace("\t", " ")))
-    return frozenset(_digits(found.text) for found in in_text(text.replace("(", " ").replace(")", " ")))
+    return frozenset(_digits(found.text) for found in find_numbers(text.replace("(", " ").replace(")", " ")))
 
 
 def _digits(text: str) -> str:

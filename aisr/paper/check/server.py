@@ -33,7 +33,7 @@ from aisr.paper.check.session import (
     quoted,
 )
 from aisr.programs.drafts import BLANK, blocks
-from aisr.programs.lines import explain
+from aisr.programs.records import explain
 
 # --- Checks of whole papers that run beside the conversation: started, looked at, cancelled, fetched.
 

@@ -16,9 +16,18 @@ from aisr.corrections.corrections import Correction
 from aisr.paper.draft import Draft, Place, Sentence
 from aisr.paper.readers.figures import Limits
 from aisr.paper.recompute.numbers import MEANINGS
+from aisr.programs.draft.record import DraftLabel
 from aisr.programs.errors import UserError
-from aisr.programs.labels import IN_DRAFTS, DraftLabel
 from aisr.programs.records import Record
+from aisr.programs.track1.record import ClaimLabel
+
+# What a first look doubts, as a second one, at the whole paper, would name it.
+IN_DRAFTS: dict[ClaimLabel, DraftLabel] = {
+    ClaimLabel.CAUSAL: DraftLabel.BEYOND,
+    ClaimLabel.ENTITY: DraftLabel.NOT_FOUND,
+    ClaimLabel.SCOPE: DraftLabel.BEYOND,
+    ClaimLabel.CONTRADICTION: DraftLabel.CONTRADICTED,
+}
 
 # --- Where a verdict stands, as files for other programs name it.
 

@@ -27,8 +27,9 @@ from aisr.paper.check.verdicts import (
     path,
 )
 from aisr.paper.draft import Place
-from aisr.programs.labels import ClaimLabel, DraftLabel
-from aisr.programs.lines import whole
+from aisr.programs.draft.record import DraftLabel
+from aisr.programs.records import valid_text
+from aisr.programs.track1.record import ClaimLabel
 from aisr.report.page import HERE as FRAME
 from aisr.report.page import PANEL, Thumbnail, framed, inlined, no_picture
 
@@ -346,7 +347,7 @@ def _result(review: Review, verdict: Verdict, rules: dict[str, int]) -> dict[str
 def _as_it_stands(text: str) -> str:
     """A message in which nothing of a sentence is a link or a placeholder (SARIF 2.1.0, sections 3.11.5 and 3.11.6),
     and no half of a character."""
-    text = whole(text)
+    text = valid_text(text)
     if "](" in text:
         text = BRACKETS.sub(r"\\\g<0>", text)
     return PLACEHOLDER.sub(r"{\g<0>}", text)

@@ -12,7 +12,7 @@ from aisr.programs.errors import UserError
 if TYPE_CHECKING:
     from aisr.paper.cited_papers import CitedPapers
 
-# Each is imported when a file of its form is opened: its packages take time to load, and need not be there.
+# Each is imported when a file of its form is opened: its packages take time to load, and may be missing.
 READERS = {
     ".tex": "aisr.paper.readers.latex",
     ".md": "aisr.paper.readers.markdown",
@@ -22,7 +22,7 @@ READERS = {
 
 
 def check_paper(file: Path) -> None:
-    """Raises UserError for what can be no paper by its name, or is not there; reads no more than that takes."""
+    """Raises UserError where there is no file, or one that is no paper by its name; reads nothing else."""
     if file.is_dir():
         find_main_file(file)
     elif not file.is_file():
@@ -39,8 +39,8 @@ def check_papers_folder(papers: Path | None) -> None:
 
 def read_draft(file: Path, root: Path | None = None) -> Draft:
     """The draft in a LaTeX main file or the folder of one, a Markdown file or a PDF. root: the folder that LaTeX and
-    Markdown may put files in from; that of the paper where none is given. Raises UserError for what is none, for what
-    cannot be read as a whole, and where a package is missing."""
+    Markdown may put files in from, by default that of the paper. Raises UserError for what is no paper, for what cannot
+    be read as a whole, and where a package is missing."""
     check_paper(file)
     suffix = ".tex" if file.is_dir() else file.suffix.lower()
     reader = _import(READERS[suffix])
@@ -77,15 +77,15 @@ PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 OUT = "leads out of the paper's folder; --root DIR lets files below DIR be read"
 EPS = (".eps", ".ps")
 DRAWINGS = (".pdf", ".svg", *EPS)
-MADE_OF_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".svg", ".jpg")
+CONVERTED_EPS = ("-eps-converted-to.pdf", ".pdf", ".png", ".svg", ".jpg")
 CONTROL = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127])  # tabs and ends of lines stay
 
 
 class Files:
-    """What was read from below a folder, and what was refused. `unread` grows while a paper is read.
+    """Reads files below a folder. `unread`, what could not be read, grows while a paper is read.
 
-    base: the folder that names begin at, that of the main file; root: the folder that all is read below, the base where
-    none is given. Raises UserError for a root that is none, or does not hold the base.
+    base: the folder that names begin at, that of the main file; root: the folder that all is read below, by default the
+    base. Raises UserError for a root that is no folder, or does not hold the base.
     """
 
     def __init__(self, base: Path, root: Path | None = None) -> None:
@@ -95,11 +95,11 @@ class Files:
             raise UserError(f"--root {root}: expected a folder that holds the paper; its main file is in {base}")
         self._out = f"leads out of --root {root}" if root else OUT
         self.unread: list[Unread] = []
-        self._read: set[Path] = set()
+        self._read_files: set[Path] = set()
         self._bytes = 0
-        self._named = 0
+        self._names = 0
 
-    def refuse(self, place: Place, why: str) -> None:
+    def note_unread(self, place: Place, why: str) -> None:
         """Note what could not be read; the same reason at the same place once. The last note says that there are
         more."""
         if len(self.unread) < MAX_NOTES and (note := Unread(place, why)) not in self.unread[-20:]:
@@ -113,13 +113,13 @@ class Files:
     def find(self, name: str, place: Place, endings: tuple[str, ...] = ("",), below: str = "") -> Path | None:
         """The file that a paper names, with the first ending that there is one with; None, with a note, where there is
         none below the folder. A link that leads out of the folder counts as none."""
-        shown = ascii(name[:80])
-        self._named += 1
-        if self._named > MAX_NAMED:
-            self.refuse(Place(place.file), f"more than {MAX_NAMED} files are named; the rest is left out")
+        quoted = ascii(name[:80])
+        self._names += 1
+        if self._names > MAX_NAMED:
+            self.note_unread(Place(place.file), f"more than {MAX_NAMED} files are named; the rest is left out")
             return None
         if len(name) > MAX_NAME or not name.strip() or not name.isprintable():
-            self.refuse(place, f"{shown}: not the name of a file")
+            self.note_unread(place, f"{quoted}: not the name of a file")
             return None
         out = False
         for ending in endings:
@@ -131,36 +131,36 @@ class Files:
                     return file
             except (OSError, RuntimeError, ValueError):  # a name too long for the disk, or a circle of links
                 continue
-        self.refuse(place, f"{shown}: {self._out}" if out else f"{shown}: no such file")
+        self.note_unread(place, f"{quoted}: {self._out}" if out else f"{quoted}: no such file")
         return None
 
-    def text(self, file: Path, place: Place) -> str | None:
+    def read_text(self, file: Path, place: Place) -> str | None:
         """The text of a file; None, with a note, where it is too large or cannot be read. place: what names it."""
         name = self.name(file)
         try:
             size = file.stat().st_size
-            if size > MAX_BYTES or self._bytes + size > MAX_TOTAL or len(self._read) >= MAX_FILES:
+            if size > MAX_BYTES or self._bytes + size > MAX_TOTAL or len(self._read_files) >= MAX_FILES:
                 limits = f"{MAX_BYTES >> 20} MiB a file, {MAX_TOTAL >> 20} MiB and {MAX_FILES} files a paper"
-                self.refuse(place, f"{name}: beyond the limits ({limits})")
+                self.note_unread(place, f"{name}: beyond the limits ({limits})")
                 return None
-            raw = _beginning(file)
+            raw = _read_beginning(file)
         except OSError as error:
-            self.refuse(place, f"{name}: {error.strerror or error}")
+            self.note_unread(place, f"{name}: {error.strerror or error}")
             return None
         self._bytes += size
-        self._read.add(file)
-        return self._decoded(raw, name)
+        self._read_files.add(file)
+        return self._decode(raw, name)
 
-    def again(self, file: Path) -> str:
+    def peek_text(self, file: Path) -> str:
         """A file whose text is looked through before or after it is read; empty where it cannot be."""
         try:
-            return _beginning(file).decode("utf-8", "replace")
+            return _read_beginning(file).decode("utf-8", "replace")
         except OSError:
             return ""
 
-    def picture(self, name: str, place: Place, folders: tuple[str, ...] = ("",)) -> Path | None:
-        """The picture or drawing that a paper names. For an EPS that is what was made of it and lies beside it, where
-        there is such a file: LaTeX puts in no other."""
+    def find_picture(self, name: str, place: Place, folders: tuple[str, ...] = ("",)) -> Path | None:
+        """The picture or drawing that a paper names. For an EPS it is what was made of it and lies beside it, if any:
+        LaTeX puts in no other."""
         endings = ("", *PICTURES, ".pdf", ".svg", ".eps")
         noted = len(self.unread)
         for folder in folders:
@@ -168,37 +168,38 @@ class Files:
             if file is not None:
                 del self.unread[noted:]
                 if file.suffix.lower() in (*PICTURES, *DRAWINGS):
-                    return self._beside(file) if file.suffix.lower() in EPS else file
-                self.refuse(place, f"{self.name(file)}: neither a picture nor a drawing that is known")
+                    return self._converted(file) if file.suffix.lower() in EPS else file
+                self.note_unread(place, f"{self.name(file)}: neither a picture nor a drawing that is known")
                 return None
         del self.unread[noted + 1 :]
         return None
 
-    def _beside(self, file: Path) -> Path:
-        for ending in MADE_OF_EPS:
-            made = file.with_name(file.stem + ending)
-            if made.is_file() and made.resolve().is_relative_to(self.folder):
-                return made.resolve()
+    def _converted(self, file: Path) -> Path:
+        """What was made of an EPS; the EPS itself where nothing was."""
+        for ending in CONVERTED_EPS:
+            converted = file.with_name(file.stem + ending)
+            if converted.is_file() and converted.resolve().is_relative_to(self.folder):
+                return converted.resolve()
         return file
 
-    def _decoded(self, raw: bytes, name: str) -> str:
+    def _decode(self, raw: bytes, name: str) -> str:
         try:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = raw.count(b"\n", 0, error.start) + 1
-            self.refuse(Place(name, line), "not UTF-8; the file is read as Latin-1")
+            self.note_unread(Place(name, line), "not UTF-8; the file is read as Latin-1")
             text = raw.decode("latin-1")
-        cleaned = text.replace("\r\n", "\n").replace("\r", "\n")
-        plain = cleaned.translate(CONTROL)
-        if len(plain) != len(cleaned):
-            self.refuse(Place(name), f"{len(cleaned) - len(plain)} control characters are left out")
+        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        plain = lines.translate(CONTROL)
+        if len(plain) != len(lines):
+            self.note_unread(Place(name), f"{len(lines) - len(plain)} control characters are left out")
         return plain
 
 
-def _beginning(file: Path) -> bytes:
-    """No more than a file may have, whatever its size was said to be."""
-    with file.open("rb") as opened:
-        return opened.read(MAX_BYTES)
+def _read_beginning(file: Path) -> bytes:
+    """No more than a file may have, whatever size the disk states."""
+    with file.open("rb") as stream:
+        return stream.read(MAX_BYTES)
 
 
 def find_main_file(path: Path) -> Path:
@@ -208,13 +209,10 @@ def find_main_file(path: Path) -> Path:
         return path
     if not path.is_dir():
         raise UserError(f"{path}: no such file; expected a LaTeX file or the folder of a paper")
-    found = [file for file in sorted(path.glob("*.tex")) if file.is_file() and _begins_document(file)]
-    named = [file for file in found if file.stem in ("main", "paper", "ms")]
-    if len(found) == 1 or len(named) == 1:
-        return (named or found)[0]
-    names = ", ".join(file.name for file in found[:5]) or "none"
+    texts = [file for file in sorted(path.glob("*.tex")) if file.is_file()]
+    files = [file for file in texts if rb"\documentclass" in _read_beginning(file)]
+    usual = [file for file in files if file.stem in ("main", "paper", "ms")]
+    if len(files) == 1 or len(usual) == 1:
+        return (usual or files)[0]
+    names = ", ".join(file.name for file in files[:5]) or "none"
     raise UserError(rf"{path}: expected one .tex file with \documentclass in it, found {names}; name the file itself")
-
-
-def _begins_document(file: Path) -> bool:
-    return rb"\documentclass" in _beginning(file)

@@ -1,138 +1,406 @@
-"""Figures and tables while they are read: what stands in them, and what becomes of it."""
+"""Figures and tables of a LaTeX paper: captions, labels, pictures, cells, notes, and the numbers that they get."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from aisr.paper.draft import Float, Picture, Place
-from aisr.paper.passages import Piece, flatten, split_bold
+from aisr.paper.passages import Piece, split_bold
+from aisr.paper.readers.files import Files
+from aisr.paper.readers.latex_commands import LEVELS, LONG, TABULARS
+from aisr.paper.readers.latex_run import FloatParts, Item, Run, Table
+from aisr.paper.readers.latex_tokens import Macro, Token, source
 
-MAX_CELLS = 20_000
-
-
-class Reference(NamedTuple):
-    r"""A \ref or the like, whose words are known when all labels are."""
-
-    command: str
-    labels: tuple[str, ...]
-    place: Place
-
-
-class Citation(NamedTuple):
-    r"""A \cite or the like, whose words are known when the bibliography is."""
-
-    command: str
-    keys: tuple[str, ...]
-    place: Place
-    before: tuple["Item", ...] = ()
-    after: tuple["Item", ...] = ()
-    close: bool = False
-
-
-Item = Piece | Reference | Citation
+ROMAN = (
+    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"),
+    (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+)  # fmt: skip
+MOST = 9_999
+NUMBER = re.compile(r"[-+]?\d{1,4}")
+COUNTED = ("figure", "table", "equation")
+SECTIONS = ("chapter", "section", "subsection", "subsubsection")
+ROMAN_TABLES = ("IEEEtran", "ieeeconf", "IEEEconf")
+SPAN = re.compile(r"\b([rc])\s?=\s?(\d{1,2})\b")
+PAGE = re.compile(r"\bpage\s{0,9}=\s{0,9}(\d{1,4})\b")
+CLIP = re.compile(r"\bclip\b(?!\s{0,9}=\s{0,9}f)")
+TRIM = re.compile(r"\btrim\s{0,9}=\s{0,9}\{?([^,{}]{1,80})")
+LENGTH = re.compile(r"(-?\d{0,5}(?:\.\d{0,6})?)(bp|pt|mm|cm|in)?")
+POINTS = {"bp": 1.0, "pt": 72 / 72.27, "mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72.0}  # PDF's, of which 72 are an inch
 
 
-@dataclass
-class Cell:
-    items: list[Item] = field(default_factory=list)
-    columns: int = 1
-    rows: int = 1
-    bold: bool = False
+def roman(number: int) -> str:
+    """XIV for 14; empty for 0."""
+    text = ""
+    for value, letters in ROMAN:
+        text += letters * (number // value)
+        number %= value
+    return text
 
 
-@dataclass
-class Table:
-    """The cells of a tabular, as they come. depth: tabulars that are open within it; head: how many rows its head has,
-    where that is repeated on each page."""
-
-    rows: list[list[Cell]] = field(default_factory=lambda: [[Cell()]])
-    depth: int = 0
-    cells: int = 1
-    head: int | None = None
-
-    @property
-    def cell(self) -> Cell:
-        return self.rows[-1][-1]
-
-    def add_cell(self) -> None:
-        self.cells += 1
-        if self.cells <= MAX_CELLS:
-            self.rows[-1].append(Cell())
-
-    def end_part(self, stays: bool) -> None:
-        """End a head or a foot of a table that goes over pages; the first head stays."""
-        if stays and self.head is None:
-            self.head = len(self.rows)
-        elif self.head is not None:
-            del self.rows[self.head :]
-        self.rows.append([Cell()])
-
-    def add_row(self) -> None:
-        self.cells += 1
-        if self.cells <= MAX_CELLS:
-            self.rows.append([Cell()])
+def letter(number: int) -> str:
+    """C for 3; empty for 0 and behind Z."""
+    return chr(ord("A") + number - 1) if 0 < number <= 26 else ""
 
 
-@dataclass
-class Parts:
-    """What stands in a figure or table that is being read. number: as it is printed, empty before its caption."""
-
-    kind: Literal["figure", "table"]
-    environment: str
-    place: Place
-    headings: tuple[str, ...]
-    below: list[Item]
-    number: str = ""
-    captions: list[list[Item]] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    notes: list[Item] = field(default_factory=list)
-    within: list["Parts"] = field(default_factory=list)
-    code_places: list[Place] = field(default_factory=list)
-    before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
-
-    @property
-    def name(self) -> str:
-        return f"{self.kind.capitalize()} {self.number or f'without a number ({self.place})'}"
-
-    @property
-    def content(self) -> tuple[list[Any], ...]:
-        return self.pictures, self.tables, self.within, self.code_places
-
-    def take(self, other: "Parts") -> None:
-        """Make the content of another one its own."""
-        other.part_at((0, 0, 0, 0), self)
-        self.labels += other.labels
-        self.notes += other.notes
-
-    def part_at(self, places: Sequence[int], second: "Parts") -> None:
-        """Leave of each kind of content what stands before a place, and give the rest to a second float."""
-        for mine, others, place in zip(self.content, second.content, places, strict=True):
-            others += mine[place:]
-            del mine[place:]
+FORMS: Mapping[str, Callable[[int], str]] = {
+    "arabic": str,
+    "Roman": roman,
+    "roman": lambda number: roman(number).lower(),
+    "Alph": letter,
+    "alph": lambda number: letter(number).lower(),
+}
 
 
-def words(pieces: Iterable[Piece]) -> str:
-    """The pieces in one line."""
-    return flatten(pieces).text
+class Floats(Run):
+    """Reads figures and tables."""
+
+    def __init__(self, files: Files, main: Path) -> None:
+        super().__init__(files, main)
+        self._outer: dict[str, str] = {}  # what is counted within which section
+        self._roman_tables = False
+        self._picture_folders: tuple[str, ...] = ("",)
+        self._handlers |= {
+            "caption": self._caption,
+            "tablecaption": self._caption,
+            "captionof": self._caption_of,
+            "subcaption": self._subcaption,
+            "subfloat": self._subfloat,
+            "subfigure": self._subfloat,
+            "subcaptionbox": self._subfloat,
+            "label": lambda token: self._label(self.stream.word()),
+            "includegraphics": self._picture,
+            "graphicspath": self._set_picture_folders,
+            "tablehead": self._head,
+            "cutinhead": self._head_within,
+            "sidehead": self._head_within,
+            "startdata": self._begin_data,
+            "enddata": self._end_data,
+            "tablenotetext": self._note_text,
+            "tablecomments": self._note_text,
+            "tablerefs": self._note_text,
+            "tablenotemark": lambda token: self._add_text(f"^{self.stream.word()}", token.place),
+            "nodata": lambda token: self._add_text("…", token.place),
+            "endhead": self._repeated_part,
+            "endfirsthead": self._repeated_part,
+            "endfoot": self._repeated_part,
+            "endlastfoot": self._repeated_part,
+            "multicolumn": self._multicolumn,
+            "multirow": self._multirow,
+            "SetCell": self._set_cell,
+            "makecell": self._cell_of_lines,
+            "shortstack": self._cell_of_lines,
+            "thead": self._cell_of_lines,
+            "\\": self._next_row,
+            "tabularnewline": self._next_row,
+            "cr": self._next_row,
+            "documentclass": self._class,
+            "setcounter": self._set_counter,
+            "addtocounter": self._set_counter,
+            "stepcounter": self._step_counter,
+            "refstepcounter": self._step_counter,
+            "numberwithin": self._count_within,
+            "counterwithin": self._count_within,
+            "counterwithout": self._count_within,
+            "@addtoreset": self._count_within,
+            "ContinuedFloat": self._continued,
+        }
+
+    # --- Numbers as LaTeX counts and prints them: \setcounter, \numberwithin, \renewcommand{\thetable}, chapters, IEEE.
+
+    def _class(self, token: Token) -> None:
+        self.stream.option()
+        self._roman_tables = self.stream.word() in ROMAN_TABLES
+        self.stream.option()
+
+    def _set_counter(self, token: Token) -> None:
+        name, value = self.stream.word(), NUMBER.fullmatch(self.stream.word())
+        if value is not None:
+            before = self._numbers[name] if token.text == "addtocounter" else 0
+            self._numbers[name] = max(min(before + int(value[0]), MOST), 0)
+
+    def _step_counter(self, token: Token) -> None:
+        name = self.stream.word()
+        self._numbers[name] = min(self._numbers[name] + 1, MOST)
+
+    def _count_within(self, token: Token) -> None:
+        r"""\numberwithin{table}{section}, \counterwithin and \@addtoreset."""
+        self.stream.star()
+        self.stream.option()
+        name, outer = self.stream.word(), self.stream.word()
+        if token.text == "counterwithout":
+            self._outer.pop(name, None)
+        elif name in COUNTED:
+            self._outer[name] = outer
+
+    def _continued(self, token: Token) -> None:
+        if self._open:
+            self._numbers[self._open[0].kind] = max(self._numbers[self._open[0].kind] - 1, 0)
+
+    def _restart_counters(self, section: str) -> None:
+        """Begin again at 1 what is counted within a section or chapter."""
+        for name in COUNTED:
+            if self._outer.get(name) == section or (section == "chapter" and name not in self._outer):
+                self._numbers[name] = 0
+
+    def _next_number(self, kind: str) -> str:
+        """The number of the next figure or table, as it is printed."""
+        self._numbers[kind] = min(self._numbers[kind] + 1, MOST)
+        return self._printed(kind)
+
+    def _printed(self, name: str, within: int = 0) -> str:
+        number = self._numbers[name]
+        macro = self.stream.macros.get(f"the{name}")
+        if macro is not None and within < 5:
+            return self._printed_by(macro, within)
+        outer = self._outer.get(name) or ("chapter" if name in COUNTED and self._numbers["chapter"] else None)
+        if outer is not None and within < 5:
+            return f"{self._printed(outer, within + 1)}.{number}"
+        if name in SECTIONS:
+            return self._section_number(SECTIONS.index(name))
+        return roman(number) if name == "table" and self._roman_tables else str(number)
+
+    def _printed_by(self, macro: Macro, within: int) -> str:
+        r"""What a paper's own \thetable prints: words, \arabic{table} and its kin, \thesection."""
+        text, tokens = "", list(macro.body)
+        while tokens:
+            token = tokens.pop(0)
+            if token.kind == "text":
+                text += token.text
+            elif token.kind == "command" and token.text in FORMS:
+                name = ""
+                while tokens and tokens[0].kind in ("open", "text"):
+                    name += tokens.pop(0).text.strip("{ ")
+                text += FORMS[token.text](self._numbers[name])
+            elif token.kind == "command" and token.text.startswith("the"):
+                text += self._printed(token.text.removeprefix("the"), within + 1)
+        return " ".join(text.split())[:20]
+
+    def _section_number(self, level: int) -> str:
+        used = [name for name, one in LEVELS.items() if 1 <= one <= max(level, 1)]
+        numbers = [str(self._numbers[name]) for name in used]
+        if chapter := self._numbers["chapter"]:
+            top = chr(ord("A") + min(chapter, 26) - 1) if self._appendix else str(chapter)
+            return ".".join([top, *(numbers if level > 0 else [])])
+        first = self._numbers[used[0]]
+        if self._appendix and first:
+            numbers[0] = chr(ord("A") + min(first, 26) - 1)
+        return ".".join(numbers)
+
+    # --- The cells of tables, and the notes below them.
+
+    def _open_table(self, name: str, token: Token) -> None:
+        self._end_hiding()
+        self._drop(TABULARS[name])
+        if self._tables:
+            self._tables[-1].depth += 1
+            return
+        if not self._open:  # a longtable has a caption of its own; another one stands between two sentences
+            self._end_paragraph()
+            self._open_float("table", name, token.place)
+            if self.blocks and name not in LONG:  # what stands before it speaks of it
+                items = self.blocks[-1].items
+                texts = [place for place, one in enumerate(items) if not isinstance(one, Piece) or one.text.strip()]
+                items.insert(texts[-1] if texts else 0, Piece("", token.place, (self._open[-1].name,)))
+        self._new_table()
+
+    def _new_table(self) -> None:
+        table = Table()
+        self._open[-1].tables.append(table)
+        self._tables.append(table)
+        self._items = table.cell.items
+
+    def _begin_data(self, token: Token) -> None:
+        r"""\startdata of AASTeX; its rows go on behind those of \tablehead."""
+        if self._open and not self._tables:
+            self._new_table()
+
+    def _head(self, token: Token) -> None:
+        r"""\tablehead{\colhead{a} & \colhead{b}} of AASTeX."""
+        head = self.stream.argument()
+        self._begin_data(token)
+        self.stream.push([*head, Token("command", "tabularnewline", token.place)])
+
+    def _head_within(self, token: Token) -> None:
+        r"""\cutinhead{words}: a row of its own."""
+        head = self.stream.argument()
+        end = Token("command", "tabularnewline", token.place)
+        self.stream.push([end, *head, end])
+
+    def _end_data(self, token: Token) -> None:
+        if self._open and self._tables:
+            self._tables.pop()
+            self._items = self._open[-1].notes
+
+    def _note_text(self, token: Token) -> None:
+        r"""\tablenotetext{a}{words}, and \tablecomments{words} without a mark."""
+        self._end_data(token)
+        mark = f"{self.stream.word()}: " if token.text == "tablenotetext" else ""
+        note = self._next_inline(token)
+        self._items += [Piece(f" {mark}", token.place), *note, Piece(" ", token.place)]
+
+    def _repeated_part(self, token: Token) -> None:
+        r"""The end of what a longtable sets on several pages: its first head stays, all else of it goes."""
+        if self._tables and not self._tables[-1].depth:
+            self._tables[-1].end_part(is_head=token.text in ("endhead", "endfirsthead"))
+            self._items = self._tables[-1].cell.items
+
+    def _next_row(self, token: Token) -> None:
+        self._drop("so")
+        if self._tables and not self._tables[-1].depth:
+            self._tables[-1].add_row()
+            self._items = self._tables[-1].cell.items
+        else:
+            self._add_text(" ", token.place)
+
+    def _multicolumn(self, token: Token) -> None:
+        columns = _count(self.stream.word())
+        self.stream.argument()
+        if self._tables:
+            self._tables[-1].cell.columns = columns
+
+    def _multirow(self, token: Token) -> None:
+        self.stream.option()
+        rows = _count(self.stream.word())
+        self._drop("omo")
+        if self._tables:
+            self._tables[-1].cell.rows = rows
+
+    def _set_cell(self, token: Token) -> None:
+        r"""\SetCell[r=2,c=3]{l} of tabularray."""
+        spans = dict(SPAN.findall(source(self.stream.option() or ())))
+        self.stream.argument()
+        if self._tables:
+            self._tables[-1].cell.columns = _count(spans.get("c", "1"))
+            self._tables[-1].cell.rows = _count(spans.get("r", "1"))
+
+    def _cell_of_lines(self, token: Token) -> None:
+        self._drop("so")
+        self._items += self._next_inline(token)
+
+    # --- Captions, labels and pictures.
+
+    def _caption(self, token: Token) -> None:
+        starred = self.stream.star()
+        self.stream.option()
+        caption = self._next_inline(token)
+        if not self._open:
+            self.files.note_unread(token.place, "a caption outside of a figure or table")
+            return
+        parts = self._open[-1]
+        if parts.number and parts.environment in LONG:
+            return  # the head of its next page
+        if len(self._open) == 1 and not starred and parts.number:
+            parts = self._second_float(parts)
+        if len(self._open) == 1 and not starred:
+            parts.number = self._next_number(parts.kind)
+        parts.captions.append(caption)
+        parts.before_caption = tuple(map(len, parts.content))
+
+    def _second_float(self, first: FloatParts) -> FloatParts:
+        """A second float in the same environment. Where the first has its caption below, what follows that is of the
+        second."""
+        second = FloatParts(first.kind, first.environment, first.place, first.headings, first.below)
+        if any(first.before_caption):
+            first.split(first.before_caption, second)
+        self.floats.append(first)
+        self._open[-1] = second
+        self._items = second.notes
+        return second
+
+    def _caption_of(self, token: Token) -> None:
+        self.stream.star()
+        kind = self.stream.word()
+        if not self._open and kind in ("figure", "table"):
+            environment = self._environments[-1] if self._environments else ""
+            self._open_float("table" if kind == "table" else "figure", f"\\{environment}", token.place)
+        self._caption(token)
+
+    def _subfloat(self, token: Token) -> None:
+        r"""\subfloat[caption]{picture}, and \subcaptionbox{caption}{picture}."""
+        if not self._open:
+            return
+        self._open_float(self._open[-1].kind, token.text, token.place)
+        self.stream.star()
+        caption = self.stream.argument() if token.text == "subcaptionbox" else self.stream.option()
+        self.stream.option()
+        items = self._inline(caption or (), token.place)
+        self._open[-1].captions.append(items)
+        self._items += self._next_inline(token)
+        self._close_float("")
+
+    def _subcaption(self, token: Token) -> None:
+        """The caption of a part of a figure; where none is open, what stands before it becomes one."""
+        if len(self._open) != 1:
+            self._caption(token)
+            return
+        whole = self._open[-1]
+        self._open_float(whole.kind, token.text, token.place)
+        self._caption(token)
+        part = self._open[-1]
+        self._close_float("")
+        whole.split((0, 0, len(whole.within), 0), part)
+
+    def _label(self, name: str) -> None:
+        if self._open:
+            self._open[-1].labels.append(name)
+        elif self._in_document:
+            self.labels.setdefault(name, self._here)
+
+    def _picture(self, token: Token) -> None:
+        clipped = self.stream.star()
+        options = ",".join(source(one) for one in (self.stream.option(), self.stream.option()) if one)
+        name = self.stream.word()
+        if not self._is_text:
+            return
+        if not self._open:
+            self.files.note_unread(token.place, f"{name[:80]!a}: a picture outside of a figure")
+            return
+        file = self.files.find_picture(name.strip('"'), token.place, self._picture_folders)
+        page = PAGE.search(options)
+        if file is not None:
+            cut = file.suffix.lower() == ".pdf" and (clipped or CLIP.search(options))
+            trim = _trim(options) if cut else None
+            self._open[-1].pictures.append(Picture(file, int(page[1]) if page else 1, None, trim))
+
+    def _set_picture_folders(self, token: Token) -> None:
+        folders = re.findall(r"[^{}]+", self.stream.word())
+        self._picture_folders = ("", *(folder.strip() for folder in folders[:20] if folder.strip()))
 
 
-def finished(parts: Parts, key: str, caption: str, rows: str, notes: str) -> Float:
-    """The float that the parts make."""
-    pictures, coded = tuple(parts.pictures), tuple(parts.code_places)
-    said, bold = split_bold(rows)
-    made = Float(key, parts.name, parts.kind, caption, parts.place, said, pictures, parts.headings, notes, coded, bold)
-    return made._replace(
-        caption_place=_begin(item for one in parts.captions for item in one), notes_place=_begin(parts.notes)
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 1
+
+
+def _trim(options: str) -> tuple[float, float, float, float] | None:
+    """What `trim=1cm 0 1cm 2cm` cuts off, in points: left, bottom, right, top; None where it says nothing."""
+    trim = TRIM.search(options)
+    sides = [LENGTH.fullmatch(one) for one in trim[1].split()] if trim else []
+    if len(sides) != 4 or not all(one and any(map(str.isdigit, one[1])) for one in sides):
+        return None
+    left, bottom, right, top = (max(float(one[1]), 0.0) * POINTS[one[2] or "bp"] for one in sides if one)
+    return (left, bottom, right, top) if left + bottom + right + top else None
+
+
+def build_float(parts: FloatParts, key: str, caption: str, rows: str, notes: str) -> Float:
+    """The float that the parts make. rows: with marks of bold cells."""
+    cells, bold = split_bold(rows)
+    return Float(
+        key,
+        parts.name,
+        parts.kind,
+        caption,
+        parts.place,
+        cells,
+        tuple(parts.pictures),
+        parts.headings,
+        notes,
+        tuple(parts.code_places),
+        bold,
+        caption_place=_begin(item for caption in parts.captions for item in caption),
+        notes_place=_begin(parts.notes),
     )
 
 
 def _begin(items: Iterable[Item]) -> Place | None:
     """Where some text begins."""
     return next((one.place for one in items if not isinstance(one, Piece) or one.text.strip()), None)
-
-
-def key_of(parts: Parts, taken: Mapping[str, object]) -> str:
-    """A float's label, or its name where it has none or another has it already."""
-    return next((label for label in parts.labels if label not in taken), parts.name)

@@ -1,34 +1,51 @@
-r"""The running text of a LaTeX paper: paragraphs, formulas, and what stands within what."""
+r"""The running text of a LaTeX paper: paragraphs, formulas, hidden text, and what stands within what."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from aisr.paper.citations import Entry
-from aisr.paper.draft import Place
-from aisr.paper.passages import Piece
+from aisr.paper.draft import Picture, Place
+from aisr.paper.passages import Piece, flatten
 from aisr.paper.readers.files import Files
-from aisr.paper.readers.latex_floats import Item, Parts, Table, words
-from aisr.paper.readers.latex_macros import Stream
-from aisr.paper.readers.latex_tokens import (
-    ACCENTS,
-    BOLD_MATH,
-    DROPPED,
-    FORMULA,
-    PLAIN,
-    Token,
-    accented,
-    formula,
-    plain,
-    symbol,
-)
+from aisr.paper.readers.latex_commands import ACCENTS, BOLD_MATH, DROPPED, FORMULA, PLAIN, accented, formula, symbol
+from aisr.paper.readers.latex_tokens import Stream, Token, Tokens, source
 
-END = "\0"  # a command that no source can hold: the end of an argument that is read by itself
-MAX_FORMULAS = 10_000
-MAX_WITHIN = 30  # arguments that are read within each other
-PRINTED = str.maketrans({"\u00a0": " "})
-DASHES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"))
+# --- What is read of a paper before its references and citations have words.
+
+MAX_CELLS = 20_000
+
+
+class Reference(NamedTuple):
+    r"""A \ref or the like, whose words are known when all labels are."""
+
+    command: str
+    labels: tuple[str, ...]
+    place: Place
+
+
+class Citation(NamedTuple):
+    r"""A \cite or the like, whose words are known when the bibliography is."""
+
+    command: str
+    keys: tuple[str, ...]
+    place: Place
+    before: tuple["Item", ...] = ()
+    after: tuple["Item", ...] = ()
+    close: bool = False
+
+
+Item = Piece | Reference | Citation
+
+
+class Block(NamedTuple):
+    """A paragraph."""
+
+    items: list[Item]
+    headings: tuple[str, ...]
+    hidden: bool = False
 
 
 class Target(NamedTuple):
@@ -38,54 +55,143 @@ class Target(NamedTuple):
     number: str
 
 
+@dataclass
+class Cell:
+    items: list[Item] = field(default_factory=list)
+    columns: int = 1
+    rows: int = 1
+    bold: bool = False
+
+
+@dataclass
+class Table:
+    """The cells of a tabular, as they come."""
+
+    rows: list[list[Cell]] = field(default_factory=lambda: [[Cell()]])
+    depth: int = 0  # tabulars that are open within it
+    cells: int = 1
+    head: int | None = None  # rows of its head, where that is repeated on each page
+
+    @property
+    def cell(self) -> Cell:
+        return self.rows[-1][-1]
+
+    def add_cell(self) -> None:
+        self.cells += 1
+        if self.cells <= MAX_CELLS:
+            self.rows[-1].append(Cell())
+
+    def add_row(self) -> None:
+        self.cells += 1
+        if self.cells <= MAX_CELLS:
+            self.rows.append([Cell()])
+
+    def end_part(self, is_head: bool) -> None:
+        """End a head or a foot of a table that goes over pages; the first head stays."""
+        if is_head and self.head is None:
+            self.head = len(self.rows)
+        elif self.head is not None:
+            del self.rows[self.head :]
+        self.rows.append([Cell()])
+
+
+@dataclass
+class FloatParts:
+    """What stands in a figure or table that is being read."""
+
+    kind: Literal["figure", "table"]
+    environment: str
+    place: Place
+    headings: tuple[str, ...]
+    below: list[Item]
+    number: str = ""  # as it is printed, empty before its caption
+    captions: list[list[Item]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    notes: list[Item] = field(default_factory=list)
+    within: list["FloatParts"] = field(default_factory=list)
+    code_places: list[Place] = field(default_factory=list)
+    before_caption: tuple[int, ...] = (0, 0, 0, 0)  # of each kind of content, how much stands above the caption
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind.capitalize()} {self.number or f'without a number ({self.place})'}"
+
+    @property
+    def content(self) -> tuple[list[Any], ...]:
+        return self.pictures, self.tables, self.within, self.code_places
+
+    def take(self, other: "FloatParts") -> None:
+        """Make the content of another one its own."""
+        other.split((0, 0, 0, 0), self)
+        self.labels += other.labels
+        self.notes += other.notes
+
+    def split(self, places: Sequence[int], second: "FloatParts") -> None:
+        """Leave of each kind of content what stands before a place, and move the rest to a second float."""
+        for mine, others, place in zip(self.content, second.content, places, strict=True):
+            others += mine[place:]
+            del mine[place:]
+
+
+def join_words(items: Iterable[Item]) -> str:
+    """The text among the items in one line."""
+    return flatten(item for item in items if isinstance(item, Piece)).text
+
+
+# --- The reading of it, token by token.
+
+END = "\0"  # a command that no source can hold: the end of an argument that is read by itself
+MAX_FORMULAS = 10_000
+MAX_WITHIN = 30  # arguments that are read within each other
+DASHES = (("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("\u00a0", " "))
+Handler = Callable[[Token], None]
+
+
 class Run:
-    """Reads a paper once. blocks: paragraphs with their headings, and whether they are hidden from a reader; floats,
-    labels and works: as they are found."""
+    """Reads a paper once: text and what is around it. Subclasses add a handler for each command that is more."""
 
     def __init__(self, files: Files, main: Path) -> None:
         self.files = files
         self.main = main
         self.stream = Stream(files)
         self.title: list[Item] = []
-        self.blocks: list[tuple[list[Item], tuple[str, ...], bool]] = []
-        self.floats: list[Parts] = []
+        self.blocks: list[Block] = []
+        self.floats: list[FloatParts] = []
         self.labels: dict[str, Target] = {}
         self.works: dict[str, Entry] = {}
         self._items: list[Item] = []  # of what is being read: a paragraph, a cell, a caption
-        self._notes: list[list[Item]] = []  # footnotes of the paragraph
+        self._footnotes: list[list[Item]] = []  # of the paragraph
         self._headings: list[tuple[int, str]] = []
         self._numbers: Counter[str] = Counter()
-        self._outer: dict[str, str] = {}  # what is counted within which section
-        self._roman_tables = False
         self._appendix = False
         self._here = Target("Section", "")
         self._environments: list[str] = []
-        self._open: list[Parts] = []
+        self._open: list[FloatParts] = []
         self._tables: list[Table] = []
         self._within = 0
-        self._depth = 0  # braces that are open
-        self._unseen: tuple[int, int, list[Item]] | None = None  # since when text is hidden, and what it interrupts
+        self._braces = 0  # that are open
+        self._hiding: tuple[int, int, list[Item]] | None = None  # since when text is hidden, and what it interrupts
         self._hidden: list[list[Item]] = []  # in the paragraph
-        self._whites: set[str] = set()
-        self._folders: tuple[str, ...] = ("",)
-        self._reading = False  # behind \begin{document}
-        self._unknown: set[str] = set()
-        self._commands = self._handlers()
+        self._in_document = False  # behind \begin{document}
+        self._notes: set[str] = set()
+        self._handlers: dict[str, Handler] = {}
 
     def read(self) -> None:
         """Read the main file and what it puts in."""
-        place = Place(self.files.name(self.main), 1)
-        self.stream.open(self.main, place)
-        self._reading = not self._begins(place)
+        self.stream.open(self.main, Place(self.files.name(self.main), 1))
+        # Without a \begin{document}, all is text.
+        self._in_document = "\\begin{document}" not in self.files.peek_text(self.main)
         self._run()
         while self._open:
             self._close_float("the paper ends within it")
         self._end_paragraph()
 
-    def _begins(self, place: Place) -> bool:
-        r"""Whether there is a \begin{document}; without one, all is text."""
-        text = self.files.again(self.main)
-        return "\\begin{document}" in text
+    @property
+    def _is_text(self) -> bool:
+        """Whether what comes next is text of the paper: behind the preamble, or an argument."""
+        return self._in_document or self._within > 0
 
     def _run(self) -> None:
         while (token := self.stream.next()) is not None:
@@ -94,67 +200,71 @@ class Run:
                     return
                 self._command(token)
             elif token.kind in ("text", "bracket"):
-                self._say(token.text, token.place)
+                self._add_text(token.text, token.place)
             elif token.kind == "open":
-                self._depth += 1
+                self._braces += 1
             elif token.kind == "close":
-                self._depth -= 1
+                self._braces -= 1
                 self._leave_group()
             elif token.kind == "par":
                 self._end_paragraph()
             elif token.kind == "cell":
                 self._next_cell(token)
             elif token.kind == "math":
-                self._math(token, lambda one: one.kind == "math" and one.text == token.text)
+                self._math(token, "math", token.text)
 
-    def _inline(self, found: tuple[Token, ...], place: Place) -> list[Item]:
-        """An argument read by itself."""
+    def _inline(self, tokens: Tokens, place: Place) -> list[Item]:
+        """The items of an argument read by itself."""
         if self._within >= MAX_WITHIN:
-            self.files.refuse(place, f"what lies deeper than {MAX_WITHIN} arguments is left out")
+            self.files.note_unread(place, f"what lies deeper than {MAX_WITHIN} arguments is left out")
             return []
-        kept, self._items = self._items, []
-        tables, self._tables = self._tables, []
+        outer_items, self._items = self._items, []
+        outer_tables, self._tables = self._tables, []
         self._within += 1
-        hidden = self._unseen
-        self.stream.push((*found, Token("command", END, place)))
+        hiding = self._hiding
+        self.stream.push((*tokens, Token("command", END, place)))
         self._run()
-        if self._unseen is not hidden:
-            self._see()
+        if self._hiding is not hiding:
+            self._end_hiding()
         self._within -= 1
-        self._tables = tables
-        items, self._items = self._items, kept
+        self._tables = outer_tables
+        items, self._items = self._items, outer_items
         return items
 
-    def _say(self, text: str, place: Place) -> None:
-        if self._reading or self._within:
-            for typed, printed in DASHES:
-                text = text.replace(typed, printed)
-            self._items.append(Piece(text.translate(PRINTED), place))
+    def _next_inline(self, token: Token) -> list[Item]:
+        """The items of the next argument."""
+        return self._inline(self.stream.argument(), token.place)
 
-    def _note(self, token: Token, why: str) -> None:
+    def _add_text(self, text: str, place: Place) -> None:
+        if self._is_text:
+            for source_text, printed in DASHES:
+                text = text.replace(source_text, printed)
+            self._items.append(Piece(text, place))
+
+    def _note_once(self, token: Token, why: str) -> None:
         """Note what is not understood; each command or environment once."""
-        if why not in self._unknown and self._reading:
-            self._unknown.add(why)
-            self.files.refuse(token.place, why)
+        if why not in self._notes and self._in_document:
+            self._notes.add(why)
+            self.files.note_unread(token.place, why)
 
     def _hide(self, place: Place, why: str, group: int = 0) -> None:
         """What comes next in this group of braces and this environment is hidden. Cells of tables are not: white on
         colour is common there."""
-        if self._unseen is None and not self._tables and (self._reading or self._within):
-            self.files.refuse(place, f"{why}; what no reader sees is marked as hidden, and no model is asked about it")
-            self._unseen = self._depth + group, len(self._environments), self._items
+        if self._hiding is None and not self._tables and self._is_text:
+            note = f"{why}; what no reader sees is marked as hidden, and no model is asked about it"
+            self.files.note_unread(place, note)
+            self._hiding = self._braces + group, len(self._environments), self._items
             self._items = []
 
-    def _see(self) -> None:
-        """The hidden text ends."""
-        if self._unseen is not None:
+    def _end_hiding(self) -> None:
+        if self._hiding is not None:
             self._hidden.append(self._items)
-            self._items = self._unseen[2]
-            self._unseen = None
+            self._items = self._hiding[2]
+            self._hiding = None
 
     def _leave_group(self) -> None:
-        if self._unseen and (self._depth < self._unseen[0] or len(self._environments) < self._unseen[1]):
-            self._see()
+        if self._hiding and (self._braces < self._hiding[0] or len(self._environments) < self._hiding[1]):
+            self._end_hiding()
 
     def _end_paragraph(self) -> None:
         if self._within or self._tables:
@@ -166,16 +276,16 @@ class Run:
         if self._open:
             self._items.append(Piece(" ", self._open[-1].place))
             return
-        headings, unseen = self._path(), self._unseen
-        self._see()
+        headings, hiding = self._path(), self._hiding
+        self._end_hiding()
         if self._items:
-            self.blocks.append((self._items, headings, False))
+            self.blocks.append(Block(self._items, headings))
             self._items = []
-        self.blocks += [(note, headings, False) for note in self._notes]
-        self.blocks += [(found, headings, True) for found in self._hidden]
-        self._notes, self._hidden = [], []
-        if unseen is not None:
-            self._unseen = unseen[0], unseen[1], self._items
+        self.blocks += [Block(items, headings) for items in self._footnotes]
+        self.blocks += [Block(items, headings, hidden=True) for items in self._hidden]
+        self._footnotes, self._hidden = [], []
+        if hiding is not None:
+            self._hiding = hiding[0], hiding[1], self._items
             self._items = []
 
     def _path(self) -> tuple[str, ...]:
@@ -183,23 +293,23 @@ class Run:
 
     def _command(self, token: Token) -> None:
         name = token.text
-        handler = self._commands.get(name)
+        handler = self._handlers.get(name)
         if handler is not None:
             handler(token)
         elif name in DROPPED:
             self._drop(DROPPED[name])
         elif name in ACCENTS:
-            letter = self._inline(self.stream.argument(), token.place)
-            letters = words(one for one in letter if isinstance(one, Piece))
-            self._say(accented(name, letters[:1]) + letters[1:] if letters else "", token.place)
-        elif (said := symbol(name)) is not None and name not in PLAIN:
-            self._say(said, token.place)
+            letters = join_words(self._next_inline(token))
+            self._add_text(accented(name, letters[:1]) + letters[1:] if letters else "", token.place)
+        elif (text := symbol(name)) is not None and name not in PLAIN:
+            self._add_text(text, token.place)
         elif name not in PLAIN and name[-1:].isalpha():
             if "@" not in name:
-                self._note(token, f"\\{name}: not known; what is in its braces is read as text")
+                self._note_once(token, f"\\{name}: not known; what is in its braces is read as text")
             self.stream.option()
 
     def _drop(self, pattern: str) -> None:
+        """Pass over arguments: s a star, o in square brackets, m in braces, p in brackets and then in braces."""
         for kind in pattern:
             if kind == "s":
                 self.stream.star()
@@ -208,92 +318,82 @@ class Run:
             elif kind == "m":
                 self.stream.argument()
             elif kind == "p":
-                self.stream.blanks()
+                self.stream.skip_blanks()
                 token = self.stream.peek()
                 if token is not None and token.text.startswith("("):
                     self.stream.raw()
-                    rest = token.text.partition(")")[2]
-                    self.stream.push([token._replace(text=rest)] if rest else [])
+                    self.stream.push_text(token, token.text.partition(")")[2])
                 self.stream.argument()
 
-    def _handlers(self) -> dict[str, Callable[[Token], None]]:
-        """What reads each command that is more than text. The readers of a paper's parts add theirs."""
-        return {}
-
-    def _math(self, token: Token, ends: Callable[[Token], bool]) -> None:
+    def _math(self, token: Token, end_kind: str, end: str) -> None:
         """A formula up to its end; a sign without partner in its paragraph is left out."""
-        found: list[Token] = []
+        tokens: list[Token] = []
         while (one := self.stream.next()) is not None:
-            if ends(one):
-                if self._reading or self._within:
-                    self._say(self._formula(found, token), token.place)
+            if one.kind == end_kind and one.text == end:
+                if self._is_text:
+                    self._add_text(self._formula(tokens, token), token.place)
                 return
+            tokens.append(one)
             again = one.kind == "command" and one.text == token.text and token.kind == "command"
             if one.kind == "par" or one.text == END or again:
-                found.append(one)
                 break
-            found.append(one)
-        self.files.refuse(token.place, "a formula that does not end in its paragraph")
-        self.stream.push(found)
+        self.files.note_unread(token.place, "a formula that does not end in its paragraph")
+        self.stream.push(tokens)
 
-    def _formula(self, found: Sequence[Token], token: Token) -> str:
+    def _formula(self, tokens: Sequence[Token], token: Token) -> str:
         self._numbers["formula"] += 1
         if self._numbers["formula"] > MAX_FORMULAS:
-            self._note(token, f"more than {MAX_FORMULAS} formulas; from here on they are left out")
+            self._note_once(token, f"more than {MAX_FORMULAS} formulas; from here on they are left out")
             return FORMULA
-        if self._tables and any(one.kind == "command" and one.text in BOLD_MATH for one in found):
+        if self._tables and any(one.kind == "command" and one.text in BOLD_MATH for one in tokens):
             self._tables[-1].cell.bold = True
-        return formula(plain(found))
+        return formula(source(tokens))
 
     def _display(self, name: str, token: Token) -> None:
-        found: list[Token] = []
-        if not name.endswith("*"):
-            self._numbers["equation"] += 1
+        """A formula in an environment such as `equation`."""
+        tokens: list[Token] = []
+        numbered = not name.endswith("*")
+        self._numbers["equation"] += numbered
         while (one := self.stream.next()) is not None:
             if one.kind == "command" and one.text in ("end", "begin", "label"):
-                said = self.stream.word()
-                if one.text == "end" and said == name:
-                    self._say(f" {self._formula(found, token)} ", token.place)
+                argument = self.stream.word()
+                if one.text == "end" and argument == name:
+                    self._add_text(f" {self._formula(tokens, token)} ", token.place)
                     return
                 if one.text == "label":
-                    self.labels.setdefault(said, Target("Equation", str(self._numbers["equation"])))
+                    self.labels.setdefault(argument, Target("Equation", str(self._numbers["equation"])))
                     continue
                 place = one.place
-                found += [one, Token("open", "{", place), Token("text", said, place), Token("close", "}", place)]
-                if one.text == "begin" and said == name:
+                tokens += [one, Token("open", "{", place), Token("text", argument, place), Token("close", "}", place)]
+                if one.text == "begin" and argument == name:
                     break
                 continue
-            if (
-                one.text == "\\"
-                and not name.endswith("*")
-                and one.kind == "command"
-                and name.startswith(("align", "gather"))
-            ):
+            if one.kind == "command" and one.text == "\\" and numbered and name.startswith(("align", "gather")):
                 self._numbers["equation"] += 1
             if one.kind == "par" or one.text == END:
-                found.append(one)
+                tokens.append(one)
                 break
             if not (one.kind == "command" and one.text in ("nonumber", "notag")):
-                found.append(one)
-        self.files.refuse(token.place, f"a formula ({name}) that does not end in its paragraph")
-        self.stream.push(found)
+                tokens.append(one)
+        self.files.note_unread(token.place, f"a formula ({name}) that does not end in its paragraph")
+        self.stream.push(tokens)
 
     def _open_float(self, kind: Literal["figure", "table"], environment: str, place: Place) -> None:
-        self._see()
-        parts = Parts(kind, environment, place, self._path(), self._items)
+        self._end_hiding()
+        parts = FloatParts(kind, environment, place, self._path(), self._items)
         self._items = parts.notes
         self._open.append(parts)
 
     def _close_float(self, why: str) -> None:
-        self._see()
+        self._end_hiding()
         parts = self._open.pop()
         self._items = parts.below
         self._tables.clear()
         if why:  # what stands in it may be half of the paper
-            self.files.refuse(parts.place, f"a {parts.kind} without its end: {why}")
-            self.blocks.append((parts.notes, self._path(), False))
+            self.files.note_unread(parts.place, f"a {parts.kind} without its end: {why}")
+            self.blocks.append(Block(parts.notes, self._path()))
             parts.notes = []
-        if self._open and not parts.captions:  # LaTeX gives it no letter: what it holds is the whole's
+        if self._open and not parts.captions:  # LaTeX counts it by no letter: what it holds is the whole's
             self._open[-1].take(parts)
         elif self._open:
             self._open[-1].within.append(parts)
@@ -305,4 +405,4 @@ class Run:
             self._tables[-1].add_cell()
             self._items = self._tables[-1].cell.items
         else:
-            self._say(" ", token.place)
+            self._add_text(" ", token.place)

@@ -1,16 +1,14 @@
-"""LaTeX source as tokens, each at its line: commands, braces, text, ends of paragraphs; what is known of its commands,
-and what its symbols look like in print."""
+r"""LaTeX source as tokens, each at its line, within limits: file after file where \input names them, with the paper's
+own macros expanded."""
 
-import logging
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from pathlib import Path
 from typing import Literal, NamedTuple
-
-from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
 from aisr.paper.draft import Place
 from aisr.paper.readers.files import Files
+from aisr.paper.readers.latex_commands import split_names
 
 Kind = Literal["command", "open", "close", "bracket", "math", "cell", "par", "parameter", "text"]
 # In a line: a command with the blanks behind its letters, a special character, or text up to the next of them.
@@ -23,7 +21,7 @@ KINDS: dict[str, Kind] = {"{": "open", "}": "close", "&": "cell", "~": "text", "
 
 
 class Token(NamedTuple):
-    """A piece of source. text: a command without its backslash, the digits of a parameter, or what stands there."""
+    """A piece of source. text: a command without its backslash, the digits of a parameter, or the characters."""
 
     kind: Kind
     text: str
@@ -37,364 +35,467 @@ class Token(NamedTuple):
         return f"#{self.text}" if self.kind == "parameter" else self.text
 
 
-def tokens(text: str, name: str, files: Files) -> list[Token]:
+Tokens = tuple[Token, ...]
+
+
+def source(tokens: Sequence[Token]) -> str:
+    """Tokens as they are written, without blanks around."""
+    return "".join(token.source for token in tokens).strip()
+
+
+def split_keys(text: str) -> Iterator[str]:
+    """The keys of a list such as `a, b`."""
+    return (key.strip() for key in text.split(",") if key.strip())
+
+
+def tokenize(text: str, name: str, files: Files) -> list[Token]:
     """The tokens of a file.
 
     Braces are balanced and of bounded depth: one without its partner ends with its paragraph, and what lies too deep is
     left out; both are noted. A `[` that has its `]` in the paragraph is a bracket, any other is text. Comments are
     gone; listings and other text as it is typed are left out and noted.
     """
-    found: list[Token] = []
+    tokens: list[Token] = []
     lines = iter(enumerate(text.split("\n"), start=1))
     for number, line in lines:
         place = Place(name, number)
-        cut = COMMENT.search(line)
-        said = line[: cut.start(1)] if cut else line
-        typed = VERBATIM_BEGIN.search(said)
-        if typed:
-            said = said[: typed.start()]
-        if not said.strip() and not cut and not typed:
-            found.append(Token("par", "\n\n", place))
+        comment = COMMENT.search(line)
+        code = line[: comment.start(1)] if comment else line
+        verbatim = VERBATIM_BEGIN.search(code)
+        if verbatim:
+            code = code[: verbatim.start()]
+        if not code.strip() and not comment and not verbatim:
+            tokens.append(Token("par", "\n\n", place))
             continue
-        _line(said.lstrip(), place, found)
-        if typed:
-            end = f"\\end{{{typed[1]}{typed[2]}}}"
-            if typed[1] not in ("comment", "filecontents"):
-                files.refuse(place, f"a listing ({typed[1]}), which is no prose")
-            rest = line[typed.end() :]
+        tokens += _line_tokens(code.lstrip(), place)
+        if verbatim:
+            end = f"\\end{{{verbatim[1]}{verbatim[2]}}}"
+            if verbatim[1] not in ("comment", "filecontents"):
+                files.note_unread(place, f"a listing ({verbatim[1]}), which is no prose")
+            rest = line[verbatim.end() :]
             while end not in rest:
                 number, rest = next(lines, (0, end))
-            _line(rest.partition(end)[2], Place(name, number or place.line), found)
-        if not cut and not (found and found[-1].kind == "command" and found[-1].text[-1:].isalpha()):
-            found.append(Token("text", " ", place))
-    return _balanced(_bracketed(found), files)
+            tokens += _line_tokens(rest.partition(end)[2], Place(name, number or place.line))
+        if not comment and not (tokens and tokens[-1].kind == "command" and tokens[-1].text[-1:].isalpha()):
+            tokens.append(Token("text", " ", place))
+    return _without_deepest(_balance(_pair_brackets(tokens), files), files)
 
 
-def _line(said: str, place: Place, found: list[Token]) -> None:
+def _line_tokens(line: str, place: Place) -> Iterator[Token]:
     begin = 0
-    while piece := PIECE.match(said, begin):
+    while piece := PIECE.match(line, begin):
         begin = piece.end()
         letters, sign, special, math, parameter, text = piece.groups()
         if letters == "verb":
-            mark = said[begin : begin + 1]
-            end = said.find(mark, begin + 1) if mark else -1
-            end = end if end >= 0 else len(said)
-            found.append(Token("text", said[begin + 1 : end], place))
+            mark = line[begin : begin + 1]
+            end = line.find(mark, begin + 1) if mark else -1
+            end = end if end >= 0 else len(line)
+            yield Token("text", line[begin + 1 : end], place)
             begin = end + 1
         elif letters or sign:
-            found.append(Token("command", letters or sign, place))
+            yield Token("command", letters or sign, place)
         elif special:
-            found.append(Token(KINDS[special], "\u00a0" if special == "~" else special, place))
+            yield Token(KINDS[special], "\u00a0" if special == "~" else special, place)
         elif math:
-            found.append(Token("math", math, place))
+            yield Token("math", math, place)
         elif parameter and parameter[-1].isdigit():
-            found.append(Token("parameter", parameter[1:], place))
+            yield Token("parameter", parameter[1:], place)
         else:
-            found.append(Token("text", text or parameter, place))
+            yield Token("text", text or parameter, place)
 
 
-def _bracketed(found: list[Token]) -> list[Token]:
-    opened: list[list[int]] = [[]]  # the square brackets that are open, by braces
-    for number, token in enumerate(found):
+def _pair_brackets(tokens: list[Token]) -> list[Token]:
+    open_brackets: list[list[int]] = [[]]  # by braces
+    for number, token in enumerate(tokens):
         if token.kind == "open":
-            opened.append([])
+            open_brackets.append([])
         elif token.kind == "close":
-            opened.pop()
-            opened = opened or [[]]
+            open_brackets.pop()
+            open_brackets = open_brackets or [[]]
         elif token.kind == "par":
-            opened = [[]]
+            open_brackets = [[]]
         elif token.text == "[":
-            opened[-1].append(number)
-        elif token.text == "]" and opened[-1]:
-            first = opened[-1].pop()
-            found[first] = found[first]._replace(kind="bracket")
-    return found
+            open_brackets[-1].append(number)
+        elif token.text == "]" and open_brackets[-1]:
+            first = open_brackets[-1].pop()
+            tokens[first] = tokens[first]._replace(kind="bracket")
+    return tokens
 
 
-def _balanced(found: list[Token], files: Files) -> list[Token]:
+def _balance(tokens: list[Token], files: Files) -> list[Token]:
     """The tokens with a closing brace where one is missing, at the end of the paragraph, and without those too many."""
-    opened: list[int] = []
-    lone: set[int] = set()
-    for number, token in enumerate(found):
+    unclosed: list[int] = []
+    surplus: set[int] = set()
+    for number, token in enumerate(tokens):
         if token.kind == "open":
-            opened.append(number)
-        elif token.kind == "close" and opened:
-            opened.pop()
+            unclosed.append(number)
+        elif token.kind == "close" and unclosed:
+            unclosed.pop()
         elif token.kind == "close":
-            lone.add(number)
-    missing = set(opened)
-    for number in sorted(lone | missing)[:20]:
-        kind = "{ without its partner ends with its paragraph" if number in missing else "} too many is left out"
-        files.refuse(found[number].place, f"a {kind}")
-    kept: list[Token] = []
-    owed = 0
-    for number, token in enumerate(found):
-        if token.kind == "par" and owed:
-            kept += [Token("close", "}", token.place)] * owed
-            owed = 0
-        owed += number in missing
-        if number not in lone:
-            kept.append(token)
-    kept += [Token("close", "}", token.place) for token in found[-1:]] * owed
-    return _shallow(kept, files)
+            surplus.add(number)
+    lone = set(unclosed)
+    for number in sorted(surplus | lone)[:20]:
+        kind = "{ without its partner ends with its paragraph" if number in lone else "} too many is left out"
+        files.note_unread(tokens[number].place, f"a {kind}")
+    result: list[Token] = []
+    missing = 0
+    for number, token in enumerate(tokens):
+        if token.kind == "par" and missing:
+            result += [Token("close", "}", token.place)] * missing
+            missing = 0
+        missing += number in lone
+        if number not in surplus:
+            result.append(token)
+    return result + [Token("close", "}", token.place) for token in result[-1:]] * missing
 
 
-def _shallow(found: list[Token], files: Files) -> list[Token]:
+def _without_deepest(tokens: list[Token], files: Files) -> list[Token]:
     """The tokens without what lies within too many braces."""
-    kept: list[Token] = []
+    result: list[Token] = []
     depth = 0
-    for token in found:
+    for token in tokens:
         depth += (token.kind == "open") - (token.kind == "close")
         if depth < MAX_DEPTH and not (depth == MAX_DEPTH - 1 and token.kind == "close"):
-            kept.append(token)
+            result.append(token)
         elif depth == MAX_DEPTH and token.kind == "open":
-            files.refuse(token.place, f"what lies within {MAX_DEPTH} braces is left out")
-    return kept
+            files.note_unread(token.place, f"what lies within {MAX_DEPTH} braces is left out")
+    return result
 
 
-def plain(found: Sequence[Token]) -> str:
-    """Tokens as they are written, without blanks around."""
-    return "".join(token.source for token in found).strip()
+# --- The tokens of a paper's files one after the other, as TeX would come to them.
 
-
-def split(name: str) -> Iterator[str]:
-    """The keys of a list such as `a, b`."""
-    return (one.strip() for one in name.split(",") if one.strip())
-
-
-# --- What LaTeX's symbols, accents and formulas look like in print, by pylatexenc.
-
-LONGEST_FORMULA = 4_000  # characters
-DEEPEST_FORMULA = 25  # braces and environments; the library goes down by recursion
-FORMULA = "[formula]"
-ACCENTS = frozenset("'`^\"~=.cvHkrbdut")  # commands with the letter that they stand on as argument
-# What the library leaves out, or means otherwise than print does.
-SYMBOLS = {
-    "textless": "<", "textgreater": ">", "textbar": "|", "textasciitilde": "~", "textasciicircum": "^", "S": "§",
-    "P": "¶", "copyright": "©", "euro": "€", "texteuro": "€", "pounds": "£", "dag": "†", "ddag": "‡", "-": "",
-    "/": "", "@": "", ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "\\": " ", "%": "%", "&": "&", "#": "#",
-    "$": "$", "_": "_", "{": "{", "}": "}", "textellipsis": "…", "xspace": "", "newline": " ", "linebreak": " ",
-    "tabularnewline": " ", "LaTeX": "LaTeX", "TeX": "TeX", "BibTeX": "BibTeX", "slash": "/", "textmu": "µ",
-    "textohm": "Ω", "degree": "°", "textdegree": "°", "textpm": "±", "texttimes": "×", "textsection": "§",
-    "hfill": " ", "enspace": " ", "nobreakspace": " ", "thinspace": " ", "quad": " ", "qquad": " ",
-    "textquotesingle": "'", "textquotedbl": '"', "allowbreak": "", "cmark": "✓", "xmark": "✗", "checkmark": "✓",
-}  # fmt: skip
-FRACTION = re.compile(r"\\(?:[dt]|nice|s)frac(?![A-Za-z])")
-NESTING = re.compile(r"(?<!\\)[{}]|\\begin|\\end|\\left|\\right|\\sqrt")
-WORDS = re.compile(r"[A-Za-z0-9\s.,;:<>=+*/()|!?%-]*+", re.ASCII)  # a formula that prints as it is written
-SUBSCRIPT = re.compile(r"(?:(?<=[^\W_])|^)_(?=\d)")  # also alone, as in F$_1$
-
-
-def symbol(command: str) -> str | None:
-    """What a command without arguments prints; None where it is not known."""
-    if command in SYMBOLS:
-        return SYMBOLS[command]
-    spec = _context().get_macro_spec(command)
-    said = spec.simplify_repl if spec is not None else None
-    return said if isinstance(said, str) and "%" not in said else None
-
-
-@cache
-def accented(command: str, letter: str) -> str:
-    """A letter with its accent."""
-    if len(letter) > 2 or letter.isspace():
-        return letter
-    return str(_reader().latex_to_text(f"\\{command}{{{letter}}}"))
-
-
-def formula(source: str) -> str:
-    """A formula in one line of text, `[formula]` where it is too long or too deep: fractions with a stroke, "F_1" as
-    "F1", other indices with their mark."""
-    if WORDS.fullmatch(source):
-        return " ".join(source.split())
-    deepest = depth = 0
-    for piece in NESTING.finditer(source):
-        depth += {"}": -1, "\\end": -1, "\\right": -1}.get(piece[0], 1)
-        deepest = max(deepest, depth)
-    if len(source) > LONGEST_FORMULA or deepest > DEEPEST_FORMULA:
-        return FORMULA
-    try:
-        said = _reader().latex_to_text(FRACTION.sub(r"\\frac", source))
-    except (RecursionError, ValueError, TypeError, IndexError, AttributeError):  # the library's ways to give up
-        return FORMULA
-    return SUBSCRIPT.sub("", " ".join(said.split())) or FORMULA
-
-
-@cache
-def _context():  # type: ignore[no-untyped-def]
-    context = get_default_latex_context_db()
-    context.add_context_category("house", macros=[MacroTextSpec("frac", simplify_repl=_fraction)], prepend=True)
-    return context
-
-
-@cache
-def _reader() -> LatexNodes2Text:
-    logging.getLogger("pylatexenc").addHandler(
-        logging.NullHandler()
-    )  # it warns of what it cannot read, formula by formula
-    return LatexNodes2Text(latex_context=_context(), math_mode="text", keep_comments=False)
-
-
-def _fraction(node, l2tobj) -> str:  # type: ignore[no-untyped-def]
-    parts = [l2tobj.nodelist_to_text([one]) for one in (node.nodeargd.argnlist if node.nodeargd else [])]
-    return "/".join(part if part.strip().isalnum() else f"({part.strip()})" for part in parts[:2])
-
-
-# --- What is known of LaTeX's commands and environments: their arguments, and what of them is text.
-
-
-def _listed(names: str) -> list[str]:
-    return names.split()
-
-
-# Commands without words of their own, with the arguments that are dropped: m in braces, o in square brackets, s a star.
-DROPPED = {
-    **dict.fromkeys(
-        _listed(
-            "vspace hspace pagestyle thispagestyle usetikzlibrary bibliographystyle phantom "
-            "hphantom vphantom pagenumbering index glsadd hypersetup captionsetup sisetup lstset theoremstyle "
-            "crefname Crefname todo thanks author date affil affiliation institute email keywords thinmuskip "
-            "pdfinfo pdfoutput setmainfont tikzset pgfplotsset geometry linespread selectlanguage bibdata "
-            "citestyle setcitestyle marginpar stepcounter refstepcounter fontfamily fontseries fontshape "
-            "cellcolor rowcolor columncolor color pagecolor arraybackslash cmidrule cline hhline specialrule "
-            "addlinespace includeonly newcounter newlength acmConference acmYear acmDOI acmISBN acmPrice "
-            "titlerunning authorrunning icmltitlerunning runninghead numberwithin AtBeginDocument AtEndDocument "
-            "subjclass pdfstringdefDisableCommands lhead rhead chead lfoot rfoot cfoot IEEEauthorblockN "
-            "IEEEauthorblockA tabletypesize tablewidth tablecolumns tablenum tablefontsize altaffiltext altaffilmark "
-            "facility facilities software orcid dataset movetabledown movetableright phm"
-        ),
-        "som",
-    ),
-    **dict.fromkeys(
-        _listed(
-            "setlength addtolength setcounter addtocounter settowidth newtheorem fontsize rule "
-            "DeclareFieldFormat definecolorset newcolumntype DeclareGraphicsExtensions counterwithin "
-            "hyphenationpenalty icmlaffiliation icmlauthor icmlcorrespondingauthor newfloat"
-        ),
-        "somom",
-    ),
-    **dict.fromkeys(_listed("usepackage RequirePackage documentclass PassOptionsToPackage LoadClass"), "omo"),
-    **dict.fromkeys(
-        _listed("definecolor colorlet DeclareMathAlphabet SetMathAlphabet titleformat titlespacing"), "sommm"
-    ),
-    "cmidrule": "p",
-    "addlinespace": "o",
-    "DeclareUnicodeCharacter": "mm",
-    "DeclareCaptionType": "omo",
-    "resizebox": "smm",
-    "scalebox": "mo",
-    "rotatebox": "om",
-    "raisebox": "moo",
-    "parbox": "ooom",
-    "makebox": "oo",
-    "framebox": "oo",
-    "mbox": "",
-    "fbox": "",
-    "textcolor": "om",
-    "colorbox": "om",
-    "fcolorbox": "omm",
-    "adjustbox": "m",
-    "href": "om",
-    "selectfont": "",
-    "foreignlanguage": "om",
-    "fontencoding": "m",
-    "footnotemark": "o",
-    "pagebreak": "o",
-    "nopagebreak": "o",
-    "texorpdfstring": "",
-    "newtheorem": "smomo",
-    "icmltitle": "m",
-    "tablehead": "m",
-}
-# Those of them that make text or formulas bold, which marks the best number of a table.
-BOLD = ("textbf", "bf", "bfseries")
-BOLD_MATH = frozenset(("mathbf", "boldsymbol", "bm", "bf", "textbf", "pmb"))
-# Commands that only change how their text looks, or do nothing that is read.
-PLAIN = frozenset(
-    _listed(
-        "textbf textit textsc texttt textsf textrm textsl textup textmd textnormal emph underline uline "
-        "uwave sout st hl centering raggedright raggedleft small footnotesize scriptsize tiny normalsize "
-        "large Large LARGE huge Huge bf it sc tt sf rm sl em bfseries itshape scshape ttfamily sffamily "
-        "rmfamily slshape mdseries upshape normalfont boldmath unboldmath noindent indent par bigskip "
-        "medskip smallskip clearpage cleardoublepage newpage maketitle tableofcontents listoffigures "
-        "listoftables toprule midrule bottomrule hline relax "
-        "protect leavevmode null strut ignorespaces unskip xspace makeatletter makeatother frontmatter "
-        "mainmatter backmatter sloppy fussy onecolumn twocolumn FloatBarrier balance nobreak goodbreak "
-        "flushbottom raggedbottom vfill hfil hfill vfil ensuremath text textsuperscript textsubscript mbox "
-        "url path nolinkurl doi enquote uppercase lowercase MakeUppercase MakeLowercase textls acl "
-        "arraybackslash rowstyle doublespacing singlespacing onehalfspacing printbibliography newblock "
-        "thefootnote thetable thefigure thesection theequation and baselineskip linewidth textwidth "
-        "columnwidth hskip noalign displaystyle textstyle scriptstyle unitlength columnsep tabcolsep "
-        "parindent parskip hsize vsize bgroup egroup begingroup endgroup nonumber notag quad hss hrule "
-        "vrule hrulefill dotfill break penalty citename bibnamedelima pdfinfoomitdate pdfsuppressptexinfo "
-        "pdftrailerid pdfoutput belowcaptionskip abovecaptionskip phantomsection hbox vbox expandafter "
-        "arraystretch baselinestretch looseness emergencystretch tolerance hbadness vbadness appendixname "
-        "today colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead acknowledgments acknowledgements"
+MAX_INPUTS = 20  # files within files
+MAX_EXPANDED = 200_000  # tokens that macros may make of a paper; long ones come to a tenth of it
+MAX_LEVELS = 60  # macros within macros
+MAX_ARGUMENTS = 9
+DEFINING = ("newcommand", "renewcommand", "providecommand", "DeclareRobustCommand")
+TEX_DEFINING = ("def", "gdef", "edef", "xdef")
+DOCUMENTING = ("NewDocumentCommand", "RenewDocumentCommand", "ProvideDocumentCommand", "DeclareDocumentCommand")
+INPUTS = ("input", "include", "subfile", "subfileinclude", "import", "subimport", "inputfrom", "subinputfrom")
+UNDECIDED = frozenset(
+    split_names("if ifx ifnum ifdim ifcat ifodd ifvmode ifhmode ifmmode ifinner ifcase ifdefined ifcsname")
+)
+# What the reader of the structure must see, whatever a style makes of it.
+KEPT = frozenset(
+    split_names(
+        "begin end section subsection subsubsection paragraph subparagraph chapter part caption captionof "
+        "label ref autoref cref Cref eqref cite citep citet parencite textcite autocite footnote "
+        "includegraphics multicolumn multirow item bibitem bibliography addbibresource title input include "
+        "subfile appendix documentclass par"
     )
 )
-# Commands whose argument or arguments are text, parted by a blank: units and numbers.
-JOINED = {"SI": 2, "qty": 2, "num": 1, "si": 1, "unit": 1, "ang": 1, "SIrange": 3, "numrange": 2, "ce": 1}
-MATH = frozenset(
-    f"{name}{star}"
-    for name in (
-        _listed(
-            "equation align gather multline eqnarray math displaymath flalign alignat dmath split aligned subequations"
-        )
-    )
-    for star in ("", "*")
-) - {"subequations", "subequations*"}
-FLOATS = {
-    "figure": "o", "figure*": "o", "table": "o", "table*": "o", "wrapfigure": "omom", "wraptable": "omom",
-    "deluxetable": "omo", "deluxetable*": "omo", "sidewaysdeluxetable": "omo", "longdeluxetable": "omo",
-    "sidewaystable": "o", "sidewaysfigure": "o", "sidewaystable*": "o", "sidewaysfigure*": "o", "SCfigure": "oo",
-    "SCtable": "oo", "floatingfigure": "om", "margintable": "o", "marginfigure": "o", "teaserfigure": "",
-}  # fmt: skip
-SUBFLOATS = {"subfigure": "om", "subtable": "om", "subfigure*": "om", "subtable*": "om"}
-TABULARS = {
-    "tabular": "om", "tabular*": "mom", "tabularx": "mom", "tabulary": "mom", "longtable": "om", "tabu": "m",
-    "tblr": "om", "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "om",
-}  # fmt: skip
-CODED = "a drawing by code"
-LONG = ("longtable", "xltabular", "longtabu", "supertabular")  # these go over pages, and have captions of their own
-# Drawn by code, or no prose; with what they are called in the list of what was not read.
-SKIPPED = {
-    **dict.fromkeys(_listed("tikzpicture pgfpicture picture axis forest circuitikz pspicture"), CODED),
-    **dict.fromkeys(_listed("algorithm algorithm* algorithmic algorithm2e"), "an algorithm"),
-    "CCSXML": "", "filecontents": "", "filecontents*": "",
-}  # fmt: skip
-LISTS = frozenset(_listed("itemize enumerate description compactitem compactenum inparaenum asparaenum trivlist list"))
-# Environments whose begin takes arguments that are dropped; all others take none but what is in square brackets.
-ARGUMENTS = {
-    "minipage": "ooom", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography": "m", "tcolorbox":
-    "o", "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o", "tablenotes": "o",
-    "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "", "icmlauthorlist": "",
-    "CJK": "mm", "CJK*": "mm", "otherlanguage": "m",
-}  # fmt: skip
-KNOWN = (
-    frozenset(
-        _listed(
-            "document abstract center flushleft flushright quote quotation small footnotesize theorem lemma "
-            "proof definition corollary proposition remark example titlepage appendices acks keywords"
-        )
-    )
-    | ARGUMENTS.keys()
-)
-LEVELS = {
-    "part": 0, "chapter": 0, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4, "subparagraph": 5,
-}  # fmt: skip
-IN_BRACKETS = frozenset(
-    _listed(
-        "cite citep parencite autocite citealp footcite footcitetext supercite smartcite fullcite "
-        "citeyearpar cites parencites autocites Citep Parencite Autocite onlinecite citenum footcites "
-        "supercites"
-    )
-)
-TEXTUAL = frozenset(
-    _listed(
-        "citet textcite citealt newcite citeauthor citeyear citetitle Citet Textcite textcites citeA "
-        "shortcite posscite Citeauthor citeN shortciteN"
-    )
-)
-REFERENCES = frozenset(
-    _listed("ref autoref cref Cref eqref subref vref Vref labelcref pageref cpageref nameref fref Fref tref Tref sref")
-)
+# References that papers define by plainer ones: \newcommand{\eqref}[1]{\ref{eq:#1}}.
+REDEFINABLE, PLAINER = ("eqref", "autoref", "cref", "Cref"), ("ref",)
+
+
+class Macro(NamedTuple):
+    """What a paper defines."""
+
+    arguments: int
+    body: Tokens
+    default: Tokens | None = None  # of an optional first argument; None where it is not optional
+
+
+class Stream:
+    """The tokens of a paper, one at a time. Whoever reads may put tokens back."""
+
+    def __init__(self, files: Files) -> None:
+        self.files = files
+        self.macros: dict[str, Macro] = {}
+        self.environments: dict[str, tuple[Macro, Tokens]] = {}  # own ones: what their begin and end stand for
+        self._stack: list[list[Token]] = []  # each reversed: the next token is the last
+        self._ends: list[tuple[int, str]] = []  # the height of the stack below a file or macro, and what is open there
+        self._files: list[Path] = []  # that are open
+        self._levels = 0  # of macros
+        self._expanded = 0
+        self._notes: set[str] = set()
+        self._flags = {"iffalse": False, "iftrue": True}
+
+    def open(self, file: Path, place: Place) -> None:
+        """Go on with the tokens of a file. A file within itself, and what is too deep or unreadable, is noted."""
+        name = self.files.name(file)
+        if file in self._files or len(self._files) >= MAX_INPUTS:
+            why = "a file that puts itself in" if file in self._files else f"deeper than {MAX_INPUTS} files"
+            self.files.note_unread(place, f"{name}: {why}")
+            return
+        text = self.files.read_text(file, place)
+        if text is not None:
+            self._files.append(file)
+            self._ends.append((len(self._stack), "file"))
+            self._stack.append(tokenize(text, name, self.files)[::-1])
+
+    def push(self, tokens: Sequence[Token]) -> None:
+        """Put tokens before those that come next."""
+        if tokens:
+            self._stack.append(list(tokens)[::-1])
+
+    def push_text(self, token: Token, text: str) -> None:
+        """Put the rest of a token's text before what comes next."""
+        self.push([token._replace(text=text)] if text else [])
+
+    def raw(self) -> Token | None:
+        """The next token as it is written; None at the end."""
+        while self._stack:
+            if self._stack[-1]:
+                return self._stack[-1].pop()
+            self._stack.pop()
+            self._leave()
+        return None
+
+    def _leave(self) -> None:
+        """Note that the files and macros are over whose tokens are used up."""
+        while self._ends and self._ends[-1][0] >= len(self._stack):
+            if self._ends.pop()[1] == "file":
+                self._files.pop()
+            else:
+                self._levels -= 1
+
+    def stop(self) -> None:
+        """Come to the end: nothing behind it is read."""
+        self._stack.clear()
+        self._ends.clear()
+        self._files.clear()
+
+    def peek(self) -> Token | None:
+        """The next token, which stays."""
+        token = self.raw()
+        if token is not None:
+            self._stack.append([token])
+        return token
+
+    def skip_blanks(self) -> None:
+        while (token := self.raw()) is not None:
+            if token.kind != "text" or token.text.strip(" \t"):
+                self._stack.append([token])
+                return
+
+    def argument(self) -> Tokens:
+        """The next argument without its braces, or the one token that stands for it; nothing at the end of a
+        paragraph."""
+        self.skip_blanks()
+        token = self.raw()
+        if token is None or token.kind in ("par", "close"):
+            self.push([token] if token else [])
+            return ()
+        if token.kind != "open":
+            if token.kind == "text" and len(token.text) > 1:
+                self.push_text(token, token.text[1:])
+                return (token._replace(text=token.text[0]),)
+            return (token,)
+        depth, tokens = 1, []
+        while (token := self.raw()) is not None:
+            depth += (token.kind == "open") - (token.kind == "close")
+            if not depth:
+                break
+            tokens.append(token)
+        return tuple(tokens)
+
+    def option(self) -> Tokens | None:
+        """What stands in square brackets next; None where there are none. One that does not end in its paragraph is
+        put back."""
+        self.skip_blanks()
+        token = self.raw()
+        if token is None or token.kind != "bracket":
+            self.push([token] if token else [])
+            return None
+        depth, tokens = 0, []
+        while (one := self.raw()) is not None:
+            depth += (one.kind == "open") - (one.kind == "close")
+            if depth < 0 or one.kind == "par":
+                tokens.append(one)
+                break
+            if one.text == "]" and not depth:
+                return tuple(tokens)
+            tokens.append(one)
+        self.push(tokens)
+        return ()
+
+    def star(self) -> bool:
+        """Whether a star comes next, which is then passed over."""
+        token = self.raw()
+        if token is not None and token.kind == "text" and token.text.startswith("*"):
+            self.push_text(token, token.text[1:])
+            return True
+        self.push([token] if token else [])
+        return False
+
+    def word(self) -> str:
+        """The next argument as it is written."""
+        return source(self.argument())
+
+    def next(self) -> Token | None:
+        """The next token that is neither a definition nor a call of a macro nor the name of a file to put in."""
+        while (token := self.raw()) is not None:
+            if token.kind != "command":
+                return token
+            if (macro := self.macros.get(token.text)) is not None:
+                self.expand(token, macro)
+            elif not self._read_definition(token) and not self._read_condition(token):
+                return token
+        return None
+
+    def expand(self, call: Token, macro: Macro) -> None:
+        """Put the body of a macro, with its arguments, before what comes next."""
+        arguments: list[Tokens] = []
+        if macro.default is not None and macro.arguments:
+            option = self.option()
+            arguments.append(macro.default if option is None else option)
+        while len(arguments) < macro.arguments:
+            arguments.append(self.argument())
+        body: list[Token] = []
+        for token in macro.body:
+            if token.kind == "parameter" and token.text.isdigit():
+                body += arguments[int(token.text) - 1] if 0 < int(token.text) <= len(arguments) else ()
+            else:
+                text = token.text[1:] if token.kind == "parameter" else token.text  # ##1 of a definition within
+                body.append(token._replace(place=call.place, text=text))
+            if len(body) + self._expanded > MAX_EXPANDED:
+                break
+        if self._levels >= MAX_LEVELS or self._expanded + len(body) > MAX_EXPANDED:
+            deep = f"deeper than {MAX_LEVELS} macros" if self._levels >= MAX_LEVELS else "more than macros may make"
+            self._note_once(call, f"\\{call.text}: {deep}; what it stands for is left out")
+            return
+        self._expanded += len(body) + 1
+        self._levels += 1
+        self._ends.append((len(self._stack), "macro"))
+        self._stack.append(body[::-1])
+
+    def _note_once(self, call: Token, why: str) -> None:
+        if why not in self._notes:
+            self._notes.add(why)
+            self.files.note_unread(call.place, why)
+
+    def _read_definition(self, token: Token) -> bool:
+        """Read a definition or a file to put in, if the token begins one."""
+        name = token.text
+        if name in DEFINING:
+            self.star()
+            command, count, default = self._command_name(), self.option(), self.option()
+            self._define(command, _digit(count), self.argument(), default, token)
+        elif name in TEX_DEFINING:
+            self._read_tex_definition(token)
+        elif name in DOCUMENTING:
+            command, pattern = self._command_name(), self.word().split()
+            optional = pattern[:1] in (["o"], ["O{}"])
+            body = self.argument()
+            if (optional or pattern[:1] in ([], ["m"])) and all(one == "m" for one in pattern[1:]):
+                self._define(command, len(pattern), body, () if optional else None, token)
+            else:
+                self._note_once(token, f"\\{command}: defined with arguments that are not read")
+        elif name == "let":
+            command, other = self._command_name(), self._next_without_equals()
+            if other and other.kind == "command" and command not in KEPT and command != other.text:
+                self.macros[command] = self.macros.get(other.text, Macro(0, (other,)))
+        elif name in ("newenvironment", "renewenvironment"):
+            self.star()
+            environment, count, default = self.word(), self.option(), self.option()
+            begin, end = self.argument(), self.argument()
+            self.environments[environment] = (Macro(_digit(count), begin, default), end)
+        elif name == "DeclareMathOperator":
+            self.star()
+            command, operator = self._command_name(), self.argument()
+            place = token.place
+            opening = (Token("command", "operatorname", place), Token("open", "{", place))
+            self._define(command, 0, (*opening, *operator, Token("close", "}", place)), None, token)
+        elif name in INPUTS:
+            self._read_input(token)
+        else:
+            return False
+        return True
+
+    def _read_condition(self, token: Token) -> bool:
+        """Follow a condition that is plainly true or false, and pass over one that only TeX can tell, with a note."""
+        name = token.text
+        flag, value = f"if{name.removesuffix('true').removesuffix('false')}", name.endswith("true")
+        if name == "newif":
+            command = self._next_without_equals()
+            if command is not None:
+                self._flags[command.text] = False
+        elif name == "else":
+            self._skip_branch(token, to_else=False)
+        elif name in self._flags:
+            if not self._flags[name]:
+                self._skip_branch(token, to_else=True)
+        elif name == "endinput":
+            height = next((height for height, kind in reversed(self._ends) if kind == "file"), 0)
+            del self._stack[height:]
+            self._leave()
+        elif name == "fi":
+            pass
+        elif flag in self._flags and name.endswith(("true", "false")):
+            self._flags[flag] = value
+        elif name in UNDECIDED:
+            self.files.note_unread(
+                token.place, f"\\{name}: a condition that is not followed; both of its sides are left out"
+            )
+            self._skip_branch(token, to_else=False)
+        else:
+            return False
+        return True
+
+    def _skip_branch(self, token: Token, to_else: bool) -> None:
+        r"""Pass over one side of a condition, to its \fi or \else."""
+        depth = 0
+        while (one := self.raw()) is not None:
+            if one.kind != "command":
+                continue
+            if not depth and (one.text == "fi" or (one.text == "else" and to_else)):
+                return
+            depth += (one.text in UNDECIDED or one.text in self._flags) - (one.text == "fi")
+        self.files.note_unread(token.place, f"\\{token.text}: no \\fi follows; what stands behind it is left out")
+
+    def _read_tex_definition(self, token: Token) -> None:
+        command = self._next_without_equals()
+        parameters = 0
+        plain = True
+        while (one := self.raw()) is not None and one.kind not in ("open", "par"):
+            parameters += one.kind == "parameter"
+            plain &= one.kind == "parameter" or not one.text.strip()
+        self.push([one] if one else [])
+        body = self.argument()
+        if command is None or command.kind != "command":
+            return
+        if plain:
+            self._define(command.text, parameters, body, None, token)
+        elif command.text not in KEPT:
+            self._note_once(token, f"\\{command.text}: defined with delimited arguments, which are not read")
+
+    def _define(self, name: str, count: int, body: Tokens, default: Tokens | None, token: Token) -> None:
+        if not name:
+            return
+        if name in KEPT and not (name in REDEFINABLE and any(one.text in PLAINER for one in body)):
+            self._note_once(token, f"\\{name}: the paper defines it anew; it is read as usual")
+        elif 0 <= count <= MAX_ARGUMENTS:
+            self.macros[name] = Macro(count, body, default)
+
+    def _command_name(self) -> str:
+        """The name of a command, in braces or not."""
+        return next((token.text for token in self.argument() if token.kind == "command"), "")
+
+    def _next_without_equals(self) -> Token | None:
+        self.skip_blanks()
+        token = self.raw()
+        if token is not None and token.text == "=":
+            self.skip_blanks()
+            token = self.raw()
+        return token
+
+    def _read_input(self, token: Token) -> None:
+        self.skip_blanks()
+        following = self.peek()
+        if following is not None and following.kind == "text":  # TeX's own: \input name
+            self.raw()
+            name, _, rest = following.text.partition(" ")
+            self.push_text(following, f" {rest}" if rest else "")
+        else:
+            name = self.word()
+            if token.text.endswith(("import", "inputfrom")):
+                name = f"{name.rstrip('/')}/{self.word()}"
+        file = self.files.find(name.strip(), token.place, (".tex", ""))
+        if file is not None:
+            self.open(file, token.place)
+
+
+def _digit(option: Tokens | None) -> int:
+    text = source(option or ())
+    return int(text) if text.isascii() and text.isdigit() and len(text) == 1 else 0

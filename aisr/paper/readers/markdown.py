@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from aisr.paper.citations import DOI, YEAR, Entry, bibtex, by_author_year, find_marks
+from aisr.paper.citations import YEAR, Entry, find_doi, find_marks, index_works, read_bibtex
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Work
 from aisr.paper.passages import Piece, build_paragraph, flatten, keys_by_name, lay_out, mark_bold, split_bold
 from aisr.paper.readers.files import Files
-from aisr.paper.readers.latex_tokens import formula
+from aisr.paper.readers.latex_commands import formula
 from aisr.programs.errors import UserError
 
 MAX_CHARACTERS = 2**20
@@ -32,7 +32,7 @@ HEADING_NUMBER = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})*+\.?|[A-Z]\.)\s(?=\S)")
 
 
 class _Block(NamedTuple):
-    """A paragraph, or what may become a float, below its headings. label: what references name it by."""
+    """A paragraph, or what may become a float."""
 
     kind: Literal["text", "table", "figure"]
     pieces: list[Piece]
@@ -40,7 +40,7 @@ class _Block(NamedTuple):
     place: Place
     rows: str = ""
     source: str = ""
-    label: str = ""
+    label: str = ""  # that references name it by
 
     @property
     def text(self) -> str:
@@ -48,13 +48,13 @@ class _Block(NamedTuple):
 
 
 def read(path: Path, root: Path | None = None) -> Draft:
-    """A paper from a Markdown file. root: the folder that files are read below, its own where none is given. Raises
-    UserError where there is none, or no words in it."""
+    """A paper from a Markdown file. root: the folder that files are read below, by default its own. Raises
+    UserError where there is no file, or no words in it."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a paper in Markdown")
     file = path.resolve()
     files = Files(file.parent, root)
-    text = files.text(file, Place(files.name(file)))
+    text = files.read_text(file, Place(files.name(file)))
     if text is None:
         raise UserError(f"{path}: {files.unread[-1].reason}")
     if len(text) > MAX_CHARACTERS:
@@ -79,20 +79,19 @@ class _Reader:
         self.blocks: list[_Block] = []
 
     def draft(self, text: str) -> Draft:
-        self._walk(MarkdownIt("commonmark").enable("table").parse(self._bounded(self._settings(text))))
-        self._references()
-        floats = self._floats()
-        named, cited = keys_by_name(floats), self._citing()
-        found = [
-            build_paragraph([self._resolved(piece) for piece in block.pieces], block.headings, named, cited)
+        self._walk(MarkdownIt("commonmark").enable("table").parse(self._without_longest(self._read_settings(text))))
+        self._take_references()
+        floats = self._take_floats()
+        float_names, cited_keys = keys_by_name(floats), self._citing()
+        paragraphs = tuple(
+            paragraph
             for block in self.blocks
-        ]
-        paragraphs = tuple(one for one in found if one is not None)
-        return Draft(
-            self.files.folder, self.title, paragraphs, floats, self._cited_works(paragraphs), tuple(self.files.unread)
+            if (paragraph := build_paragraph(self._resolved(block), block.headings, float_names, cited_keys))
         )
+        works = self._cited_works(paragraphs)
+        return Draft(self.files.folder, self.title, paragraphs, floats, works, tuple(self.files.unread))
 
-    def _settings(self, text: str) -> str:
+    def _read_settings(self, text: str) -> str:
         """The text with its front matter read and blanked out, so that lines keep their numbers."""
         if not text.startswith("---\n") or (end := text.find("\n---", 3)) < 0:
             return text
@@ -104,22 +103,21 @@ class _Reader:
             elif setting:
                 place = Place(self.name, number)
                 file = self.files.find(setting[2].strip().strip("\"'[]"), place, ("", ".bib"))
-                entries = self.files.text(file, place) if file is not None else None
+                entries = self.files.read_text(file, place) if file is not None else None
                 if file is not None and entries is not None:
-                    self.works = bibtex(entries, self.files.name(file), self.files)
+                    self.works = read_bibtex(entries, self.files.name(file), self.files)
         return "\n" * head.count("\n") + text[end + 4 :]
 
-    def _bounded(self, text: str) -> str:
+    def _without_longest(self, text: str) -> str:
         """The text without blocks that are far too long; their lines stay, as blank ones."""
-        kept, line = [], 1
+        blocks, line = [], 1
         for block in text.split("\n\n"):
             if len(block) > LONGEST_BLOCK:
-                self.files.refuse(
-                    Place(self.name, line), f"more than {LONGEST_BLOCK:,} characters without a blank line"
-                )
-            kept.append("\n" * block.count("\n") if len(block) > LONGEST_BLOCK else block)
+                why = f"more than {LONGEST_BLOCK:,} characters without a blank line"
+                self.files.note_unread(Place(self.name, line), why)
+            blocks.append("\n" * block.count("\n") if len(block) > LONGEST_BLOCK else block)
             line += block.count("\n") + 2
-        return "\n\n".join(kept)
+        return "\n\n".join(blocks)
 
     def _walk(self, tokens: list[Token]) -> None:
         line, table = 1, list[list[tuple[str, int, int]]]()
@@ -130,9 +128,9 @@ class _Reader:
             if token.type == "inline" and above == "heading_open" and before is not None:
                 self._heading(int(before.tag[1:]), flatten(self._pieces(token, line)).text)
             elif token.type == "inline" and above in ("th_open", "td_open"):
-                said = flatten(self._pieces(token, line)).text
+                cell = flatten(self._pieces(token, line)).text
                 bold = any(child.type == "strong_open" for child in token.children or ())
-                table[-1].append((mark_bold(said, bold), 1, 1))
+                table[-1].append((mark_bold(cell, bold), 1, 1))
             elif token.type == "inline":
                 self._paragraph(token, place)
             elif token.type == "table_open":
@@ -142,9 +140,9 @@ class _Reader:
             elif token.type == "table_close":
                 self.blocks.append(_Block("table", [], self._path(), place, lay_out(table)))
             elif token.type in ("fence", "code_block"):
-                self.files.refuse(place, "a listing, which is no prose")
+                self.files.note_unread(place, "a listing, which is no prose")
             elif token.type == "html_block" and not token.content.lstrip().startswith("<!--"):
-                self.files.refuse(place, "HTML, which is not read")
+                self.files.note_unread(place, "HTML, which is not read")
 
     def _path(self) -> tuple[str, ...]:
         return tuple(title for _, title in self.headings)
@@ -162,122 +160,125 @@ class _Reader:
         pictures = [one for one in children if one.type == "image"]
         around = "".join(one.content for one in children if one.type == "text")
         label = LABEL.search(around)
-        pieces = self._pieces(token, place.line or 1)
+        name = label[1] if label else ""
         if pictures and not LABEL.sub("", around).strip():
             for one in pictures:
-                name = label[1] if label else ""
                 source = str(one.attrs.get("src", ""))
                 self.blocks.append(_Block("figure", [Piece(one.content, place)], self._path(), place, "", source, name))
             return
         for one in pictures:
-            self.files.refuse(place, f"{str(one.attrs.get('src', ''))[:80]!a}: a picture within a line")
-        self.blocks.append(_Block("text", pieces, self._path(), place, label=label[1] if label else ""))
+            self.files.note_unread(place, f"{str(one.attrs.get('src', ''))[:80]!a}: a picture within a line")
+        self.blocks.append(_Block("text", self._pieces(token, place.line or 1), self._path(), place, label=name))
 
     def _pieces(self, token: Token, line: int) -> list[Piece]:
-        found = []
+        pieces = []
         for one in token.children or []:
+            text = ""
             if one.type in ("softbreak", "hardbreak"):
                 line += 1
-            said = {"text": one.content, "code_inline": one.content, "softbreak": " ", "hardbreak": " "}.get(
-                one.type, ""
-            )
-            if one.type == "text":
-                said = LABEL.sub("", FORMULA.sub(lambda found: formula(found[1]), NOTE.sub("", said)))
-            found.append(Piece(said, Place(self.name, line)))
-        return found
+                text = " "
+            elif one.type == "code_inline":
+                text = one.content
+            elif one.type == "text":
+                text = FORMULA.sub(lambda match: formula(match[1]), NOTE.sub("", one.content))
+                text = LABEL.sub("", text)
+            pieces.append(Piece(text, Place(self.name, line)))
+        return pieces
 
-    def _floats(self) -> dict[str, Float]:
+    def _take_floats(self) -> dict[str, Float]:
         """Tables and pictures with the captions that stand beside them; these are no paragraphs any more."""
-        found: dict[str, Float] = {}
-        counted: Counter[str] = Counter()
+        floats: dict[str, Float] = {}
+        numbers: Counter[str] = Counter()
         captions: set[int] = set()
         for number, block in enumerate(self.blocks):
             if block.kind == "text":
                 continue
-            counted[block.kind] += 1
-            said, label = block.text, block.label
+            numbers[block.kind] += 1
+            text, label = block.text, block.label
             beside = self._caption_beside(number, captions)
-            if beside is not None and not CAPTION.match(said):
+            if beside is not None and not CAPTION.match(text):
                 captions.add(beside)
-                said, label = self.blocks[beside].text or said, label or self.blocks[beside].label
-            name, caption = _named(block.kind, said, counted[block.kind])
-            picture = self.files.picture(block.source, block.place) if block.source else None
-            pictures = (Picture(picture),) if picture else ()
-            key = label if label and label not in found else name
+                text, label = self.blocks[beside].text or text, label or self.blocks[beside].label
+            name, caption = _name_and_caption(block.kind, text, numbers[block.kind])
+            file = self.files.find_picture(block.source, block.place) if block.source else None
+            pictures = (Picture(file),) if file else ()
+            key = label if label and label not in floats else name
             if label:
                 self.labels[label] = name
             rows, bold = split_bold(block.rows)
-            found.setdefault(
-                key, Float(key, name, block.kind, caption, block.place, rows, pictures, block.headings, bold=bold)
-            )
+            one = Float(key, name, block.kind, caption, block.place, rows, pictures, block.headings, bold=bold)
+            floats.setdefault(key, one)
         self.blocks = [one for number, one in enumerate(self.blocks) if one.kind == "text" and number not in captions]
-        return found
+        return floats
 
-    def _caption_beside(self, number: int, taken: set[int]) -> int | None:
-        """The paragraph before or behind a float that is its caption."""
+    def _caption_beside(self, number: int, captions: set[int]) -> int | None:
+        """The paragraph before or behind a float that is its caption. captions: those of other floats."""
         kind = self.blocks[number].kind
         for beside in (number + 1, number - 1):
-            if 0 <= beside < len(self.blocks) and beside not in taken and self.blocks[beside].kind == "text":
-                found = CAPTION.match(self.blocks[beside].text)
-                if found and found[1].lower() == kind[:3]:
+            if 0 <= beside < len(self.blocks) and beside not in captions and self.blocks[beside].kind == "text":
+                caption = CAPTION.match(self.blocks[beside].text)
+                if caption and caption[1].lower() == kind[:3]:
                     return beside
                 if kind == "table" and PANDOC_CAPTION.match(self.blocks[beside].text):
                     return beside
         return None
 
-    def _references(self) -> None:
+    def _take_references(self) -> None:
         """Take the entries of a section of references out of the text, and read them as works."""
-        kept, listed = [], 0
+        blocks, count = [], 0
         for block in self.blocks:
             if not block.headings or not REFERENCES.fullmatch(block.headings[-1]):
-                kept.append(block)
+                blocks.append(block)
                 continue
             number = ENTRY.match(block.text)
-            listed += 1
-            said = block.text[number.end() :] if number else block.text
-            year = YEAR.search(said)
-            first = re.split(r"[,.\s]", said, maxsplit=1)[0]
-            key = number[1] if number else str(listed)
-            title, doi = QUOTED.search(said), DOI.search(said)
-            longest = max(said.split(". "), key=len)
-            work = Work(key, (title[1] if title else longest).strip(" .,"), doi[0].rstrip(".") if doi else "")
+            count += 1
+            entry = block.text[number.end() :] if number else block.text
+            year = YEAR.search(entry)
+            first = re.split(r"[,.\s]", entry, maxsplit=1)[0]
+            key = number[1] if number else str(count)
+            quoted = QUOTED.search(entry)
+            longest = max(entry.split(". "), key=len)
+            work = Work(key, (quoted[1] if quoted else longest).strip(" .,"), find_doi(entry))
             self.works.setdefault(key, Entry(work, first, year[0] if year else ""))
-        self.blocks = kept
+        self.blocks = blocks
 
     def _citing(self) -> Callable[[str], tuple[str, ...]]:
-        """What tells the works that a sentence cites. A number or name that is no work of the paper is no citation."""
-        named = by_author_year(self.works)
+        """Returns the keys that a sentence cites. A number or name that is no work of the paper is no citation."""
+        index = index_works(self.works)
 
-        def cited(text: str) -> tuple[str, ...]:
-            found: list[str] = []
+        def cited_keys(text: str) -> tuple[str, ...]:
+            keys: list[str] = []
             for mark in find_marks(text):
                 keyed = "@" in text[mark.start : mark.end]
                 if mark.people:
-                    found += [key for one in mark.people if (key := named.find(one))]
+                    keys += [key for one in mark.people if (key := index.find(one))]
                 else:
-                    found += [one for one in mark.works if keyed or one in self.works]
-            return tuple(found)
+                    keys += [one for one in mark.works if keyed or one in self.works]
+            return tuple(keys)
 
-        return cited
+        return cited_keys
 
     def _cited_works(self, paragraphs: tuple[Paragraph, ...]) -> Mapping[str, Work]:
-        found: dict[str, Work] = {}
+        works: dict[str, Work] = {}
         for sentence in (sentence for one in paragraphs for sentence in one.sentences):
             for key in sentence.work_keys:
-                if key not in found and key not in self.works:
-                    self.files.refuse(sentence.place, f"{key[:60]!a}: cited, but in no bibliography")
-                found.setdefault(key, self.works[key].work if key in self.works else Work(key))
-        return found
+                if key not in works and key not in self.works:
+                    self.files.note_unread(sentence.place, f"{key[:60]!a}: cited, but in no bibliography")
+                works.setdefault(key, self.works[key].work if key in self.works else Work(key))
+        return works
 
-    def _resolved(self, piece: Piece) -> Piece:
-        """References to labels, as names."""
-        return piece._replace(text=CROSS.sub(lambda found: self.labels.get(found[1], found[0]), piece.text))
+    def _resolved(self, block: _Block) -> list[Piece]:
+        """The pieces of a block, with names for references to labels."""
+        return [
+            piece._replace(text=CROSS.sub(lambda match: self.labels.get(match[1], match[0]), piece.text))
+            for piece in block.pieces
+        ]
 
 
-def _named(kind: str, said: str, number: int) -> tuple[str, str]:
-    """The name and the words of a caption; a float whose caption names it not is counted."""
-    found = CAPTION.match(said)
-    if found:
-        return f"{kind.capitalize()} {found[2]}", said[found.end() :]
-    pandoc = PANDOC_CAPTION.match(said)
-    return f"{kind.capitalize()} {number}", said[pandoc.end() :] if pandoc else said
+def _name_and_caption(kind: str, text: str, number: int) -> tuple[str, str]:
+    """The name and the words of a caption; a float without a name is counted."""
+    caption = CAPTION.match(text)
+    if caption:
+        return f"{kind.capitalize()} {caption[2]}", text[caption.end() :]
+    pandoc = PANDOC_CAPTION.match(text)
+    return f"{kind.capitalize()} {number}", text[pandoc.end() :] if pandoc else text

@@ -15,7 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from aisr.paper import citations
-from aisr.paper.citations import PARTICLES, YEAR, People, Works
+from aisr.paper.citations import PARTICLES, YEAR, People, WorkIndex
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence, Unread, Work
 from aisr.paper.passages import float_keys, keys_by_name
 from aisr.paper.readers.pdf_blocks import (
@@ -39,7 +39,7 @@ from aisr.paper.readers.pdf_lines import Line, Regions, Sheet, lines, regions, w
 from aisr.paper.readers.pdf_process import LIMITS, Box, Limits, Page, Pages, Word, pages_of
 from aisr.paper.readers.pdf_tables import continued, without_rules
 from aisr.programs.errors import UserError
-from aisr.programs.text.units import sentences
+from aisr.programs.text import sentences
 
 # --- What of a PDF no reader sees, and what of it is not read.
 
@@ -280,7 +280,7 @@ class Reading(NamedTuple):
     float_keys: Mapping[str, str]
     words: Counter[str]
     raised: bool
-    named: Works
+    named: WorkIndex
 
 
 def read(path: Path, limits: Limits = LIMITS) -> Draft:
@@ -300,7 +300,7 @@ def read(path: Path, limits: Limits = LIMITS) -> Draft:
     found_works = works(entries(listed, words))
     known = found_works.works
     found_floats, unread = floats(path, text, words, found.pages, seen, loose, more)
-    named = Works(found_works.people.items())
+    named = WorkIndex(found_works.people.items())
     reading = Reading(path.name, known, keys_by_name(found_floats), words, _cites_raised(text, words, known), named)
     paragraphs = [*_front_paragraphs(whole[:start], reading), *_paragraphs(text, reading)]
     unseen, notes = hidden(path.name, found.pages)
@@ -389,7 +389,7 @@ def _without_bullet(text: str) -> str:
     return text[found.end() :] if found else text
 
 
-def _cited(sentence: str, raised: Sequence[str], known: Mapping[str, Work], named: Works) -> tuple[str, ...]:
+def _cited(sentence: str, raised: Sequence[str], known: Mapping[str, Work], named: WorkIndex) -> tuple[str, ...]:
     """The keys of the works that a sentence cites, in order."""
     keys: list[str] = []
     for mark in citations.find_marks(sentence):
@@ -405,7 +405,7 @@ def _cites_raised(text: Sequence[Block], words: Counter[str], known: Mapping[str
     """Whether raised numbers are works, not notes: where works are numbered, and none is cited in brackets."""
     if not known or not all(key.isdigit() for key in known):
         return False
-    return not any(_cited(block.text, [], known, Works(())) for block in text if block.kind is Kind.PARAGRAPH)
+    return not any(_cited(block.text, [], known, WorkIndex(())) for block in text if block.kind is Kind.PARAGRAPH)
 
 
 def _where_referred_to(found: Mapping[str, Float], paragraphs: Sequence[Paragraph]) -> dict[str, Float]:

@@ -3,13 +3,13 @@ more of a number is better."""
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from aisr.paper.draft import Float
-from aisr.paper.recompute.numbers import Number, in_cell
+from aisr.paper.recompute.numbers import Number, parse_cell
 
 MOST_HEADER = 4  # rows above the numbers that are names
 MOST_STUB = 4  # columns before the numbers that are names
@@ -25,49 +25,47 @@ DASHES = re.compile(r"[‐‑‒–—−]")
 
 
 class Cell(NamedTuple):
-    """A number of a table. row, column: its place among all cells, from 0; at: the names that it stands for, one a
-    level of the table (see Grid)."""
+    """A number of a table."""
 
-    row: int
+    row: int  # its position among all cells, from 0
     column: int
     number: Number
-    at: tuple[str, ...]
+    at: tuple[str, ...]  # the names that it stands for, one a level of the table (see Grid)
     bold: bool = False
 
+    @property
+    def position(self) -> tuple[int, int]:
+        """Its row and column."""
+        return self.row, self.column
 
-def places(*cells: Cell) -> tuple[tuple[int, int], ...]:
-    """The rows and columns of cells."""
-    return tuple((one.row, one.column) for one in cells)
 
-
-@dataclass(frozen=True, eq=False)  # known by itself: a hash of all its cells would cost more than what is kept by it
+@dataclass(frozen=True, eq=False)  # compared by identity: a hash of all its cells would cost more than what is cached
 class Grid:
-    """A table. key, name, caption, notes: those of the float; cells: its numbers; levels: for each level of names the
-    names, in the table's order: first those beside the numbers, the outermost being the section that rows stand in,
-    then those above; beside: how many levels stand beside; heads: what stands above the names beside the numbers."""
+    """A table as numbers below and beside names."""
 
     key: str
     name: str
     caption: str
     notes: str
     cells: tuple[Cell, ...]
+    # For each level of names the names, in the table's order: first those beside the numbers, the outermost being the
+    # section that rows stand in, then those above.
     levels: tuple[tuple[str, ...], ...]
-    beside: int
-    heads: tuple[str, ...]
+    beside: int  # how many levels stand beside the numbers
 
     def rows(self) -> dict[int, list[Cell]]:
         """The numbers row by row."""
-        found: dict[int, list[Cell]] = {}
+        rows: dict[int, list[Cell]] = {}
         for cell in self.cells:
-            found.setdefault(cell.row, []).append(cell)
-        return found
+            rows.setdefault(cell.row, []).append(cell)
+        return rows
 
     def columns(self) -> dict[int, list[Cell]]:
         """The numbers column by column."""
-        found: dict[int, list[Cell]] = {}
+        columns: dict[int, list[Cell]] = {}
         for cell in self.cells:
-            found.setdefault(cell.column, []).append(cell)
-        return found
+            columns.setdefault(cell.column, []).append(cell)
+        return columns
 
     def where(self, cell: Cell) -> str:
         """What a cell stands for, in words."""
@@ -75,7 +73,7 @@ class Grid:
 
 
 @lru_cache(maxsize=8192)  # names recur, cell by cell
-def plain(text: str) -> str:
+def normalize_label(text: str) -> str:
     """A name as it is compared: small, without marks and with one kind of dash."""
     bare = MARKS.sub(" ", DASHES.sub("-", unicodedata.normalize("NFKC", text)))
     return " ".join(LEADING.sub("", bare).casefold().split())
@@ -83,50 +81,51 @@ def plain(text: str) -> str:
 
 def variants(label: str) -> Iterator[str]:
     """What a text may call a row or column, as `plain` gives it, the longest first."""
-    whole = plain(label)
-    bare = plain(ASIDE.sub("", label))
+    whole = normalize_label(label)
+    bare = normalize_label(ASIDE.sub("", label))
     yield whole
     if bare != whole and bare:
         yield bare
-        yield from (plain(inside) for inside in ASIDE.findall(label) if inside[:1].isupper() and len(inside) > 1)
+        yield from (
+            normalize_label(inside) for inside in ASIDE.findall(label) if inside[:1].isupper() and len(inside) > 1
+        )
     if whole == "ours" or whole.endswith("(ours)"):  # not "ours without the gate"
         yield from ("our method", "our model", "our approach", "our system", "ours")
 
 
-def grids(floats: Collection[Float]) -> tuple[Grid, ...]:
+def make_grids(floats: Iterable[Float]) -> tuple[Grid, ...]:
     """The tables among the floats that have numbers."""
-    return tuple(found for one in floats if one.kind == "table" and one.rows and (found := grid(one)) is not None)
+    tables = (make_grid(one) for one in floats if one.kind == "table" and one.rows)
+    return tuple(table for table in tables if table is not None)
 
 
-def grid(table: Float) -> Grid | None:
+def make_grid(table: Float) -> Grid | None:
     """A table's cells, each with what it stands for; None where there are no numbers below names."""
     rows = [[cell.strip() for cell in line.split("\t")] for line in table.rows.split("\n")]
     width = max(map(len, rows))
     rows = [row + [""] * (width - len(row)) for row in rows]
     if width < 2 or len(rows) < 2:
         return None
-    numbers = [[in_cell(cell) for cell in row] for row in rows]
+    numbers = [[parse_cell(cell) for cell in row] for row in rows]
     stub = _stub(numbers, rows, width)
     header = _header(numbers, rows, stub)
-    heads = tuple(dict.fromkeys(_path(rows[:header], column) for column in range(stub)))
-    bold = table.bold
     cells: list[Cell] = []
     section = ""
     for place in range(header, len(rows)):
         row = rows[place]
         if _is_section(row, numbers[place]):
-            section = next(filter(None, row))
+            section = row[0]
             continue
         names = (section, *row[:stub])
         for column in range(stub, width):
             number = numbers[place][column]
             if number is not None:
                 above = tuple(rows[level][column] for level in range(header))
-                cells.append(Cell(place, column, number, (*names, *above), (place, column) in bold))
+                cells.append(Cell(place, column, number, (*names, *above), (place, column) in table.bold))
     if not cells or len(cells) > MOST_CELLS:
         return None
     levels = tuple(tuple(dict.fromkeys(one.at[level] for one in cells)) for level in range(len(cells[0].at)))
-    return Grid(table.key, table.name, table.caption, table.notes, tuple(cells), levels, 1 + stub, heads)
+    return Grid(table.key, table.name, table.caption, table.notes, tuple(cells), levels, 1 + stub)
 
 
 def _stub(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[str]], width: int) -> int:
@@ -149,26 +148,21 @@ def _header(numbers: Sequence[Sequence[Number | None]], rows: Sequence[Sequence[
 
 def _is_section(row: Sequence[str], numbers: Sequence[Number | None]) -> bool:
     """Whether a row is the name of those below it: one text in all columns, or in the first alone."""
-    said = set(filter(None, row))
-    return len(said) == 1 and not any(one is not None for one in numbers) and (bool(row[0]))
-
-
-def _path(header: Sequence[Sequence[str]], column: int) -> str:
-    return " ".join(dict.fromkeys(row[column] for row in header if row[column]))
+    return row[0] != "" and len(set(filter(None, row))) == 1 and not any(one is not None for one in numbers)
 
 
 def is_total(label: str) -> bool:
     """Whether a row or column is called the sum of others."""
-    return TOTAL.fullmatch(plain(label)) is not None
+    return TOTAL.fullmatch(normalize_label(label)) is not None
 
 
 def is_mean(label: str) -> bool:
     """Whether it is called their mean."""
-    return MEAN.fullmatch(plain(label)) is not None
+    return MEAN.fullmatch(normalize_label(label)) is not None
 
 
-SHORT = 3  # characters up to which a name is told by its capitals as well: "IT", "US", "P"
-# Names that mean something else in most sentences; taken as named, they would narrow down the cells wrongly.
+SHORT = 3  # characters up to which capitals must agree: "IT", "US", "P"
+# Names that mean something else in most sentences; taken for mentions, they would narrow down the cells wrongly.
 VAGUE_WORDS = """
 all total mean average avg sum overall model models method methods system approach data dataset datasets task type none
 yes no other others name id no. size set value values result results score scores metric metrics baseline baselines full
@@ -180,48 +174,48 @@ LONGEST_LABEL = 60
 
 
 class Mention(NamedTuple):
-    """A name in a text. level: of the table's names; label: the name as the table has it; start, end: where it is."""
+    """A name in a text."""
 
-    level: int
-    label: str
+    level: int  # of the table's names
+    label: str  # the name as the table has it
     start: int
     end: int
 
 
-def mentions(text: str, table: Grid) -> list[Mention]:
+def find_mentions(text: str, table: Grid) -> list[Mention]:
     """All names of a table in a text, in order. Of names within others the longest counts; a name of two levels counts
     on both."""
     even = DASHES.sub("-", text)
     small = even.lower()
     if len(small) != len(even):  # a letter that is two in small ones
         return []
-    taken: list[tuple[int, int]] = []
-    found: list[Mention] = []
-    for pattern, cased, meant in _patterns(table):
-        for one in pattern.finditer(even if cased else small):
-            span = one.span()
-            if span in taken or not any(begin < span[1] and span[0] < end for begin, end in taken):
-                taken.append(span)
-                found += [Mention(level, label, *span) for level, label in meant]
-    return sorted(dict.fromkeys(found), key=lambda one: (one.start, one.level))
+    spans: list[tuple[int, int]] = []
+    mentions: list[Mention] = []
+    for pattern, cased, names in _patterns(table):
+        for match in pattern.finditer(even if cased else small):
+            span = match.span()
+            if span in spans or not any(begin < span[1] and span[0] < end for begin, end in spans):
+                spans.append(span)
+                mentions += [Mention(level, label, *span) for level, label in names]
+    return sorted(dict.fromkeys(mentions), key=lambda one: (one.start, one.level))
 
 
-def unnamed(text: str, table: Grid) -> str:
+def blank_mentions(text: str, table: Grid) -> str:
     """A sentence with blanks for the names of a table, "Ours" among them."""
-    for one in mentions(text, table):
+    for one in find_mentions(text, table):
         text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
     return text
 
 
-def named(found: Collection[Mention]) -> dict[int, set[str]]:
-    """Level -> its names that were found."""
+def labels_by_level(mentions: Iterable[Mention]) -> dict[int, set[str]]:
+    """Level -> its names that are mentioned."""
     levels: dict[int, set[str]] = {}
-    for one in found:
+    for one in mentions:
         levels.setdefault(one.level, set()).add(one.label)
     return levels
 
 
-def consistent(cells: Sequence[Cell], wanted: dict[int, set[str]], but: int | None = None) -> list[Cell]:
+def matching_cells(cells: Sequence[Cell], wanted: dict[int, set[str]], but: int | None = None) -> list[Cell]:
     """The cells that stand for one of the wanted names on each level that has some, `but` one level."""
     return [cell for cell in cells if all(cell.at[level] in labels for level, labels in wanted.items() if level != but)]
 
@@ -230,14 +224,14 @@ def consistent(cells: Sequence[Cell], wanted: dict[int, set[str]], but: int | No
 def _patterns(table: Grid) -> tuple[tuple[re.Pattern[str], bool, tuple[tuple[int, str], ...]], ...]:
     """What to look for, the longest first, whether capitals count, and the names that it stands for."""
     spelled = {short: words.lower() for words, short in ABBREVIATED.findall(table.caption)}
-    wanted: dict[tuple[str, bool], dict[tuple[int, str], None]] = {}
+    names: dict[tuple[str, bool], dict[tuple[int, str], None]] = {}
     for level, labels in enumerate(table.levels):
         for label in filter(None, labels):
             for form, cased in _forms(label, spelled):
-                wanted.setdefault((form, cased), {})[level, label] = None
-    ordered = sorted(wanted, key=lambda one: -len(one[0]))
+                names.setdefault((form, cased), {})[level, label] = None
+    ordered = sorted(names, key=lambda one: -len(one[0]))
     return tuple(
-        (re.compile(rf"(?<![\w-]){re.escape(form)}(?:'s|’s)?(?![\w-]|\.\d)"), cased, tuple(wanted[form, cased]))
+        (re.compile(rf"(?<![\w-]){re.escape(form)}(?:'s|’s)?(?![\w-]|\.\d)"), cased, tuple(names[form, cased]))
         for form, cased in ordered
     )
 
@@ -245,21 +239,20 @@ def _patterns(table: Grid) -> tuple[tuple[re.Pattern[str], bool, tuple[tuple[int
 def _forms(label: str, spelled: dict[str, str]) -> list[tuple[str, bool]]:
     if len(label) > LONGEST_LABEL:
         return []
-    found = []
+    forms = []
     bare = label.strip()
     for form in variants(label):
         letters = sum(map(str.isalpha, form))
         if form in VAGUE or not letters or (letters < 2 and not any(map(str.isdigit, form))):
             continue
-        if len(form) <= SHORT:
-            if len(bare) == len(form):
-                found.append((DASHES.sub("-", bare), True))
-        else:
-            found.append((form, False))
+        if len(form) > SHORT:
+            forms.append((form, False))
+        elif len(bare) == len(form):
+            forms.append((DASHES.sub("-", bare), True))
     if bare in spelled:
         words = spelled[bare].split()
-        found += [(" ".join(words[place:]), False) for place in range(len(words)) if words[place] not in VAGUE]
-    return found
+        forms += [(" ".join(words[place:]), False) for place in range(len(words)) if words[place] not in VAGUE]
+    return forms
 
 
 BETTER = re.compile(
@@ -275,16 +268,14 @@ WORSE = re.compile(
     r"|minutes|hours|ms|memory|cost|eer|lower is better|params?|parameters|flops)\b",
     re.IGNORECASE,
 )
-
-
 VERSION = re.compile(r"\b[A-Za-z]+[-@]\d+\b")  # top-100, P@5
 
 
-def foreign(said: str, table: Grid) -> bool:
-    """Whether words speak of a measure that a table does not: neither its names nor its caption and notes have it."""
+def has_foreign_measure(text: str, table: Grid) -> bool:
+    """Whether a text speaks of a measure that a table does not: neither its names nor its caption and notes have it."""
     known = " ".join([table.caption, table.notes, *(name for labels in table.levels for name in labels)]).lower()
-    found = (one[0].lower() for pattern in (BETTER, WORSE, VERSION) for one in pattern.finditer(said))
-    return any(word not in known for word in found)
+    measures = (match[0].lower() for pattern in (BETTER, WORSE, VERSION) for match in pattern.finditer(text))
+    return any(word not in known for word in measures)
 
 
 def is_measure(name: str) -> bool:

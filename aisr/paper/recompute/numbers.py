@@ -1,7 +1,4 @@
-"""Numbers as papers print them, and how far what they stand for may be from what is printed.
-
-What recomputing found: a statement, what it comes to, and whether the two agree.
-"""
+"""Numbers as papers print them, the range that a rounded one stands for, and what recomputing a statement gives."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -62,15 +59,14 @@ class Interval(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A printed number. half: half a step of its last digit; places: its digits behind the point; start, end: where
-    it stands in its text, with its sign and per cent sign."""
+    """A printed number."""
 
     value: float
-    places: int
-    half: float
+    places: int  # digits behind the point
+    half: float  # half a step of its last digit
     text: str
     percent: bool = False
-    start: int = 0
+    start: int = 0  # where it stands in its text, with its sign and per cent sign
     end: int = 0
 
     @property
@@ -78,39 +74,42 @@ class Number(NamedTuple):
         """All that is rounded to it."""
         return Interval(self.value - self.half, self.value + self.half)
 
+    @property
+    def exact(self) -> Interval:
+        """Its value alone."""
+        return Interval(self.value, self.value)
 
-def in_text(text: str) -> Iterator[Number]:
+
+def find_numbers(text: str) -> Iterator[Number]:
     """The numbers of a sentence, in order."""
-    return (_number(found) for found in IN_TEXT.finditer(text))
+    return map(_number, IN_TEXT.finditer(text))
 
 
-def in_cell(text: str) -> Number | None:
+def parse_cell(text: str) -> Number | None:
     """The number that a cell of a table is, without marks of footnotes and spread; None where it is something else."""
-    if not 0 < len(text) <= LONGEST:
-        return None
-    found = IN_CELL.fullmatch(text.strip())
-    return _number(found) if found else None
+    match = IN_CELL.fullmatch(text.strip()) if 0 < len(text) <= LONGEST else None
+    return _number(match) if match else None
 
 
-def said(value: float, places: int) -> str:
-    """A number with so many digits behind the point, and a true minus sign."""
-    return f"{value:,.{max(places, 0)}f}".replace("-", "−")
-
-
-def _number(found: re.Match[str]) -> Number:
-    digits = re.sub(r"[,\s\u00a0\u2009\u202f]", "", found["digits"])
+def _number(match: re.Match[str]) -> Number:
+    digits = re.sub(r"[,\s\u00a0\u2009\u202f]", "", match["digits"])
     places = len(digits.partition(".")[2])
-    factor = SCALES.get((found["scale"] or "").strip().lower(), 1.0)
-    sign = -1 if (found["sign"] or "+")[0] in SIGNS else 1
+    factor = SCALES.get((match["scale"] or "").strip().lower(), 1.0)
+    sign = -1 if (match["sign"] or "+")[0] in SIGNS else 1
     return Number(
         sign * float(digits) * factor,
         places if factor == 1 else 0,
         0.5 * 10**-places * factor,
-        found[0].strip(),
-        bool(found["percent"]),
-        found.start(),
-        found.end(),
+        match[0].strip(),
+        bool(match["percent"]),
+        match.start(),
+        match.end(),
     )
+
+
+def format_number(value: float, places: int) -> str:
+    """A number with so many digits behind the point, and a true minus sign."""
+    return f"{value:,.{max(places, 0)}f}".replace("-", "−")
 
 
 class Label(StrEnum):
@@ -143,19 +142,17 @@ MEANINGS: Mapping[Label, str] = {
 
 
 class Fact(NamedTuple):
-    """One recomputation. label: its kind, named by what would be wrong; said: the words that were recomputed;
-    computed: what they come to, and from what; holds: whether both agree; tables: keys of the floats it rests on;
-    cells: rows and columns of the first of them that show a fault, from 0."""
+    """One recomputation."""
 
-    label: Label
-    said: str
-    computed: str
-    holds: bool
-    tables: tuple[str, ...] = ()
-    cells: tuple[tuple[int, int], ...] = ()
+    label: Label  # its kind, named by what would be wrong
+    statement: str  # the words that were recomputed
+    computed: str  # what they come to, and from what
+    holds: bool  # whether both agree
+    tables: tuple[str, ...] = ()  # keys of the floats it rests on
+    cells: tuple[tuple[int, int], ...] = ()  # rows and columns of the first of them that show a fault, from 0
 
 
-def around(text: str, start: int, end: int, reach: int = 40) -> str:
+def excerpt(text: str, start: int, end: int, reach: int = 40) -> str:
     """The words around a place, whole ones."""
     begin = text.rfind(" ", 0, max(start - reach, 0)) + 1 if start > reach else 0
     last = text.find(" ", min(end + reach, len(text)))

@@ -1,5 +1,5 @@
-"""What a sentence shows by itself: percentages and means of a sample from its counts, differences whose two numbers
-stand beside them ("from 71.2 to 74.4, a gain of 3.2 points"), and reported tests of significance.
+"""What can be recomputed from a sentence alone: percentages and means of a sample, sums of counts, differences whose
+two numbers stand beside them ("from 71.2 to 74.4, a gain of 3.2 points"), and reported tests of significance.
 
 That whole cases must give a percentage or mean is GRIM: Brown and Heathers (2017), "The GRIM test: a simple technique
 detects numerous anomalies in the reporting of results in psychology", Social Psychological and Personality Science 8,
@@ -8,10 +8,10 @@ detects numerous anomalies in the reporting of results in psychology", Social Ps
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from aisr.paper.recompute.numbers import Fact, Interval, Label, Number, in_text, said
+from aisr.paper.recompute.numbers import Fact, Interval, Label, Number, find_numbers, format_number
 
 COUNT = r"(?:\d{1,3}(?:[,\u2009\u00a0\u202f]\d{3})+|\d+)"
 PERCENT = r"(?P<percent>\d+(?:\.\d+)?)\s?(?:%|per ?cent\b)"
@@ -61,85 +61,85 @@ PARTS = re.compile(
 PART = re.compile(rf"(?:^|,\s(?:and\s)?|\sand\s)(?P<part>{COUNT})\s(?P<by>at|from|in|on|for|by)\s")
 
 
-def shares(text: str) -> Iterator[Fact]:
+def check_sentence(text: str, paragraph: str, one_sided: bool) -> Iterator[Fact]:
+    """All of it. paragraph: the text around; one_sided: whether the paper speaks of one-sided tests anywhere."""
+    yield from _tests(text, one_sided)
+    yield from _percentages(text)
+    yield from _means(text, paragraph)
+    yield from _changes(text)
+
+
+def _percentages(text: str) -> Iterator[Fact]:
     """Percentages whose counts stand beside them, or that a sample cannot give; sums whose parts stand beside them."""
-    told: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for pattern in SHARES:
-        for found in pattern.finditer(text):
-            part, whole, places = _whole(found["part"]), _whole(found["whole"]), _places(found["percent"])
+        for match in pattern.finditer(text):
+            part, whole, places = _whole(match["part"]), _whole(match["whole"]), _places(match["percent"])
             if not whole > 0 or part > whole:
                 continue
-            told.append(found.span())
+            spans.append(match.span())
             exact, step = 100 * part / whole, 10**-places
-            holds = abs(exact - float(found["percent"])) <= 0.5 * step + 1e-9
+            off = abs(exact - float(match["percent"]))
+            holds = off <= 0.5 * step + 1e-9
             # Some cut off instead of rounding, some round counts: a step beside is no fault worth an alarm.
-            if holds or abs(exact - float(found["percent"])) > 1.001 * step:
-                computed = f"{part:,} of {whole:,} is {said(exact, max(places, 1))} %"
-                yield Fact(Label.PERCENTAGE, found[0], computed, holds)
+            if holds or off > 1.001 * step:
+                computed = f"{part:,} of {whole:,} is {format_number(exact, max(places, 1))} %"
+                yield Fact(Label.PERCENTAGE, match[0], computed, holds)
     if not AVERAGED.search(text):
-        yield from _of_samples(text, told)
+        yield from _samples(text, spans)
     yield from _sums(text)
 
 
-def means(text: str, around: str) -> Iterator[Fact]:
-    """Means of whole numbers that a sample cannot have. around: the paragraph, which must say that the numbers are
-    whole, such as ratings on a scale of 1 to 5."""
-    told = list(MEAN.finditer(text))
-    if not told or not _says_whole(around):
-        return
-    for found in told:
-        whole, places = _whole(found["whole"]), _places(found["mean"])
-        if 0 < whole < 10**places:
-            near = _nearest(float(found["mean"]), whole, places)
-            holds = f"{float(found['mean']):.{places}f}" in near
-            computed = f"means of {whole} whole numbers near it: {' and '.join(near)}"
-            yield Fact(Label.IMPOSSIBLE, found[0], computed, holds)
-
-
-@lru_cache(maxsize=1)  # a paragraph may be long, and is asked about for each of its sentences
-def _says_whole(around: str) -> bool:
-    return WHOLE.search(around) is not None
-
-
-def _of_samples(text: str, told: list[tuple[int, int]]) -> Iterator[Fact]:
-    for found in OF_SAMPLE.finditer(text):
-        whole, places = _whole(found["whole"]), _places(found["percent"])
-        if not 1 < whole < 100 * 10**places or any(begin <= found.start() < end for begin, end in told):
+def _samples(text: str, others: Sequence[tuple[int, int]]) -> Iterator[Fact]:
+    """Percentages of a sample. others: where percentages stand that have their counts beside them."""
+    for match in OF_SAMPLE.finditer(text):
+        whole, places = _whole(match["whole"]), _places(match["percent"])
+        if not 1 < whole < 100 * 10**places or any(begin <= match.start() < end for begin, end in others):
             continue
-        near = _nearest(float(found["percent"]), whole, places, 100)
-        holds = f"{float(found['percent']):.{places}f}" in near
+        near = _nearest(float(match["percent"]), whole, places, 100)
+        holds = f"{float(match['percent']):.{places}f}" in near
         computed = f"whole cases of {whole} near it: {' and '.join(f'{one} %' for one in near)}"
-        yield Fact(Label.IMPOSSIBLE, found[0], computed, holds)
+        yield Fact(Label.IMPOSSIBLE, match[0], computed, holds)
 
 
-def _sums(text: str) -> Iterator[Fact]:
-    for found in SUM.finditer(text):
-        parts = [_whole(one) for one in re.findall(rf"{COUNT}", found["parts"])]
-        yield _sum(found[0], parts, _whole(found["whole"]))
-    for found in PARTS.finditer(text):
-        pieces = list(PART.finditer(found["parts"]))
-        if (
-            len(pieces) > 1
-            and len({one["by"] for one in pieces}) == 1
-            and len(pieces) == len(re.findall(rf"{NO}{COUNT}", found["parts"]))
-        ):
-            yield _sum(found[0], [_whole(one["part"]) for one in pieces], _whole(found["whole"]))
+def _means(text: str, paragraph: str) -> Iterator[Fact]:
+    """Means of whole numbers that a sample cannot have. paragraph: it must say that the numbers are whole, such as
+    ratings on a scale of 1 to 5."""
+    for match in MEAN.finditer(text):
+        whole, places = _whole(match["whole"]), _places(match["mean"])
+        if 0 < whole < 10**places and _has_whole_numbers(paragraph):
+            near = _nearest(float(match["mean"]), whole, places)
+            holds = f"{float(match['mean']):.{places}f}" in near
+            computed = f"means of {whole} whole numbers near it: {' and '.join(near)}"
+            yield Fact(Label.IMPOSSIBLE, match[0], computed, holds)
 
 
-def _sum(said_: str, parts: list[int], whole: int) -> Fact:
-    return Fact(Label.SUM, said_, f"{' + '.join(f'{one:,}' for one in parts)} = {sum(parts):,}", sum(parts) == whole)
+@lru_cache(maxsize=1)  # a paragraph may be long, and is searched for each of its sentences
+def _has_whole_numbers(paragraph: str) -> bool:
+    return WHOLE.search(paragraph) is not None
 
 
 def _nearest(value: float, whole: int, places: int, scale: int = 1) -> list[str]:
     """The values around it that whole cases give, printed with as many digits; either way of rounding a half."""
     below = math.floor(value * whole / scale + 1e-9)
-    found = []
-    for cases in range(max(below - 1, 0), below + 3):
-        exact = scale * cases / whole
-        if abs(exact - value) <= scale / whole:
-            step = 10**-places
-            found += [f"{exact - 1e-9:.{places}f}", f"{exact + 1e-9:.{places}f}"] if step else []
-    return list(dict.fromkeys(found))
+    exact = [scale * cases / whole for cases in range(max(below - 1, 0), below + 3)]
+    near = [one for one in exact if abs(one - value) <= scale / whole]
+    return list(dict.fromkeys(f"{one + slack:.{places}f}" for one in near for slack in (-1e-9, 1e-9)))
+
+
+def _sums(text: str) -> Iterator[Fact]:
+    for match in SUM.finditer(text):
+        yield _sum(match, [_whole(one) for one in re.findall(COUNT, match["parts"])])
+    for match in PARTS.finditer(text):
+        parts = list(PART.finditer(match["parts"]))
+        counts = re.findall(rf"{NO}{COUNT}", match["parts"])
+        if len(parts) > 1 and len({one["by"] for one in parts}) == 1 and len(parts) == len(counts):
+            yield _sum(match, [_whole(one["part"]) for one in parts])
+
+
+def _sum(match: re.Match[str], parts: list[int]) -> Fact:
+    computed = f"{' + '.join(f'{one:,}' for one in parts)} = {sum(parts):,}"
+    return Fact(Label.SUM, match[0], computed, sum(parts) == _whole(match["whole"]))
 
 
 def _whole(digits: str) -> int:
@@ -170,38 +170,40 @@ JOINED = re.compile(
 )
 
 
-def steps(text: str) -> Iterator[Fact]:
-    """Statements of a step whose ends stand right before it. The amount may be meant in points or per cent, of either
-    end, and each end may be rounded."""
-    for found in STEP.finditer(text):
-        joined = (
-            JOINED.search(found["joint"].rstrip() + " ") or found["joint"].rstrip().endswith("(") or found["behind"]
-        )
-        first, second, amount = (next(in_text(found[name]), None) for name in ("first", "second", "amount"))
-        if found["hedge"] or not joined or first is None or second is None or amount is None:
+def _changes(text: str) -> Iterator[Fact]:
+    """Changes whose two ends stand right before them. The amount may be meant in points or per cent, of either end,
+    and each end may be rounded."""
+    for match in STEP.finditer(text):
+        joint = match["joint"].rstrip()
+        is_joined = JOINED.search(joint + " ") or joint.endswith("(") or match["behind"]
+        first, second, amount = (next(find_numbers(match[name]), None) for name in ("first", "second", "amount"))
+        if match["hedge"] or not is_joined or first is None or second is None or amount is None:
             continue
-        holds = any(one.meets(amount.interval.size()) for one in _readings(first, second, found["unit"]))
-        places = max(first.places, second.places)
-        computed = f"{second.text} − {first.text} = {said(second.value - first.value, places)}"
+        is_ratio = match["unit"] in ("fold", "x", "×", "times")
+        readings = _ratios(first, second) if is_ratio else _differences(first, second, match["unit"])
+        holds = any(one.meets(amount.interval.size()) for one in readings)
+        apart = second.value - first.value
+        computed = f"{second.text} − {first.text} = {format_number(apart, max(first.places, second.places))}"
         if first.value > 0:
-            computed += f", which is {said(100 * (second.value - first.value) / first.value, 1)} %"
-        label = Label.RATIO if found["unit"] in ("fold", "x", "×", "times") else Label.DIFFERENCE
-        yield Fact(label, found[0], computed, holds)
+            computed += f", which is {format_number(100 * apart / first.value, 1)} %"
+        yield Fact(Label.RATIO if is_ratio else Label.DIFFERENCE, match[0], computed, holds)
 
 
-def _readings(first: Number, second: Number, unit: str) -> Iterator[Interval]:
-    """What the step may come to in its unit, without a sign."""
-    one, other = first.interval, second.interval
-    if unit in ("fold", "x", "×", "times"):
-        yield from (ratio for ratio in (other.over(one), one.over(other)) if ratio is not None)
-        return
-    apart = other.minus(one).size()
+def _ratios(first: Number, second: Number) -> Iterator[Interval]:
+    for ratio in (second.interval.over(first.interval), first.interval.over(second.interval)):
+        if ratio is not None:
+            yield ratio
+
+
+def _differences(first: Number, second: Number, unit: str) -> Iterator[Interval]:
+    """What the change may come to in its unit, without a sign."""
+    apart = second.interval.minus(first.interval).size()
     yield apart
     if max(abs(first.value), abs(second.value)) <= 1:
         yield apart.times(100)
     if unit in ("%", "percent"):
-        for base in (one, other):
-            ratio = apart.over(base)
+        for base in (first, second):
+            ratio = apart.over(base.interval)
             if ratio is not None:
                 yield ratio.times(100)
 
@@ -227,58 +229,51 @@ CORRECTED = re.compile(
 )
 
 
-def tests(text: str, one_sided: bool) -> Iterator[Fact]:
+def _tests(text: str, one_sided: bool) -> Iterator[Fact]:
     """The tests that a text reports whole. one_sided: whether the paper speaks of such tests anywhere."""
-    corrected = CORRECTED.search(text) is not None
-    for found in TEST.finditer(text):
-        printed = found["value"].replace(",", "")
-        places = len(printed.partition(".")[2])
-        size = float(printed)
-        statistic = Interval(max(size - 0.5 * 10**-places, 0.0), size + 0.5 * 10**-places)
-        if (found["t"] == "r" and statistic.high >= 1) or float(found["df"] or found["df1"] or found["dfc"] or 1) <= 0:
+    is_corrected = CORRECTED.search(text) is not None
+    for match in TEST.finditer(text):
+        printed = match["value"].replace(",", "")
+        size, half = float(printed), 0.5 * 10 ** -_places(printed)
+        low, high = max(size - half, 0.0), size + half
+        if (match["t"] == "r" and high >= 1) or float(match["df"] or match["df1"] or match["dfc"] or 1) <= 0:
             continue  # no correlation, or no degrees of freedom
-        exact = _p(found, size)
-        sides = (1, 2) if one_sided and (found["t"] or found["z"]) else (1,)
-        reach = Interval(_p(found, statistic.high), _p(found, statistic.low))
-        holds = any(_agrees(found, reach.times(1 / side)) for side in sides)
-        if not holds and corrected:
+        sides = (1, 2) if one_sided and (match["t"] or match["z"]) else (1,)
+        p = Interval(_p(match, high), _p(match, low))
+        holds = any(_p_holds(match, p.times(1 / side)) for side in sides)
+        if not holds and is_corrected:
             continue  # p or the degrees of freedom were corrected by a rule that the text does not spell out
-        yield Fact(Label.TEST, found[0], f"{found[0].rpartition(',')[0].strip()} gives p = {_short(exact)}", holds)
+        computed = f"{match[0].rpartition(',')[0].strip()} gives p = {_short(_p(match, size))}"
+        yield Fact(Label.TEST, match[0], computed, holds)
 
 
-def _p(found: re.Match[str], size: float) -> float:
+def _p(match: re.Match[str], size: float) -> float:
     """The two-sided p of a statistic of this size."""
     from scipy import stats
 
-    if found["z"]:
+    if match["z"]:
         return float(2 * stats.norm.sf(size))
-    if found["f"]:
-        return float(stats.f.sf(size, float(found["df1"]), float(found["df2"])))
-    if found["chi"]:
-        return float(stats.chi2.sf(size, float(found["dfc"])))
-    df = float(found["df"])
-    if found["t"] == "r":
+    if match["f"]:
+        return float(stats.f.sf(size, float(match["df1"]), float(match["df2"])))
+    if match["chi"]:
+        return float(stats.chi2.sf(size, float(match["dfc"])))
+    df = float(match["df"])
+    if match["t"] == "r":
         size = size * (df / max(1 - size * size, 1e-12)) ** 0.5
     return float(2 * stats.t.sf(size, df))
 
 
-def _agrees(found: re.Match[str], reach: Interval) -> bool:
-    """Whether the p that is printed may belong to a statistic whose p lies in `reach`."""
-    sense = found["sense"]
-    relation, printed = (">", str(ALPHA)) if found["ns"] else (found["relation"], found["p"])
-    p, places = float(printed), len(printed.partition(".")[2].partition("e")[0].partition("E")[0])
+def _p_holds(match: re.Match[str], computed: Interval) -> bool:
+    """Whether the p that is printed may belong to a statistic whose p lies in `computed`."""
+    relation, printed = (">", str(ALPHA)) if match["ns"] else (match["relation"], match["p"])
+    digits, _, exponent = printed.lower().partition("e")
+    p, places = float(printed), _places(digits) + abs(int(exponent or 0))
     if p <= 0:
         return False
-    if "e" in printed.lower():
-        places += abs(int(re.split("[eE]", printed)[1]))
-    low, high = reach
-    if sense == "=":
-        return {
-            "=": round(low, places) <= p <= round(high, places),
-            "<": p >= low,
-            ">": p <= high,
-        }[relation]
-    if sense == "<":  # the statistic is smaller, so that its p is larger
+    low, high = computed
+    if match["sense"] == "=":
+        return {"=": round(low, places) <= p <= round(high, places), "<": p >= low, ">": p <= high}[relation]
+    if match["sense"] == "<":  # the statistic is smaller, so that its p is larger
         return {"=": p >= round(high, places), "<": p >= high, ">": True}[relation]
     return {"=": p <= round(low, places), "<": True, ">": p <= low}[relation]
 

@@ -18,7 +18,7 @@ from aisr.paper.check.checks import (
 from aisr.paper.check.records import LEFT_OUT, MOST_TABLE
 from aisr.paper.check.second_look import HIDDEN
 from aisr.paper.draft import Draft, Float, Paragraph, Picture, Place, Sentence
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track2.record import Track2Record
 

@@ -10,7 +10,7 @@ from aisr.paper.check.second_look import AT_ONCE, MOST_TOKENS, NOTHING_TOLD, Sec
 from aisr.paper.draft import Draft, Float, Paragraph, Place, Sentence
 from aisr.paper.passages import float_keys, keys_by_name
 from aisr.programs.draft.record import DraftRecord
-from aisr.programs.text.units import tokens
+from aisr.programs.text import tokens
 from support.drafts import COSTS, SITES, table
 
 TABLES = (table(SITES, "F1 and recall at two sites."), table(COSTS, "Cost of a night.", 2))

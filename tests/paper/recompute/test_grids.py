@@ -2,9 +2,9 @@
 
 import pytest
 
-from aisr.paper.recompute.grid import grid
+from aisr.paper.recompute.grid import make_grid
 from aisr.paper.recompute.numbers import Label
-from aisr.paper.recompute.recompute import recomputed
+from aisr.paper.recompute.recompute import recompute
 from support.drafts import draft, table
 
 CORPUS = "Site | Recorders | Nights | Calls\nBog | 5 | 41 | 9 214\nHeath | 4 | 38 | 6 870\nMarsh | 3 | 29 | 3 455\n"
@@ -13,7 +13,7 @@ CORPUS = "Site | Recorders | Nights | Calls\nBog | 5 | 41 | 9 214\nHeath | 4 | 3
 def wrong(
     rows: str,
 ) -> list[tuple[Label, str]]:
-    found = recomputed(draft("We look at birds.", tables=(table(rows, "Counts."),)))
+    found = recompute(draft("We look at birds.", tables=(table(rows, "Counts."),)))
     return [(one.fact.label, one.fact.computed) for one in found if not one.fact.holds]
 
 
@@ -49,10 +49,10 @@ def test_a_mean_is_that_of_its_column_where_the_others_show_so() -> None:
 def test_cells_know_all_names_that_they_stand_for() -> None:
     rows = "Model | Bog | Bog\n | P | R\nBirds | Birds | Birds\n"
     rows += "Wren | 61.0 ± 0.3 | .705\nOthers | Others | Others\nBat | 1,204 | –"
-    made = grid(table(rows))
+    made = make_grid(table(rows))
     assert made is not None
     assert [(cell.at, cell.number.value) for cell in made.cells] == [
         (("Birds", "Wren", "Bog", "P"), 61.0), (("Birds", "Wren", "Bog", "R"), 0.705),
         (("Others", "Bat", "Bog", "P"), 1204.0),
     ]  # fmt: skip
-    assert grid(table("Word | Meaning\nWren | a bird")) is None
+    assert make_grid(table("Word | Meaning\nWren | a bird")) is None

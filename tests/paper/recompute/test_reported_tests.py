@@ -3,11 +3,11 @@
 import pytest
 
 from aisr.paper.recompute.numbers import Fact, Label
-from aisr.paper.recompute.recompute import in_words
+from aisr.paper.recompute.sentences import check_sentence
 
 
 def facts(text: str, one_sided: bool = False, around: str = "") -> list[Fact]:
-    return list(in_words(text, around or text, one_sided))
+    return list(check_sentence(text, around or text, one_sided))
 
 
 RIGHT = [

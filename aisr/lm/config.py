@@ -1,0 +1,282 @@
+"""How a language model is named, reached and paid: `LMConfig`, the one value behind `--lm` and the options beside it;
+and what LiteLLM's list says of a model.
+
+`LMConfig` is a frozen dataclass: its fields are what [lm] and [teacher] of a plan file take, each with its help; `role`
+has none, as nobody sets it. Values are checked when one is made, with messages that name the options of its `role`:
+`--lm` and `--set lm.price`, or `--teacher-lm` and `--set teacher.price`. From tables of a plan: `LMConfig(**table)` for
+`[lm]`, and for `[teacher]`
+
+    teacher = lm.beside("teacher", model, api_base=..., price=...)
+
+`aisr.lm.open.open_lm(config, ledger)` opens it. This module imports neither DSPy nor LiteLLM.
+"""
+
+import json
+import math
+import os
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisr.programs.errors import UserError
+
+EMBEDDED = "embedded"
+DECIDE = "decide:"  # before the model string of a decision model
+PROVIDER = "provider"  # in the place of an address: whoever the model string names
+THREADS = 8
+SECONDS = 600.0  # until an answer is given up
+DECIDING = ("decisions", "evaluation")  # modes of LiteLLM's list: models that do nothing else
+
+
+class LMUnavailable(UserError):
+    """The language model that was asked for cannot be used as things stand."""
+
+
+class Price(NamedTuple):
+    """US dollars a million tokens."""
+
+    prompt: float
+    completion: float
+
+    @classmethod
+    def parse(cls, text: str, option: str = "--price") -> "Price":
+        """From "0.15,0.60". Raises UserError for anything but two numbers that are not negative. option: whose value
+        it is."""
+        try:
+            prompt, completion = (float(part) for part in text.split(","))
+        except ValueError:
+            prompt = completion = -1.0
+        if not (prompt >= 0 and completion >= 0):
+            raise UserError(
+                f"{option} {text!r}: expected USD a million prompt and completion tokens, such as 0.15,0.60"
+            )
+        return cls(prompt, completion)
+
+    def usd(self, prompt: int, completion: int) -> float:
+        """US dollars of so many tokens. Those that the provider had in its own cache count in full."""
+        return (prompt * self.prompt + completion * self.completion) / 1e6
+
+
+@dataclass(frozen=True)
+class LMConfig:
+    """How to reach a language model, and the embedding model of a retriever beside it. Raises `LMUnavailable` for what
+    cannot be, saying which option helps; UserError for a price that is none."""
+
+    model: str = field(
+        default=EMBEDDED,
+        metadata={
+            "help": "`embedded`, PROVIDER/MODEL such as openai/gpt-4o-mini, or decide:PROVIDER/MODEL, a decision "
+            "model.",
+        },
+    )
+    api_base: str | None = field(
+        default=None,
+        metadata={"help": "Address of the server of --lm openai/MODEL (its API is OpenAI's) or decide:…/MODEL."},
+    )
+    schema: bool = field(default=True, metadata={"help": "Whether a server of your own takes a JSON schema."})
+    logprobs: bool = field(
+        default=True,
+        metadata={"help": "Whether to ask for log-probabilities, where the LM or server may give them."},
+    )
+    threads: int | None = field(
+        default=None, metadata={"help": "LM calls at a time. Default: 8; the embedded model takes 1.", "min": 1}
+    )
+    timeout: float | None = field(
+        default=None,
+        metadata={"help": "Seconds until an answer of the LM that is not complete is given up. Default: 600."},
+    )
+    price: Price | str | None = field(
+        default=None,
+        metadata={"help": "USD a million prompt,completion tokens, where LiteLLM's list lacks the model."},
+    )
+    embedding_api_base: str | None = field(
+        default=None,
+        metadata={
+            "help": "Address of the server that embeds for a retriever, or `provider`. Default: that of --api-base, or "
+            "the provider of the embedding model."
+        },
+    )
+    embedding_price: float | None = field(
+        default=None,
+        metadata={
+            "help": "USD a million tokens of a retriever's embedding model, where LiteLLM's list lacks it.",
+        },
+    )
+    role: str = ""  # whose options these are: `teacher` for --teacher-lm; no option itself
+
+    def __post_init__(self) -> None:
+        _ = self.stated_price  # raises for what is no price
+        if self.threads is not None and self.threads < 1:
+            raise LMUnavailable(f"{self.option('threads')} {self.threads}: expected 1 or more")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise LMUnavailable(f"{self.option('timeout')} {self.timeout}: expected seconds, more than 0")
+        if self.embedding_price is not None and not 0 <= self.embedding_price < math.inf:
+            raise LMUnavailable(
+                f"{self.option('embedding-price')} {self.embedding_price}: expected USD a million tokens"
+            )
+        if self.embedding_api_base and self.embedding_api_base != PROVIDER:
+            check_address(self.embedding_api_base, self.option("embedding-api-base"))
+        if self.model == EMBEDDED:
+            self._check_embedded()
+            return
+        if self.api_base:
+            check_address(self.api_base, self.option("api-base"))
+        provider, slash, name = self.model.removeprefix(DECIDE).partition("/")
+        if not slash or not name:
+            example = (
+                "decide:PROVIDER/MODEL, such as decide:openai/gpt-6-luna"
+                if self.is_decision_model
+                else "`embedded` or PROVIDER/MODEL, such as openai/gpt-4o-mini or ollama_chat/llama3.2, or "
+                "decide:PROVIDER/MODEL for a decision model"
+            )
+            raise LMUnavailable(f"{self.option('lm')} {self.model!r}: expected {example}")
+        if self.api_base and provider != "openai" and not self.is_decision_model:
+            raise LMUnavailable(
+                f"{self.option('api-base')} speaks OpenAI's protocol: {self.option('lm')} openai/{name}, not "
+                f"{self.model}"
+            )
+
+    def _check_embedded(self) -> None:
+        if self.timeout is not None:
+            raise LMUnavailable(
+                f"{self.option('timeout')} goes with an LM that is reached over a network, not with --lm {self.model}"
+            )
+        if self.api_base:
+            raise LMUnavailable(
+                f"{self.option('api-base')} goes with a model string such as openai/MODEL, not with "
+                f"{self.option('lm')} {self.model}"
+            )
+
+    def option(self, name: str) -> str:
+        """The name of an option of this LM, as it is typed."""
+        if name == "lm" or (name == "api-base" and not self.role):
+            return f"--{self.role}-{name}" if self.role else f"--{name}"
+        return f"--set {self.role or 'lm'}.{name.replace('-', '_')}"
+
+    @property
+    def is_decision_model(self) -> bool:
+        return self.model.startswith(DECIDE)
+
+    @property
+    def name(self) -> str:
+        """The model string as LiteLLM has it."""
+        return self.model.removeprefix(DECIDE)
+
+    @property
+    def stated_price(self) -> Price | None:
+        """`price` as numbers."""
+        return Price.parse(self.price, self.option("price")) if isinstance(self.price, str) else self.price
+
+    @property
+    def most_threads(self) -> int:
+        return self.threads or THREADS
+
+    @property
+    def embedding_address(self) -> str | None:
+        """The address of the server that embeds; None: whom the embedding model's string names."""
+        if self.embedding_api_base == PROVIDER:
+            return None
+        return self.embedding_api_base or self.api_base
+
+    def beside(self, role: str, model: str, api_base: str | None = None, price: str | None = None) -> "LMConfig":
+        """The LM of --ROLE-lm, reached as this one is where nothing else is said. api_base: an address or `provider`.
+
+        Raises `LMUnavailable` where this one is at a server of the user's own and nobody says where that one is:
+        records would leave for a provider unasked.
+        """
+        if self.api_base and api_base is None and model != EMBEDDED:
+            raise LMUnavailable(
+                f"--{role}-lm {model}: --api-base is the address of --lm alone; add --set "
+                f"{role}.api_base=ADDRESS, the same one if it serves both, or --set {role}.api_base=provider to send "
+                f"the records to {model.partition('/')[0]}"
+            )
+        address = None if api_base == PROVIDER else api_base
+        timeout = None if model == EMBEDDED else self.timeout
+        own = {"model": model, "api_base": address, "price": price, "schema": self.schema or not address}
+        return replace(self, role=role, timeout=timeout, **own)  # type: ignore[arg-type]
+
+
+def check_address(address: str, option: str) -> None:
+    """Raises `LMUnavailable` for what is no address of a server, or one that holds a password or a query. option: whose
+    value it is, such as `--api-base`."""
+    if not address.startswith(("http://", "https://")):
+        raise LMUnavailable(f"{option} {address!r}: expected an address that begins with http:// or https://")
+    if "@" in address.partition("://")[2].partition("/")[0]:
+        raise LMUnavailable(f"{option} holds a user name or password; a key goes into OPENAI_API_KEY")
+    if "?" in address or "#" in address:
+        raise LMUnavailable(
+            f"{option} holds a query (behind `?` or `#`), to which nothing can be joined; expected the address that "
+            "/chat/completions is joined to, and a key in OPENAI_API_KEY"
+        )
+
+
+# --- What LiteLLM's list says of a model: the one inside the package, read without importing LiteLLM
+
+
+def listed_price(model: str) -> Price | None:
+    """The price of a model in LiteLLM's list (the one inside the package); None where it is not listed."""
+    about = _listed(model)
+    prompt, completion = about.get("input_cost_per_token"), about.get("output_cost_per_token")
+    return None if prompt is None or completion is None else Price(1e6 * prompt, 1e6 * completion)
+
+
+def listed_decision_price(model: str) -> Price | None:
+    """The price of a model's decisions, for some that chat as well another one; None where it is not listed."""
+    about = _listed(model)
+    prompt, completion = (about.get(f"{side}_cost_per_token_decisions") for side in ("input", "output"))
+    if prompt is None:
+        return listed_price(model) if about.get("mode") in DECIDING else None
+    return Price(1e6 * prompt, 1e6 * (completion or 0.0))
+
+
+def listed_input_price(model: str) -> Price | None:
+    """The price of what an embedding model reads, which writes nothing; None where it is not listed."""
+    prompt = _listed(model).get("input_cost_per_token")
+    return None if prompt is None else Price(1e6 * prompt, 0.0)
+
+
+def listed_vision(model: str) -> bool | None:
+    """Whether a model takes pictures by LiteLLM's list; None where it is not listed."""
+    about = _listed(model)
+    return bool(about.get("supports_vision")) if about else None
+
+
+def listed_window(model: str) -> int | None:
+    """How many tokens a model reads at most by LiteLLM's list; None where it is not listed."""
+    most = _listed(model).get("max_input_tokens")
+    return int(most) if most else None
+
+
+def listed_answer(model: str) -> int | None:
+    """How many tokens a model writes at most by LiteLLM's list; None where it is not listed."""
+    most = _listed(model).get("max_output_tokens")
+    return int(most) if most else None
+
+
+def quiet_litellm() -> Any:
+    """LiteLLM, which takes seconds to import, without its advice on standard error and its own retries."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # the list of the package, not of the web
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.DEFAULT_MAX_RETRIES = 0  # `aisr.lm.rate_limit` retries; asked for none, LiteLLM sends a request thrice
+    # LiteLLM 1.109 defines types at its first call of which pydantic 2.14 warns.
+    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
+    return litellm
+
+
+def _listed(model: str) -> dict[str, Any]:
+    prices = _price_list()
+    return prices.get(model) or prices.get(model.partition("/")[2]) or {}
+
+
+@lru_cache(maxsize=1)
+def _price_list() -> dict[str, dict[str, Any]]:
+    """Read from the file, since importing LiteLLM takes up to ten seconds."""
+    from importlib.metadata import distribution
+
+    file = distribution("litellm").locate_file("litellm/model_prices_and_context_window_backup.json")
+    prices: dict[str, dict[str, Any]] = json.loads(Path(str(file)).read_text(encoding="utf-8"))
+    return prices

@@ -1,0 +1,247 @@
+"""LaTeX's commands: what symbols, accents and formulas print, and the arguments of commands and environments."""
+
+import logging
+import re
+from functools import cache
+
+from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
+
+# --- What LaTeX's symbols, accents and formulas look like in print, by pylatexenc.
+
+LONGEST_FORMULA = 4_000  # characters
+DEEPEST_FORMULA = 25  # braces and environments; the library goes down by recursion
+FORMULA = "[formula]"
+ACCENTS = frozenset("'`^\"~=.cvHkrbdut")  # commands with the letter that they stand on as argument
+# What the library leaves out, or means otherwise than print does.
+SYMBOLS = {
+    "textless": "<", "textgreater": ">", "textbar": "|", "textasciitilde": "~", "textasciicircum": "^", "S": "§",
+    "P": "¶", "copyright": "©", "euro": "€", "texteuro": "€", "pounds": "£", "dag": "†", "ddag": "‡", "-": "",
+    "/": "", "@": "", ",": " ", ";": " ", ":": " ", "!": "", " ": " ", "\\": " ", "%": "%", "&": "&", "#": "#",
+    "$": "$", "_": "_", "{": "{", "}": "}", "textellipsis": "…", "xspace": "", "newline": " ", "linebreak": " ",
+    "tabularnewline": " ", "LaTeX": "LaTeX", "TeX": "TeX", "BibTeX": "BibTeX", "slash": "/", "textmu": "µ",
+    "textohm": "Ω", "degree": "°", "textdegree": "°", "textpm": "±", "texttimes": "×", "textsection": "§",
+    "hfill": " ", "enspace": " ", "nobreakspace": " ", "thinspace": " ", "quad": " ", "qquad": " ",
+    "textquotesingle": "'", "textquotedbl": '"', "allowbreak": "", "cmark": "✓", "xmark": "✗", "checkmark": "✓",
+}  # fmt: skip
+FRACTION = re.compile(r"\\(?:[dt]|nice|s)frac(?![A-Za-z])")
+NESTING = re.compile(r"(?<!\\)[{}]|\\begin|\\end|\\left|\\right|\\sqrt")
+WORDS = re.compile(r"[A-Za-z0-9\s.,;:<>=+*/()|!?%-]*+", re.ASCII)  # a formula that prints as it is written
+SUBSCRIPT = re.compile(r"(?:(?<=[^\W_])|^)_(?=\d)")  # also alone, as in F$_1$
+
+
+def symbol(command: str) -> str | None:
+    """What a command without arguments prints; None where it is not known."""
+    if command in SYMBOLS:
+        return SYMBOLS[command]
+    spec = _context().get_macro_spec(command)
+    text = spec.simplify_repl if spec is not None else None
+    return text if isinstance(text, str) and "%" not in text else None
+
+
+@cache
+def accented(command: str, letter: str) -> str:
+    """A letter with its accent."""
+    if len(letter) > 2 or letter.isspace():
+        return letter
+    return str(_reader().latex_to_text(f"\\{command}{{{letter}}}"))
+
+
+def formula(source: str) -> str:
+    """A formula in one line of text, `[formula]` where it is too long or too deep: fractions with a stroke, "F_1" as
+    "F1", other indices with their mark."""
+    if WORDS.fullmatch(source):
+        return " ".join(source.split())
+    deepest = depth = 0
+    for piece in NESTING.finditer(source):
+        depth += {"}": -1, "\\end": -1, "\\right": -1}.get(piece[0], 1)
+        deepest = max(deepest, depth)
+    if len(source) > LONGEST_FORMULA or deepest > DEEPEST_FORMULA:
+        return FORMULA
+    try:
+        text = _reader().latex_to_text(FRACTION.sub(r"\\frac", source))
+    except (RecursionError, ValueError, TypeError, LookupError, AttributeError):  # the library's ways to give up
+        return FORMULA
+    return SUBSCRIPT.sub("", " ".join(text.split())) or FORMULA
+
+
+@cache
+def _context():  # type: ignore[no-untyped-def]
+    context = get_default_latex_context_db()
+    context.add_context_category("aisr", macros=[MacroTextSpec("frac", simplify_repl=_fraction)], prepend=True)
+    return context
+
+
+@cache
+def _reader() -> LatexNodes2Text:
+    # It warns of what it cannot read, formula by formula.
+    logging.getLogger("pylatexenc").addHandler(logging.NullHandler())
+    return LatexNodes2Text(latex_context=_context(), math_mode="text", keep_comments=False)
+
+
+def _fraction(node, l2tobj) -> str:  # type: ignore[no-untyped-def]
+    parts = [l2tobj.nodelist_to_text([one]) for one in (node.nodeargd.argnlist if node.nodeargd else [])]
+    return "/".join(part if part.strip().isalnum() else f"({part.strip()})" for part in parts[:2])
+
+
+# --- What is known of LaTeX's commands and environments: their arguments, and what of them is text.
+
+
+def split_names(names: str) -> list[str]:
+    return names.split()
+
+
+# Commands without words of their own, with the arguments that are dropped: m in braces, o in square brackets, s a star.
+DROPPED = {
+    **dict.fromkeys(
+        split_names(
+            "vspace hspace pagestyle thispagestyle usetikzlibrary bibliographystyle phantom "
+            "hphantom vphantom pagenumbering index glsadd hypersetup captionsetup sisetup lstset theoremstyle "
+            "crefname Crefname todo thanks author date affil affiliation institute email keywords thinmuskip "
+            "pdfinfo pdfoutput setmainfont tikzset pgfplotsset geometry linespread selectlanguage bibdata "
+            "citestyle setcitestyle marginpar stepcounter refstepcounter fontfamily fontseries fontshape "
+            "cellcolor rowcolor columncolor color pagecolor arraybackslash cmidrule cline hhline specialrule "
+            "addlinespace includeonly newcounter newlength acmConference acmYear acmDOI acmISBN acmPrice "
+            "titlerunning authorrunning icmltitlerunning runninghead numberwithin AtBeginDocument AtEndDocument "
+            "subjclass pdfstringdefDisableCommands lhead rhead chead lfoot rfoot cfoot IEEEauthorblockN "
+            "IEEEauthorblockA tabletypesize tablewidth tablecolumns tablenum tablefontsize altaffiltext altaffilmark "
+            "facility facilities software orcid dataset movetabledown movetableright phm"
+        ),
+        "som",
+    ),
+    **dict.fromkeys(
+        split_names(
+            "setlength addtolength setcounter addtocounter settowidth newtheorem fontsize rule "
+            "DeclareFieldFormat definecolorset newcolumntype DeclareGraphicsExtensions counterwithin "
+            "hyphenationpenalty icmlaffiliation icmlauthor icmlcorrespondingauthor newfloat"
+        ),
+        "somom",
+    ),
+    **dict.fromkeys(split_names("usepackage RequirePackage documentclass PassOptionsToPackage LoadClass"), "omo"),
+    **dict.fromkeys(
+        split_names("definecolor colorlet DeclareMathAlphabet SetMathAlphabet titleformat titlespacing"), "sommm"
+    ),
+    "cmidrule": "p",
+    "addlinespace": "o",
+    "DeclareUnicodeCharacter": "mm",
+    "DeclareCaptionType": "omo",
+    "resizebox": "smm",
+    "scalebox": "mo",
+    "rotatebox": "om",
+    "raisebox": "moo",
+    "parbox": "ooom",
+    "makebox": "oo",
+    "framebox": "oo",
+    "mbox": "",
+    "fbox": "",
+    "textcolor": "om",
+    "colorbox": "om",
+    "fcolorbox": "omm",
+    "adjustbox": "m",
+    "href": "om",
+    "selectfont": "",
+    "foreignlanguage": "om",
+    "fontencoding": "m",
+    "footnotemark": "o",
+    "pagebreak": "o",
+    "nopagebreak": "o",
+    "texorpdfstring": "",
+    "newtheorem": "smomo",
+    "icmltitle": "m",
+    "tablehead": "m",
+}
+# Those of them that make text or formulas bold, which marks the best number of a table.
+BOLD = ("textbf", "bf", "bfseries")
+BOLD_MATH = frozenset(("mathbf", "boldsymbol", "bm", "bf", "textbf", "pmb"))
+# Commands that only change how their text looks, or do nothing that is read.
+PLAIN = frozenset(
+    split_names(
+        "textbf textit textsc texttt textsf textrm textsl textup textmd textnormal emph underline uline "
+        "uwave sout st hl centering raggedright raggedleft small footnotesize scriptsize tiny normalsize "
+        "large Large LARGE huge Huge bf it sc tt sf rm sl em bfseries itshape scshape ttfamily sffamily "
+        "rmfamily slshape mdseries upshape normalfont boldmath unboldmath noindent indent par bigskip "
+        "medskip smallskip clearpage cleardoublepage newpage maketitle tableofcontents listoffigures "
+        "listoftables toprule midrule bottomrule hline relax "
+        "protect leavevmode null strut ignorespaces unskip xspace makeatletter makeatother frontmatter "
+        "mainmatter backmatter sloppy fussy onecolumn twocolumn FloatBarrier balance nobreak goodbreak "
+        "flushbottom raggedbottom vfill hfil hfill vfil ensuremath text textsuperscript textsubscript mbox "
+        "url path nolinkurl doi enquote uppercase lowercase MakeUppercase MakeLowercase textls acl "
+        "arraybackslash rowstyle doublespacing singlespacing onehalfspacing printbibliography newblock "
+        "thefootnote thetable thefigure thesection theequation and baselineskip linewidth textwidth "
+        "columnwidth hskip noalign displaystyle textstyle scriptstyle unitlength columnsep tabcolsep "
+        "parindent parskip hsize vsize bgroup egroup begingroup endgroup nonumber notag quad hss hrule "
+        "vrule hrulefill dotfill break penalty citename bibnamedelima pdfinfoomitdate pdfsuppressptexinfo "
+        "pdftrailerid pdfoutput belowcaptionskip abovecaptionskip phantomsection hbox vbox expandafter "
+        "arraystretch baselinestretch looseness emergencystretch tolerance hbadness vbadness appendixname "
+        "today colhead tableline rotate phn phd phs tablebreak twocolhead nocolhead acknowledgments acknowledgements"
+    )
+)
+# Commands whose argument or arguments are text, parted by a blank: units and numbers.
+JOINED = {"SI": 2, "qty": 2, "num": 1, "si": 1, "unit": 1, "ang": 1, "SIrange": 3, "numrange": 2, "ce": 1}
+MATH = frozenset(
+    f"{name}{star}"
+    for name in (
+        split_names(
+            "equation align gather multline eqnarray math displaymath flalign alignat dmath split aligned subequations"
+        )
+    )
+    for star in ("", "*")
+) - {"subequations", "subequations*"}
+FLOATS = {
+    "figure": "o", "figure*": "o", "table": "o", "table*": "o", "wrapfigure": "omom", "wraptable": "omom",
+    "deluxetable": "omo", "deluxetable*": "omo", "sidewaysdeluxetable": "omo", "longdeluxetable": "omo",
+    "sidewaystable": "o", "sidewaysfigure": "o", "sidewaystable*": "o", "sidewaysfigure*": "o", "SCfigure": "oo",
+    "SCtable": "oo", "floatingfigure": "om", "margintable": "o", "marginfigure": "o", "teaserfigure": "",
+}  # fmt: skip
+SUBFLOATS = {"subfigure": "om", "subtable": "om", "subfigure*": "om", "subtable*": "om"}
+TABULARS = {
+    "tabular": "om", "tabular*": "mom", "tabularx": "mom", "tabulary": "mom", "longtable": "om", "tabu": "m",
+    "tblr": "om", "xltabular": "mom", "supertabular": "m", "array": "om", "longtabu": "m", "NiceTabular": "om",
+}  # fmt: skip
+CODED = "a drawing by code"
+LONG = ("longtable", "xltabular", "longtabu", "supertabular")  # these go over pages, and have captions of their own
+# Drawn by code, or no prose; with what they are called in the list of what was not read.
+SKIPPED = {
+    **dict.fromkeys(split_names("tikzpicture pgfpicture picture axis forest circuitikz pspicture"), CODED),
+    **dict.fromkeys(split_names("algorithm algorithm* algorithmic algorithm2e"), "an algorithm"),
+    "CCSXML": "", "filecontents": "", "filecontents*": "",
+}  # fmt: skip
+LISTS = frozenset(
+    split_names("itemize enumerate description compactitem compactenum inparaenum asparaenum trivlist list")
+)
+# Environments whose begin takes arguments that are dropped; all others take none but what is in square brackets.
+ARGUMENTS = {
+    "minipage": "ooom", "multicols": "m", "adjustbox": "m", "subequations": "", "thebibliography": "m", "tcolorbox":
+    "o", "spacing": "m", "adjustwidth": "mm", "list": "mm", "mdframed": "o", "threeparttable": "o", "tablenotes": "o",
+    "landscape": "", "floattable": "", "rotatetable": "", "splittabular": "m", "center": "", "icmlauthorlist": "",
+    "CJK": "mm", "CJK*": "mm", "otherlanguage": "m",
+}  # fmt: skip
+KNOWN = (
+    frozenset(
+        split_names(
+            "document abstract center flushleft flushright quote quotation small footnotesize theorem lemma "
+            "proof definition corollary proposition remark example titlepage appendices acks keywords"
+        )
+    )
+    | ARGUMENTS.keys()
+)
+LEVELS = {
+    "part": 0, "chapter": 0, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4, "subparagraph": 5,
+}  # fmt: skip
+IN_BRACKETS = frozenset(
+    split_names(
+        "cite citep parencite autocite citealp footcite footcitetext supercite smartcite fullcite "
+        "citeyearpar cites parencites autocites Citep Parencite Autocite onlinecite citenum footcites "
+        "supercites"
+    )
+)
+TEXTUAL = frozenset(
+    split_names(
+        "citet textcite citealt newcite citeauthor citeyear citetitle Citet Textcite textcites citeA "
+        "shortcite posscite Citeauthor citeN shortciteN"
+    )
+)
+REFERENCES = frozenset(
+    split_names(
+        "ref autoref cref Cref eqref subref vref Vref labelcref pageref cpageref nameref fref Fref tref Tref sref"
+    )
+)

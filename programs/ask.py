@@ -1,0 +1,240 @@
+"""Asking an LM for an answer that can be used: one question, at most one repair, then a failure.
+
+A judge is written once, as a generator of questions that is sent the answers (`Steps`); a thread takes the steps
+(`run`), or an event loop does (`arun`). There is never a silent default: an answer that is still unusable after the
+repair raises `UnusableAnswer`, and whoever runs the judge writes the record down as failed.
+"""
+
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+from pydantic import BaseModel
+
+from aisr.programs.images import Exhibits
+from aisr.programs.questions import CONFIDENCE, questions_of
+from aisr.programs.text import plain
+
+# JSON schema fragments by output field, which a backend that decodes under a schema adds to what the types say.
+Constraints = Mapping[str, Mapping[str, Any]]
+Check = Callable[[dspy.Prediction], str | None]  # the complaint about an answer, or None
+TOP_LOGPROBS = 20  # the most that OpenAI's API gives
+MOST_CORRECTION = 1200  # characters of a complaint about an answer: of a hundred paragraphs it would name each
+NO_TEXT = re.compile(r"\{'text': (?:''|None)[,}]")  # how DSPy's adapters show an answer without any
+
+
+class UnusableAnswer(ValueError):
+    """The model's answer could not be used, nor could its answer to the complaint about it."""
+
+
+class Question(NamedTuple):
+    """What a predictor is asked, and what its answer must be."""
+
+    predict: dspy.Predict
+    inputs: dict[str, Any]
+    check: Check = lambda answer: None
+    constraints: Constraints = MappingProxyType({})
+
+
+Steps = Generator[Question, dspy.Prediction, dspy.Prediction]
+
+
+def run(steps: Steps) -> dspy.Prediction:
+    """What steps come to; waits for each answer. Raises `UnusableAnswer`; errors of the LM pass through."""
+    answer: Any = None
+    while True:
+        try:
+            question = steps.send(answer)
+        except StopIteration as end:
+            return end.value
+        attempts = _Attempts(question)
+        while (answer := attempts.answer) is None:
+            try:
+                attempts.take(question.predict(**attempts.call))
+            except AdapterParseError as error:
+                attempts.take_unparsed(error)
+
+
+async def arun(steps: Steps) -> dspy.Prediction:
+    """The same without holding a thread while an answer is awaited."""
+    answer: Any = None
+    while True:
+        try:
+            question = steps.send(answer)
+        except StopIteration as end:
+            return end.value
+        attempts = _Attempts(question)
+        while (answer := attempts.answer) is None:
+            try:
+                attempts.take(await question.predict.acall(**attempts.call))
+            except AdapterParseError as error:
+                attempts.take_unparsed(error)
+
+
+class _Attempts:
+    """The attempts at one question: the call as it is to be made next, and the answer once there is a usable one."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.answer: dspy.Prediction | None = None
+        self.call = {**question.inputs, "config": _config(question.predict, question.constraints)}
+        self._keys = _record_keys(question.predict)
+        self._repairing = False
+
+    def take(self, answer: dspy.Prediction) -> None:
+        """Take an answer that parsed; one that the question's check refuses is asked for again, with the complaint.
+        Raises `UnusableAnswer` at the second."""
+        complaint = self.question.check(answer)
+        if complaint is None:
+            self.answer = answer
+            return
+        place = _place_in_trace(answer)
+        if place is not None:
+            # A refused answer must not be bootstrapped into a demo; what an optimizer asked before stays in the trace.
+            del dspy.settings.trace[place]
+        self._refuse(complaint)
+
+    def take_unparsed(self, error: AdapterParseError) -> None:
+        """The same for an answer that did not parse."""
+        answer = _but_for_confidence(error)
+        if answer is None:
+            self._refuse(_what_failed(error))
+            return
+        predict = self.question.predict
+        if dspy.settings.trace is not None:
+            inputs = {name: value for name, value in self.call.items() if name in predict.signature.input_fields}
+            dspy.settings.trace.append((predict, inputs, answer))
+        self.take(answer)
+
+    def _refuse(self, complaint: str) -> None:
+        predict = self.question.predict
+        if _asks_once(predict):
+            raise UnusableAnswer(f"unusable answer, and nobody to ask again: {complaint}")
+        if self._repairing:
+            getattr(_lm(predict), "invalidate", lambda keys: None)(self._keys)
+            raise UnusableAnswer(f"unusable answer, also after one repair: {complaint}")
+        self._repairing = True
+        # The complaint repeats what the model wrote and what the record calls its paragraphs: data, like the rest.
+        cut = f"Your previous answer could not be used: {complaint}"[:MOST_CORRECTION]
+        field = dspy.InputField(desc="what was wrong with your previous answer")
+        self.call |= {
+            "signature": predict.signature.append("correction", field, str),
+            "correction": plain(f"{cut}. Answer again, in the form asked for."),
+        }
+
+
+def clean_trace(answer: dspy.Prediction) -> None:
+    """Take out of DSPy's trace of an answer what would be in the way there: its log-probabilities, since twenty
+    alternatives a token make a reflection twenty times as long, and pictures among the inputs, of which no demo may
+    hold any; their text stays."""
+    if "logprobs" in answer:
+        del answer["logprobs"]
+    place = _place_in_trace(answer)
+    if place is not None:
+        predictor, inputs, _ = dspy.settings.trace[place]
+        texts = {name: str(value) if isinstance(value, Exhibits) else value for name, value in inputs.items()}
+        dspy.settings.trace[place] = (predictor, texts, answer)
+
+
+def wrong_count(values: Sequence[object], wanted: int, what: str) -> str | None:
+    """The complaint about a list of the wrong length, or None."""
+    return None if len(values) == wanted else f"{len(values)} {what} where {wanted} were asked for"
+
+
+def unknown_names(names: Sequence[str], known: Sequence[str], what: str) -> str | None:
+    """The complaint about names that were not offered, or None."""
+    unknown = [name for name in names if name not in known]
+    return f"{what} {unknown[0]!r} was not shown; shown were {', '.join(known)}" if unknown else None
+
+
+def _but_for_confidence(error: AdapterParseError) -> dspy.Prediction | None:
+    """An answer that holds all but how likely its labels are, or that in another form than asked for. None where
+    something else is wrong with it."""
+    fields = error.signature.output_fields
+    if CONFIDENCE not in fields or error.lm_response is None:
+        return None
+    whatever = error.signature.with_updated_fields(CONFIDENCE, type_=Any)
+    for looser in (whatever, error.signature.delete(CONFIDENCE)):
+        with suppress(AdapterParseError):
+            return dspy.Prediction(**dspy.settings.adapter.parse(looser, error.lm_response))
+    return None
+
+
+def _place_in_trace(answer: dspy.Prediction) -> int | None:
+    """Where an answer stands in DSPy's trace; None where it does not."""
+    trace = dspy.settings.trace or ()
+    return next((place for place in reversed(range(len(trace))) if trace[place][2] is answer), None)
+
+
+def _what_failed(error: AdapterParseError) -> str:
+    cause = error.__cause__
+    if isinstance(cause, (RecursionError, MemoryError)) or type(cause) is ValueError:
+        return f"it could not be read ({type(cause).__name__}: {str(cause)[:200]})"
+    fields = ", ".join(error.signature.output_fields)
+    answer = " ".join(str(error.lm_response or "").split())[:200]
+    if not answer or NO_TEXT.match(answer):
+        return f"it is empty, and should hold the fields {fields}"
+    return f"it does not hold the fields {fields} with their allowed values (it began {answer!r})"
+
+
+def _config(predict: dspy.Predict, constraints: Constraints) -> dict[str, Any]:
+    config: dict[str, Any] = {}
+    # `metadata` is the one key that DSPy hands to an engine of one's own as it stands.
+    if getattr(_engine(predict), "takes_constraints", False):
+        config["metadata"] = {"constraints": constraints}
+    if decides(predict):
+        fields = {name: get_origin(field.annotation) is list for name, field in predict.signature.output_fields.items()}
+        questions = questions_of(predict.signature, constraints)
+        config["metadata"] = {"constraints": constraints, "fields": fields, "questions": questions}
+    if _asks_once(predict):
+        config["metadata"] = {"stand_in": _placeholder(predict.signature, constraints)}
+    if getattr(_lm(predict), "gives_logprobs", False):
+        config |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    return config
+
+
+def _record_keys(predict: dspy.Predict) -> list[str]:
+    """Where the LM keeps answers, the keys of those that it looks for from here on."""
+    record = getattr(_lm(predict), "record_keys", None)
+    return record() if record else []
+
+
+def _asks_once(predict: dspy.Predict) -> bool:
+    """Whether the engine writes questions down, or knows only the answers to those (`aisr/predict/batch.py`)."""
+    return bool(getattr(_engine(predict), "asks_once", False))
+
+
+def decides(predict: dspy.Predict) -> bool:
+    """Whether who is asked gives a probability for each option, and writes nothing."""
+    return bool(getattr(_engine(predict), "decides", False))
+
+
+def _engine(predict: dspy.Predict) -> Any:
+    return getattr(_lm(predict), "engine", None)
+
+
+def _lm(predict: dspy.Predict) -> Any:
+    return predict.lm or dspy.settings.lm
+
+
+def _placeholder(signature: type[dspy.Signature], constraints: Constraints) -> str:
+    """The text of an answer that parses and passes and says nothing, for an engine that only writes questions down:
+    first labels, lists as short as `constraints` allow."""
+    values = {
+        name: _value(field.annotation, constraints.get(name, {}).get("minItems", 0))
+        for name, field in signature.output_fields.items()
+    }
+    adapter = dspy.settings.adapter or dspy.ChatAdapter()
+    return str(adapter.format_assistant_message_content(signature, values))
+
+
+def _value(annotation: Any, items: int) -> Any:
+    if get_origin(annotation) is list:
+        return [_value(get_args(annotation)[0], 0)] * items
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return {name: _value(field.annotation, 0) for name, field in annotation.model_fields.items()}
+    return get_args(annotation)[0] if get_origin(annotation) is Literal else "-"

@@ -1,1 +1,0 @@
-"""From what a model thinks to the label that scores."""

@@ -1,0 +1,369 @@
+"""Pictures of records: found below one folder, checked, read, shown to a model, and as they stand in demos.
+
+`img_path` comes from outside. It names a file below the image root and nothing else: no path that climbs out, no link
+that leads out, no file that is not a picture, none too large to be one of a paper. What fails any of this never leaves
+the disk.
+
+A picture stands inside text as DSPy writes content parts: between two marks, of which it makes parts of the message
+again when it is sent. Demos keep pictures in that form (`Exhibits`), and demos come out of files: a part of somebody
+else's making would be sent as it is, such as a picture's address, for the provider to fetch; a file; a sound.
+
+The text in a picture is read by RapidOCR, on the CPU, with PP-OCR models that its wheel carries. It is kept by the
+digest of the file, so that a picture is read once."""
+
+import base64
+import hashlib
+import io
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import dspy
+import numpy as np
+import pydantic
+from dspy.adapters.types.base_type import CUSTOM_TYPE_END_IDENTIFIER, CUSTOM_TYPE_START_IDENTIFIER
+from PIL import Image, ImageOps
+from pydantic import TypeAdapter
+
+from aisr.programs.errors import UserError
+from aisr.programs.records import EvidenceItem
+from aisr.programs.text import ROW, clean, rows_of
+from aisr.programs.text import item as as_item
+from aisr.programs.text_store import TextStore
+
+MOST_BYTES = 20 * 2**20
+MOST_PIXELS = 50_000_000  # read from the header, before anything is decoded
+SHOWN_PIXELS = 1024 * 768  # more resolution did not help the winners, and providers bill by it
+JPEG_QUALITY = 85
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
+
+
+class BadPicture(UserError):
+    """A picture that is not there, not one, too large, or outside the image root."""
+
+
+class Picture(NamedTuple):
+    """A checked picture. file: its absolute path; line: the line of the evidence text that it goes with."""
+
+    file: str
+    line: int
+
+
+class Gallery:
+    """The pictures below one folder. `problems` has what could not be shown: record id and path -> reason.
+
+    text: what reads the rows of text in a picture's file (`Reader`); drawn: for drawings that were converted to
+    pictures, the picture's file by the path of the drawing.
+    """
+
+    def __init__(
+        self, root: Path, text: Callable[[str], list[str]], drawn: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
+        self.root = root.resolve()
+        self.text = text
+        self.drawn = drawn
+        self.problems: dict[tuple[str, str], str] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Gallery":
+        return self  # its problems belong in one place
+
+    def file(self, record: str, img_path: str) -> str | None:
+        """The absolute path of a picture that can be shown; None, and an entry in `problems`, for any other."""
+        try:
+            path = find(self.root, img_path, self.drawn)
+            decode(str(path))
+        except BadPicture as error:
+            self.problems[record, img_path] = str(error)
+            return None
+        return str(path)
+
+    def digest(self, img_path: str) -> str | None:
+        """The SHA-256 of a picture's file; None where there is none that could be shown by its place and size."""
+        try:
+            path = find(self.root, img_path, self.drawn)
+        except BadPicture:
+            return None
+        return digest(str(path)) if path.stat().st_size <= MOST_BYTES else None
+
+
+def find(root: Path, img_path: str, drawn: Mapping[str, Path] = MappingProxyType({})) -> Path:
+    """The file below `root` that a path of a record names, or what was drawn of it. Raises `BadPicture`."""
+    if img_path in drawn:
+        return drawn[img_path]
+    try:
+        path = (root / img_path).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError) as error:  # not there; a NUL in it; links in a circle
+        raise BadPicture(f"not found under {root}") from error
+    if not path.is_relative_to(root):
+        raise BadPicture("leads out of the image root")
+    if not path.is_file():
+        raise BadPicture("not a file")
+    return path
+
+
+def decode(file: str) -> Image.Image:
+    """A picture in RGB, upright; of an animated one the first frame. Raises `BadPicture`."""
+    try:
+        with open(file, "rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise BadPicture(f"larger than {MOST_BYTES >> 20} MiB")
+        picture = Image.open(io.BytesIO(content), formats=FORMATS)
+        if picture.width * picture.height > MOST_PIXELS:
+            raise BadPicture(f"{picture.width} x {picture.height} pixels; at most {MOST_PIXELS:,} are read")
+        return _flat(ImageOps.exif_transpose(picture))
+    except BadPicture:
+        raise
+    except Exception as error:  # whatever a decoder makes of a broken or hostile file
+        raise BadPicture(f"no readable picture ({type(error).__name__})") from error
+
+
+@lru_cache(maxsize=64)  # the records of a paper share its pictures
+def jpeg(file: str) -> bytes:
+    """A picture as JPEG of at most `SHOWN_PIXELS`. Raises `BadPicture`."""
+    picture = decode(file)
+    scale = (SHOWN_PIXELS / (picture.width * picture.height)) ** 0.5
+    if scale < 1:
+        picture = picture.resize((max(int(picture.width * scale), 1), max(int(picture.height * scale), 1)))
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=JPEG_QUALITY)
+    return out.getvalue()
+
+
+def digest(file: str) -> str:
+    """The SHA-256 of a picture's file."""
+    with open(file, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+class Exhibits(dspy.Type):
+    """Evidence as a model that takes pictures gets it: each line of text, and the pictures that go with it behind it.
+
+    It holds paths; a picture is read when the prompt is rendered, so that examples, traces and demos stay small.
+    Written as text, it is its text.
+    """
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+    text: str
+    pictures: tuple[Picture, ...]
+
+    def format(self) -> list[dict[str, Any]]:
+        """Content parts of OpenAI's chat format."""
+        parts: list[dict[str, Any]] = []
+        for number, line in enumerate(self.text.split("\n")):
+            parts.append({"type": "text", "text": line + "\n"})
+            for picture in self.pictures:
+                if picture.line == number:
+                    encoded = base64.b64encode(jpeg(picture.file)).decode()
+                    parts.append({"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{encoded}"}})
+        return parts
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Exhibits({self.text[:60]!r}…, {len(self.pictures)} pictures)"
+
+
+def _flat(picture: Image.Image) -> Image.Image:
+    """In RGB; what was transparent is white, as on the page."""
+    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
+        picture = picture.convert("RGBA")
+        page = Image.new("RGBA", picture.size, "white")
+        return Image.alpha_composite(page, picture).convert("RGB")
+    return picture.convert("RGB")
+
+
+BEGIN, END = CUSTOM_TYPE_START_IDENTIFIER, CUSTOM_TYPE_END_IDENTIFIER
+PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]++={0,2}")
+
+
+def is_harmless(value: Any) -> bool:
+    """Whether a value of a demo, at any depth, has no content parts but those that `Exhibits` writes."""
+    if isinstance(value, str):
+        return BEGIN not in value or _only_ours(value)
+    if isinstance(value, dict):
+        return all(is_harmless(key) and is_harmless(inner) for key, inner in value.items())
+    return not isinstance(value, list | tuple) or all(map(is_harmless, value))
+
+
+def _only_ours(text: str) -> bool:
+    rest = ""
+    while BEGIN in text:
+        before, _, text = text.partition(BEGIN)
+        parts, end, text = text.partition(END)
+        if not end or not _is_ours(parts):
+            return False
+        rest += before
+    return END not in rest + text
+
+
+def _is_ours(written: str) -> bool:
+    try:
+        parts = json.loads(written)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(parts, list) and bool(parts) and all(map(_is_text_or_picture, parts))
+
+
+def _is_text_or_picture(part: Any) -> bool:
+    match part:
+        case {"type": "text", "text": str(), **more}:
+            return not more
+        case {"type": "image_url", "image_url": {"url": str(url), **inner}, **more}:
+            return not more and not inner and bool(PICTURE.fullmatch(url))
+    return False
+
+
+Form = Literal["caption", "ocr", "image"]
+FORM_HELP = (
+    "What is shown of a picture: its `caption`, or besides the text read from it (`ocr`) or its pixels (`image`)."
+)
+KINDS = {"text": "text", "table": "table", "image": "figure"}
+LABEL = re.compile(r"(?:text|table|figure)\s*\d+", re.IGNORECASE)
+UNREADABLE = "(the picture could not be read)"
+
+
+class Evidence(NamedTuple):
+    """What a model gets of a bundle: text, a line an item, and the pictures that go with its lines."""
+
+    text: str
+    pictures: list[Picture]
+
+
+def render(
+    bundle: Sequence[EvidenceItem],
+    form: Form = "caption",
+    gallery: Gallery | None = None,
+    record: str = "",
+) -> Evidence:
+    """One line an item, numbered by kind, `[table 1] caption` or `[text 1] paragraph`, with the rows of a table that is
+    given as text on lines behind it; and the pictures to be shown.
+
+    form: `caption` shows a picture by its captions alone; `ocr` puts the text in it behind them, a row a line; `image`
+    names the pictures, for a model to see. A picture that cannot be shown says so in its line and
+    stands in the gallery's `problems`, under the id of the record. Of a table whose
+    title is a caption already shown, the line says whose cells they are.
+    Raises UserError where pictures are wanted and there is no gallery.
+    """
+    if form != "caption" and gallery is None and any(item.img_path for item in bundle):
+        raise UserError(f"evidence {form!r} needs to know where the pictures are; give --image-root")
+    numbers: Counter[str] = Counter()
+    lines: list[str] = []
+    pictures: list[Picture] = []
+    captions: dict[str, str] = {}  # what a table says in place of one that was shown
+    for item in bundle:
+        kind = KINDS[item.type]
+        numbers[kind] += 1
+        text, rows = rows_of(clean(item.text))
+        caption = clean(item.caption)
+        if rows and (key := _letters(text)) in captions:
+            text = captions[key]
+        if key := _letters(caption):
+            captions.setdefault(key, f"(the cells of {kind} {numbers[kind]})")
+            text = "" if _letters(text) == key else text
+        words = as_item(f"{text} {caption}", LABEL.fullmatch)
+        lines.append(f"[{kind} {numbers[kind]}] {words or '(no caption)'}")
+        if gallery is not None and form != "caption" and item.img_path:
+            _show(record, item, form, gallery, lines, pictures)
+        lines += [f"{ROW[1:]}{as_item(row, LABEL.fullmatch)}" for row in rows]
+    return Evidence("\n".join(lines) or "(no evidence was given)", pictures)
+
+
+def _letters(text: str) -> str:
+    """A text but for case, blanks and punctuation."""
+    return "".join(sign for sign in text.lower() if sign.isalnum())
+
+
+def _show(
+    record: str, item: EvidenceItem, form: Form, gallery: Gallery, lines: list[str], pictures: list[Picture]
+) -> None:
+    """The picture of an item behind its line, in the form that is asked for."""
+    file = gallery.file(record, item.img_path or "")
+    if file is None:
+        lines[-1] += f" {UNREADABLE}"
+    elif form == "ocr":
+        try:
+            lines += [f"  {as_item(clean(row), LABEL.fullmatch)}" for row in gallery.text(file)]
+        except BadPicture as error:
+            gallery.problems[record, item.img_path or ""] = str(error)
+            lines[-1] += f" {UNREADABLE}"
+    else:
+        pictures.append(Picture(file, len(lines) - 1))
+
+
+LEAST_SCORE = 0.5  # of 1: text that the reader is less sure of is left out
+CELL = " | "
+_reading = threading.Lock()  # one picture at a time: each keeps all cores busy
+
+
+class Piece(NamedTuple):
+    """A piece of text and where it stands, in pixels from the upper left corner."""
+
+    text: str
+    left: float
+    top: float
+    bottom: float
+
+
+class Reader:
+    """Reads pictures, each once: what was read is kept in a folder."""
+
+    def __init__(self, cache: Path) -> None:
+        self.kept = TextStore(cache, TypeAdapter(list[str]))
+        try:
+            self.name = f"rapidocr {version('rapidocr')}"
+        except PackageNotFoundError as error:
+            raise UserError("reading text in pictures needs RapidOCR; `pip install 'aisr[ocr]'` brings it") from error
+
+    def __call__(self, file: str) -> list[str]:
+        """The rows of text in a picture, from top to bottom, their cells from left to right with ` | ` between them.
+        Raises `BadPicture`."""
+        return self.kept.once(f"{self.name} {digest(file)}", lambda: in_rows(read_pieces(file)))
+
+
+def read_pieces(file: str) -> list[Piece]:
+    """The pieces of text in a picture. Raises `BadPicture`."""
+    pixels = np.asarray(decode(file))[:, :, ::-1]  # the reader wants blue first
+    with _reading:
+        engine = _engine()
+        try:
+            result = engine(pixels)
+        except Exception as error:  # of a shape that the reader cannot stand, such as a line of 20,000 x 3 pixels
+            raise BadPicture(f"its text cannot be read ({type(error).__name__})") from error
+    if result.txts is None:
+        return []
+    corners = zip(result.boxes, result.txts, result.scores, strict=True)
+    return [
+        Piece(text.strip(), float(box[:, 0].min()), float(box[:, 1].min()), float(box[:, 1].max()))
+        for box, text, score in corners
+        if score >= LEAST_SCORE and text.strip()
+    ]
+
+
+def in_rows(pieces: list[Piece]) -> list[str]:
+    """The pieces as rows: what overlaps with the middle of a row's height stands in that row."""
+    lines: list[list[Piece]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.top + piece.bottom):
+        middle = (piece.top + piece.bottom) / 2
+        if lines and middle <= median(other.bottom for other in lines[-1]):
+            lines[-1].append(piece)
+        else:
+            lines.append([piece])
+    return [CELL.join(piece.text for piece in sorted(line, key=lambda piece: piece.left)) for line in lines]
+
+
+@lru_cache(maxsize=1)
+def _engine() -> Any:
+    """The reader, opened once a process."""
+    from rapidocr import RapidOCR
+
+    return RapidOCR(params={"Global.log_level": "critical", "Global.use_cls": False})

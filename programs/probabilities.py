@@ -1,0 +1,249 @@
+"""How likely each label is, as a model's answer says.
+
+There are four sources, the best that the backend has: what a decision model gives for each option; the
+log-probabilities of the answer's tokens; verbalized confidence; or one vote. A decision layer that was fitted makes a
+fifth of any of them. Which one it was goes with every judgement.
+
+Confidence is verbalized beside each label in one short string: the percent of that label, then the likeliest other
+label and its percent, as in "70, Overstate 20". Of the forms that name a runner-up it takes the fewest tokens, and
+nothing in it can break an answer: what cannot be read leaves the label as a vote. Labelled records that stand in a
+prompt as demos leave it out: nobody knows how likely their labels are, and made-up probabilities would be an example of
+a confidence that rests on nothing.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import dspy
+
+from aisr.programs.questions import CONFIDENCE
+
+FORM = (
+    "how likely that label is in percent, then the likeliest other label and its percent, such as "
+    '"{example}". Be honest: of all that you call 70, seven in ten should be right'
+)
+USUAL_CONFIDENCE = "85, Unsupported Entity 10"  # as long as an answer usually is
+MOST_PERCENT = 99.0  # percent: whoever says 100 is not believed the last one
+PERCENT_ROUNDING = 1.0  # percent by which stated numbers may sum to more than 100
+NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9}|nan|inf)(?![\w])", re.IGNORECASE)
+
+
+def with_confidence(
+    signature: type[dspy.Signature], labels: Sequence[str], place: int = -1, slots: str = ""
+) -> type[dspy.Signature]:
+    """A signature that also asks how likely the label is: among its outputs at `place`, -1 for the end. slots: what its
+    description begins with, where there is one for each sentence; the field is then a list."""
+    field: Any = dspy.OutputField(desc=slots + FORM.format(example=f"70, {labels[1]} 20"))
+    wider: type[dspy.Signature] = signature.insert(place, CONFIDENCE, field, list[str] if slots else str)
+    return wider
+
+
+def confidence_of(row: Mapping[str, Any], outputs: Iterable[str], texts: Sequence[str]) -> str | list[str]:
+    """What the field of a demo holds: a text, or a list where its labels are one. texts: of each, or one of all."""
+    labels = next((row[name] for name in outputs if isinstance(row.get(name), list) and "label" in name), None)
+    if labels is None:
+        return texts[0]
+    return list(texts) if len(texts) == len(labels) else [texts[0]] * len(labels)
+
+
+def is_complete(demo: Mapping[str, Any], outputs: Iterable[str]) -> bool:
+    """Whether a demo holds an answer: all output fields but how likely its labels are, which nobody knows of a labelled
+    record."""
+    return all(name in demo for name in outputs if name != CONFIDENCE)
+
+
+def read_confidence(value: Any, label: str, labels: Sequence[str]) -> list[float] | None:
+    """The probability of each label, in the order of `labels`, as a value of the field states it beside `label`.
+
+    What it leaves open is shared evenly among the labels that it does not name. None where it states none, or
+    impossible ones: not a number, negative, over 100, more than that together.
+    """
+    text = _text(value)
+    percents: dict[str, float] = {}
+    begin = 0
+    for match in NUMBER.finditer(text):
+        last = _last_label(text[begin : match.start()], labels)
+        name = last or (label if not percents else None)
+        begin = match.end()
+        number = float(match[0])
+        if not (math.isfinite(number) and 0 <= number <= 100):
+            return None
+        if name is not None and name not in percents:
+            percents[name] = number
+    if label not in percents:
+        return None
+    if max(percents.values()) <= 1:  # shares of 1, not percents
+        percents = {name: 100 * number for name, number in percents.items()}
+    if not percents[label] or sum(percents.values()) > 100 + PERCENT_ROUNDING:
+        return None
+    percents[label] = min(percents[label], MOST_PERCENT)
+    total = max(100.0, sum(percents.values()))
+    unnamed = [name for name in labels if name not in percents]
+    rest = (total - sum(percents.values())) / len(unnamed) if unnamed else 0.0
+    mass = [percents.get(name, rest) for name in labels]
+    return [number / math.fsum(mass) for number in mass]
+
+
+def _all_certain(rows: Sequence[Sequence[float] | None]) -> bool:
+    """Whether several labels of one answer were all stated as certain: a habit, not a probability."""
+    return len(rows) > 1 and all(row is not None and max(row) >= MOST_PERCENT / 100 for row in rows)
+
+
+def _text(value: Any) -> str:
+    """A value of the field as one line, whatever a model made of its type."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(one)}" for key, one in list(value.items())[:20])
+    if isinstance(value, list | tuple):
+        return ", ".join(_text(one) for one in value[:20])
+    return str(value)[:1000]
+
+
+def _last_label(text: str, labels: Sequence[str]) -> str | None:
+    """The label that is named last in a text; of two that end together the longer: "Unsupported Entity" is no
+    Supported."""
+    places = [(text.lower().rfind(name.lower()), len(name), name) for name in labels]
+    ends = [(place + long, long, name) for place, long, name in places if place >= 0]
+    return max(ends)[2] if ends else None
+
+
+Source = Literal["options", "logprobs", "stated", "vote", "layer"]
+SOURCES = {  # in words
+    "options": "a decision model",
+    "logprobs": "log-probabilities",
+    "stated": "stated by the LM",
+    "vote": "single votes",
+    "layer": "decision layer",
+}
+ROUNDING = 1e-3  # how far above 0 a log-probability may be
+HALF_VOTE = 0.5  # added to each label's votes: of one answer no label is impossible (Jeffreys' prior)
+
+
+class Judgement(NamedTuple):
+    """What a model thinks of one sentence or claim.
+
+    label: what it says; chances: a probability for each label of the track, in its order, summing to 1; source: where
+    they come from. Those of a single vote are only how it is counted: nobody is to be shown them (`known`).
+    """
+
+    label: str
+    chances: list[float]
+    source: Source
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a distribution: a single vote is none."""
+        return self.source != "vote"
+
+
+def from_vote(label: str, labels: Sequence[str]) -> Judgement:
+    """What a single answer without probabilities counts for."""
+    total = 1 + HALF_VOTE * len(labels)
+    return Judgement(label, [((name == label) + HALF_VOTE) / total for name in labels], "vote")
+
+
+def from_logprobs(content: Any, field: str, answers: Sequence[str], labels: Sequence[str]) -> list[Judgement] | None:
+    """A judgement for each label of `answers`, which an answer's tokens spell after the name of its output `field`.
+
+    content: the tokens of the answer with their likeliest alternatives, as OpenAI's API lists them. None where the
+    labels cannot be found in them or a number is no log-probability.
+    """
+    tokens = list(content or [])
+    if not all(_usable(entry) for token in tokens for entry in (token, *(token.top_logprobs or []))):
+        return None
+    text = "".join(entry.token for entry in tokens)
+    place = max(text.find(field), 0)
+    judgements = []
+    for label in answers:
+        place = text.find(label, place)
+        if place < 0:
+            return None
+        judgements.append(Judgement(label, _chances(tokens, place, label, labels), "logprobs"))
+        place += len(label)
+    return judgements
+
+
+def from_confidence(value: Any, answers: Sequence[str], labels: Sequence[str]) -> list[Judgement]:
+    """A judgement for each label of `answers`, from the confidence that an answer states beside them, one a label; by
+    the vote where that cannot be read, is impossible, or is of another length."""
+    values = value if isinstance(value, list | tuple) and len(value) == len(answers) else [None] * len(answers)
+    rows = [read_confidence(one, label, labels) for one, label in zip(values, answers, strict=True)]
+    if _all_certain(rows):
+        rows = [None] * len(answers)
+    return [
+        Judgement(label, row, "stated") if row else from_vote(label, labels)
+        for label, row in zip(answers, rows, strict=True)
+    ]
+
+
+def judgements_of(
+    answer: Any, field: str, answers: Sequence[str], labels: Sequence[str], states: bool, decided: bool = False
+) -> list[Judgement]:
+    """A judgement for each slot of an answer: from its log-probabilities where it has some, else from what it states,
+    else by the vote.
+
+    answers: the labels that its output `field` holds, one a slot; states: whether it was asked to state how likely they
+    are; decided: by a decision model, whose tokens are whole labels.
+    """
+    logprobs = answer.get("logprobs")
+    judgements = from_logprobs(logprobs.content, field, answers, labels) if logprobs else None
+    if judgements:
+        return [one._replace(source="options") for one in judgements] if decided else judgements
+    if states:
+        value = answer.get(CONFIDENCE)
+        return from_confidence([value] if isinstance(value, str) else value, answers, labels)
+    return [from_vote(label, labels) for label in answers]
+
+
+def _chances(tokens: Sequence[Any], place: int, label: str, labels: Sequence[str]) -> list[float]:
+    """The probabilities of the labels at `place` in the text of the tokens, where `label` was written.
+
+    Read where the labels first diverge: what follows is certain once a label is begun, so that long labels pay nothing
+    for their length. Where alternatives stand for several labels ("Uns…"), their mass is shared evenly: the answer
+    shows one way only. Alternatives that begin no label are left out.
+    """
+    chances = dict.fromkeys(labels, 0.0)
+    alive, share, read = frozenset(labels), 1.0, 0
+    at, begin = 0, 0
+    while begin + len(tokens[at].token) <= place:
+        begin += len(tokens[at].token)
+        at += 1
+    lead = tokens[at].token[: place - begin]
+    while len(alive) > 1 and read < len(label) and at < len(tokens):
+        piece = tokens[at].token[len(lead) :]
+        mass = _mass(tokens[at], lead, alive, read)
+        chosen = frozenset(name for name in alive if _begins(name[read:], piece))
+        total = math.fsum(mass.values())
+        if total <= 0 or chosen not in mass:
+            break
+        for group, weight in mass.items():
+            if group != chosen:
+                for name in group:
+                    chances[name] += share * weight / total / len(group)
+        share *= mass[chosen] / total
+        alive, read, at, lead = chosen, read + len(piece), at + 1, ""
+    for name in alive:
+        chances[name] += share / len(alive)
+    return [chances[name] for name in labels]
+
+
+def _mass(token: Any, lead: str, alive: frozenset[str], read: int) -> dict[frozenset[str], float]:
+    """The probability of each set of labels that an alternative at this token leaves possible."""
+    mass: dict[frozenset[str], float] = {}
+    listed = {entry.token: entry.logprob for entry in token.top_logprobs or []}
+    for text, logprob in {token.token: token.logprob, **listed}.items():
+        if text.startswith(lead):
+            group = frozenset(name for name in alive if _begins(name[read:], text[len(lead) :]))
+            if group:
+                mass[group] = mass.get(group, 0.0) + math.exp(logprob)
+    return mass
+
+
+def _usable(entry: Any) -> bool:
+    return isinstance(entry.logprob, int | float) and -math.inf <= entry.logprob <= ROUNDING
+
+
+def _begins(rest: str, piece: str) -> bool:
+    """Whether a token goes on with what is left of a label, or finishes it and more."""
+    return bool(piece) and (rest.startswith(piece) or (bool(rest) and piece.startswith(rest)))

@@ -1,0 +1,425 @@
+"""Which paragraphs of a paper a model reads for a claim: how they are ranked, which cannot decide one, what is cut.
+
+A matcher takes a claim and the paragraphs and gives each a score, higher being better: BM25 over stemmed words
+(Robertson et al. 1995), similarity of embeddings, or both fused. Scores of different matchers are not comparable, so
+they are fused by rank.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bm25s
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from aisr.programs.errors import UserError
+from aisr.programs.text import BYTES_PER_TOKEN, ROW, flat, sentences, tokens
+
+logging.getLogger("bm25s").setLevel(logging.WARNING)  # it logs each index that it builds
+# Single characters too: "Corvid-2" and "2.3 points" are told apart by nothing else. It is worth 2.5 points of Hit@3 on
+# the sample's train and dev, and so is b = 0.75 (paragraphs are short) against 0.4.
+WORD = r"(?u)\b\w+\b"
+PAPERS = 256  # whose indices, embeddings and idle paragraphs are kept: many claims cite the same paper
+
+
+def bm25(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """The BM25 score of each text, shape (texts,); 0 everywhere where no word of the claim occurs."""
+    index = indexed(tuple(texts))
+    (stems,) = stemmed([claim])
+    known = [word for word in stems if index is not None and word in index.vocab_dict]
+    if index is None or not known:
+        return np.zeros(len(texts))
+    return np.asarray(index.get_scores(known), dtype=np.float64)
+
+
+def best_sentence(claim: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """The BM25 score of each text's best sentence among all sentences of all texts, shape (texts,)."""
+    parts, owner = split_sentences(tuple(texts))
+    scores = np.zeros(len(texts))
+    if not parts:
+        return scores
+    np.maximum.at(scores, owner, bm25(claim, parts))
+    return scores
+
+
+@lru_cache(maxsize=PAPERS)
+def split_sentences(texts: tuple[str, ...]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The sentences of all texts, and for each the place of the text that it stands in."""
+    split = [sentences(text) for text in texts]
+    owner = [place for place, parts in enumerate(split) for _ in parts]
+    return tuple(sentence for parts in split for sentence in parts), np.array(owner, dtype=np.int64)
+
+
+@lru_cache(maxsize=1)
+def stemmer() -> Stemmer.Stemmer:
+    """The English stemmer, made once."""
+    return Stemmer.Stemmer("english")
+
+
+def stemmed(texts: Sequence[str]) -> list[list[str]]:
+    """The stems of each text, without stop words, in order."""
+    split: list[list[str]] = bm25s.tokenize(
+        list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False, return_ids=False
+    )
+    return split
+
+
+@lru_cache(maxsize=PAPERS)
+def indexed(texts: tuple[str, ...]) -> bm25s.BM25 | None:
+    """The BM25 index of texts; None where they hold no word to rank by."""
+    tokenized = bm25s.tokenize(list(texts), stopwords="en", stemmer=stemmer(), token_pattern=WORD, show_progress=False)
+    if not tokenized.vocab:
+        return None  # nothing but stop words or signs
+    index = bm25s.BM25()
+    index.index(tokenized, show_progress=False)
+    return index
+
+
+BUILT_IN = "wordllama"
+
+Vectors = NDArray[np.float64]
+Embed = Callable[[Sequence[str]], Any]  # texts, none of them empty, to an array with a row for each
+
+
+def dense(claim: str, texts: Sequence[str], embed: Embed) -> Vectors:
+    """The cosine of the claim and each text, shape (texts,), -1 to 1. Raises what `embed` raises."""
+    return np.asarray(embedded(tuple(texts), embed) @ normed(embed, [claim])[0])
+
+
+def built_in(texts: Sequence[str]) -> Any:
+    """Embeddings by `wordllama`, whose package carries its model: static word vectors, no network."""
+    return _wordllama().embed(list(texts))
+
+
+@lru_cache(maxsize=1)
+def _wordllama() -> Any:
+    root, handlers = logging.getLogger(), list(logging.getLogger().handlers)
+    level = root.level
+    import wordllama
+
+    root.handlers[:], root.level = handlers, level  # its import sets up logging for the whole process
+    # It looks for its tokenizer in a folder of the wrong name, and would then fetch it from the web; this is where both
+    # of its files are.
+    package = Path(wordllama.__file__).parent
+    return wordllama.WordLlama.load(cache_dir=package, disable_download=True)
+
+
+@lru_cache(maxsize=PAPERS)
+def embedded(texts: tuple[str, ...], embed: Embed) -> Vectors:
+    """The embeddings of texts, a row of length 1 each."""
+    return normed(embed, texts)
+
+
+def normed(embed: Embed, texts: Sequence[str]) -> Vectors:
+    """The embeddings of texts, scaled to length 1, a row each."""
+    # An empty text would have no direction; a provider refuses it.
+    rows = np.asarray(embed([text or " " for text in texts]), dtype=np.float64)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+
+
+Scores = NDArray[np.float64]
+Matcher = Callable[[str, Sequence[str]], Scores]
+
+DEFAULT = "bm25"
+RANK_CONSTANT = 60  # of reciprocal rank fusion (Cormack et al. 2009)
+NAME_OR_NUMBER = re.compile(r"\b(?=\w*[A-Z])[\w-]{2,}\b|\d+(?:\.\d+)?")
+SPEC = re.compile(r"([a-z0-9-]+)(?::([A-Za-z0-9][\w./-]*))?")
+
+
+class Retriever(NamedTuple):
+    """make: the matcher, given what embeds texts; embeds: whether it uses that."""
+
+    make: Callable[[Embed], Matcher]
+    embeds: bool = False
+
+
+def order(scores: Scores) -> NDArray[np.int64]:
+    """Places of the texts, best first; equals in document order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def fused(*matchers: Matcher) -> Matcher:
+    """Reciprocal rank fusion: a text counts by its places in all rankings."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        return np.asarray(sum(1 / (RANK_CONSTANT + 1 + _places(one(claim, texts))) for one in matchers))
+
+    return match
+
+
+def names_and_numbers(matcher: Matcher) -> Matcher:
+    """The same for the names and numbers of the claim alone; for the whole claim where it has none."""
+
+    def match(claim: str, texts: Sequence[str]) -> Scores:
+        return matcher(" ".join(NAME_OR_NUMBER.findall(claim)) or claim, texts)
+
+    return match
+
+
+RETRIEVERS: dict[str, Retriever] = {
+    "bm25": Retriever(lambda embed: bm25),
+    "dense": Retriever(lambda embed: partial(dense, embed=embed), embeds=True),
+    "hybrid": Retriever(lambda embed: fused(bm25, partial(dense, embed=embed)), embeds=True),
+}
+
+
+def matcher(spec: str, embed: Embed | None = None) -> Matcher:
+    """The matcher of a spec: a name of `RETRIEVERS`, with an embedding model behind a colon where it uses one
+    (`hybrid:openai/text-embedding-3-small`; without, the built-in one).
+
+    embed: what asks that model, if it is not the built-in one. Raises UserError for any other spec, and where a model
+    is named and `embed` is None."""
+    return _parsed(spec)[0].make(embedder(spec, embed))
+
+
+def embedder(spec: str, embed: Embed | None = None) -> Embed:
+    """What embeds texts for a spec: `embed` where that names a model, else the built-in one. Raises UserError where it
+    names one and `embed` is None."""
+    model = _parsed(spec)[1]
+    if model and embed is None:
+        raise UserError(f"retriever {spec!r}: nothing embeds with {model}; see aisr/lm/embeddings.py")
+    return embed if embed is not None and model else built_in
+
+
+def embedding_model(spec: str) -> str | None:
+    """The embedding model that has to be asked for a spec; None where there is none, or it is the built-in one. Raises
+    ValueError for what is no spec."""
+    return _parsed(spec)[1]
+
+
+def _parsed(spec: str) -> tuple[Retriever, str | None]:
+    parts = SPEC.fullmatch(spec)
+    retriever = RETRIEVERS.get(parts[1]) if parts else None
+    if parts is None or retriever is None:
+        known = ", ".join(RETRIEVERS)
+        raise UserError(f"retriever {spec!r}; one of: {known}; those that embed take a model, hybrid:MODEL")
+    if parts[2] and not retriever.embeds:
+        raise UserError(f"retriever {spec!r}: {parts[1]} embeds nothing, so no model belongs behind it")
+    return retriever, None if parts[2] == BUILT_IN else parts[2]
+
+
+def _places(scores: Scores) -> NDArray[np.int64]:
+    """The place of each text in the ranking, from 0."""
+    places = np.empty(len(scores), dtype=np.int64)
+    places[order(scores)] = np.arange(len(scores))
+    return places
+
+
+HEADING = re.compile(r"(?:[A-Z]|\d+(?:\.\d+)*\.?\s)[^.!?:;]{0,78}[^.!?:;,]")
+CAPTION = re.compile(
+    r"\s*+(?:(?:supplementary|supplemental|extended data)\s++)?(?:fig(?:ure)?s?|tables?|scheme|box|movie|video)"
+    r"\s*+(?:\.\s*+)?[A-Z]?\d",
+    re.IGNORECASE,
+)
+BARE = 160  # characters up to which a caption says what is shown, and nothing of what is seen
+# What stands below such a heading, and paragraphs that begin so without one.
+END_HEADING = re.compile(
+    r"(?:\d+(?:\.\d+)*\.?\s+)?(?:references|bibliography|literature cited|funding(?: (?:statement|sources?))?"
+    r"|acknowledge?ments?|(?:declarations? of )?(?:conflicts? of interests?|competing (?:financial )?interests?)"
+    r"(?: statement)?|disclosures?|author(?:s['’]?|['’]s)? (?:contributions?|information)|contributors"
+    r"|credit authorship contribution statement)",
+    re.IGNORECASE,
+)
+END = re.compile(
+    r"(?:(?:acknowledge?ments?|funding|author(?:s['’]?|['’]s)? contributions?|(?:conflicts? of|competing"
+    r"|declaration of)(?: financial)? interests?)\s*[:.—–-]"
+    r"|(?:this|the) (?:work|study|research|project) (?:was|is|has been|were) (?:\w+ )?(?:supported|funded)\b"
+    r"|(?:we|the authors) (?:would like to )?(?:gratefully )?(?:thank|acknowledge)\b"
+    r"|(?:the authors?|all authors|none of the authors|authors) (?:have )?(?:\w+ )?(?:declared?|reports?|have) "
+    r"(?:that )?(?:they have |there (?:is|are) )?(?:no|nothing)\b)",
+    re.IGNORECASE,
+)
+ENTRY = re.compile(
+    r"\b(?:19|20)\d\d[a-z]?\)?\s*[;:.,]\s*\(?\d+|\b\d+\s*\(\d+\)\s*[:,]\s*e?\d+|\bdoi\b\s*+(?:[:.]\s*+)?(?:org/)?10\.",
+    re.IGNORECASE,
+)
+ENTRIES = 3  # from which on a paragraph lists references
+
+
+def without_content(paragraphs: Mapping[str, str]) -> set[str]:
+    """The ids of paragraphs that cannot decide a claim."""
+    idle = idle_places(tuple(paragraphs.values()))
+    return {key for place, key in enumerate(paragraphs) if place in idle}
+
+
+def able_to_decide(keys: Sequence[str], paragraphs: Mapping[str, str]) -> list[str]:
+    """Those of some ids whose paragraphs can decide a claim; all of them where none can. A heading is shown for
+    what stands below it: to ask about it, too, would cost as much as a question about a paragraph."""
+    idle = without_content(paragraphs)
+    return [key for key in keys if key not in idle] or list(keys)
+
+
+def heading(text: str) -> bool:
+    """Whether a paragraph is a heading: in the official format a short line of its own without a full stop."""
+    return bool(HEADING.fullmatch(text.strip()))
+
+
+@lru_cache(maxsize=PAPERS)
+def idle_places(texts: tuple[str, ...]) -> frozenset[int]:
+    """The places of paragraphs without content, of all those of a paper."""
+    idle, ends = set(), False
+    for place, raw in enumerate(texts):
+        text = raw.strip()
+        if heading(text):
+            ends = bool(END_HEADING.fullmatch(text))
+            idle.add(place)
+        elif ends or END.match(text.lstrip()) or (CAPTION.match(text) and len(text) <= BARE) or _lists_references(text):
+            idle.add(place)
+    return frozenset(idle)
+
+
+def _lists_references(text: str) -> bool:
+    """Whether entries of a list take up a paragraph: many, and one at least for every forty words."""
+    entries = len(ENTRY.findall(text))
+    return entries >= ENTRIES and 40 * entries >= len(text.split())
+
+
+def within(claim: str, text: str, most: int) -> str:
+    """The text as an item (see `flat`), where it has `most` tokens at most; else as many whole sentences (of a table
+    rows) around the one that shares most words with the claim as have no more. What is longer alone is cut between
+    words.
+
+    It stands so in the text, but for white space, and nothing marks the cuts: what is quoted of it is word for word.
+    """
+    most, whole = max(most, 1), flat(text)
+    if tokens(whole) <= most:
+        return whole
+    spans = list(_spans(whole, most))
+    wanted, *stems = stemmed([claim, *(whole[begin:end] for begin, end in spans)])
+    shared = [len(set(wanted) & set(own)) for own in stems]
+    first = last = shared.index(max(shared))
+    borders = [0, *(place for span in spans for place in span)]
+    taken = list(accumulate(len(whole[begin:end].encode()) for begin, end in pairwise(borders)))  # bytes up to each
+
+    def fits(one: int, other: int) -> bool:
+        return taken[2 * other + 1] - taken[2 * one] <= most * BYTES_PER_TOKEN
+
+    while True:
+        after = last + 1 < len(spans) and fits(first, last + 1)
+        before = first > 0 and fits(first - 1, last)
+        if not (after or before):
+            return whole[spans[first][0] : spans[last][1]]
+        first, last = (first, last + 1) if after else (first - 1, last)
+
+
+def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
+    """Where the sentences or rows of a flat text begin and end, longer ones in pieces of `most` tokens at most."""
+    begin = 0
+    parts = text.split(ROW) if ROW in text else sentences(text)
+    for part in filter(None, parts) if any(parts) else parts:  # nothing stands before a table without a caption
+        begin = text.index(part, begin)
+        end = begin + len(part)
+        while end - begin > most:  # a character is a token at most
+            cut = text.rfind(" ", begin + 1, begin + most)
+            yield begin, cut if cut > 0 else begin + most
+            begin = cut + 1 if cut > 0 else begin + most
+        yield begin, end
+        begin = end
+
+
+CUT = "…"
+
+
+def excerpt(claim: str, text: str, most: int) -> str:
+    """As many whole sentences of a text around the one that shares most words with a claim as `most` characters hold,
+    in one line; that sentence cut where it alone is longer. Of a table rows take the place of sentences."""
+    whole = flat(text)
+    if len(whole) <= most:
+        return whole
+    between = ROW if ROW in whole else " "
+    parts = whole.split(ROW) if ROW in whole else sentences(whole)
+    wanted, *stems = stemmed([claim, *parts])
+    shared = [len(set(wanted) & set(own)) for own in stems]
+    first = last = shared.index(max(shared))
+    while True:
+        after = last + 1 < len(parts) and len(between.join(parts[first : last + 2])) <= most
+        before = first > 0 and len(between.join(parts[first - 1 : last + 1])) <= most
+        if not (after or before):
+            break
+        first, last = (first, last + 1) if after else (first - 1, last)
+    kept = between.join(parts[first : last + 1])[:most]
+    return f"{CUT if first else ''}{kept}{CUT if last + 1 < len(parts) or len(kept) == most else ''}"
+
+
+USUAL_TOKENS = 3000  # tokens of a paper that are shown by default
+LEAST_TOKENS = 600  # tokens of a single paragraph that are shown at least
+
+
+class Passages(NamedTuple):
+    """What a model reads of a paper.
+
+    text: the selected paragraphs in document order, each as `[P12] text`, rows of tables on lines behind it; keys:
+    their ids, in document order; ranking: all ids of the paper, best first; scores: by which they are ranked, in that
+    order."""
+
+    text: str
+    keys: list[str]
+    ranking: list[str]
+    scores: Sequence[float] = ()
+
+
+def select_passages(
+    claim: str, paragraphs: Mapping[str, str], context_tokens: int = USUAL_TOKENS, matcher: Matcher = bm25
+) -> Passages:
+    """The best-ranked paragraphs that fit into `context_tokens`, at least one; the whole paper where it fits."""
+    keys, scores = list(paragraphs), matcher(claim, list(paragraphs.values()))
+    best = order(scores)
+    passages = fit_passages(claim, paragraphs, [keys[place] for place in best], context_tokens)
+    return passages._replace(scores=scores[best].tolist())
+
+
+def fit_passages(claim: str, paragraphs: Mapping[str, str], best_first: Sequence[str], budget: int) -> Passages:
+    """The first of ranked paragraphs that fit into a budget of tokens, each with the heading that it stands under where
+    that fits too. What cannot decide a claim comes when all else is shown. Where the best one does not fit, it is shown
+    alone, cut to the budget or `LEAST_TOKENS`, whichever is more, around what matches the claim."""
+    under, idle = _headings(paragraphs), without_content(paragraphs)
+    with_content = [key for key in best_first if key not in idle]
+    selected: set[str] = set()
+    left = budget
+    for key in [*with_content, *(key for key in best_first if key in idle)]:
+        if key in idle and not selected.issuperset(with_content):
+            break
+        for wanted in ({key, under[key]}, {key}):
+            cost = sum(_cost(each, paragraphs[each]) for each in wanted - selected)
+            if cost <= left or (not selected and wanted == {key}):
+                selected |= wanted
+                left -= cost
+                break
+    keys = [key for key in paragraphs if key in selected]
+    most = max(budget, LEAST_TOKENS)
+    text = "\n".join(f"[{key}] {_item(claim, key, paragraphs[key], most)}" for key in keys)
+    return Passages(text, keys, list(best_first))
+
+
+def rank(claim: str, paragraphs: Mapping[str, str], matcher: Matcher = bm25) -> list[str]:
+    """All paragraph ids, best first; ties in document order."""
+    keys = list(paragraphs)
+    return [keys[place] for place in order(matcher(claim, list(paragraphs.values())))]
+
+
+def paper_tokens(paragraphs: Mapping[str, str]) -> int:
+    """About how many tokens a paper takes if all of it is shown."""
+    return sum(_cost(key, text) for key, text in paragraphs.items())
+
+
+def _cost(key: str, text: str) -> int:
+    return tokens(f"[{key}] {text}\n")
+
+
+def _item(claim: str, key: str, text: str, most: int) -> str:
+    return flat(text) if _cost(key, text) <= most else within(claim, text, most - _cost(key, ""))
+
+
+def _headings(paragraphs: Mapping[str, str]) -> dict[str, str]:
+    """For each paragraph the heading that it stands under, itself where there is none."""
+    under, last = {}, ""
+    for key, text in paragraphs.items():
+        last = key if heading(text) else last
+        under[key] = last or key
+    return under

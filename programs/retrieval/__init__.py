@@ -1,1 +1,0 @@
-"""Which paragraphs, quotes and demos a model gets to see."""

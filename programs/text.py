@@ -1,0 +1,399 @@
+"""Texts: sentences, words and tokens; as they may stand in a prompt; and whether two are the same.
+
+Text from outside (claims, captions, papers) must stay data in a prompt: it must not open a field of the adapter's own
+format (`[[ ## label ## ]]`), pass for one of DSPy's inline content parts, which DSPy would send to the model as a
+picture or file of the text's choosing, open a message of its own where a server reads control tokens inside messages
+(`<|im_start|>`, `[INST]`), or begin an item of evidence (`[P12]`, `[table 2]`). Nor may what a person does not see
+change what a model reads. Noise that PDF readers leave is taken out only where no meaning can change: digits spaced
+apart ("9 5 . 3") stay, since joining them could make a number that was never there, and so does a control character
+that may have been a minus sign, of which nothing more than a space is known.
+
+A copy of a text must not pass for another text by characters that nobody sees, nor by letters of other scripts that
+only look like one of the 26 of English. Which ones do is Unicode's to say (confusables.txt of UTS #39, version 15.1).
+`LOOK_ALIKES` holds the letters of eight scripts that most machines have a font for: Greek, Coptic, Cyrillic, Armenian,
+Georgian, Cherokee, Lisu, and Latin beyond English, such as small capitals. Letters in full width and the alphabets of
+mathematics are not there: their compatibility form is the letter itself. Left out are signs that look like digits,
+which would make numbers of words; one sign for two (`rn` for `m`); and what looks alike within English (`I` and `l`).
+"""
+
+import math
+import re
+import unicodedata
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
+from html import unescape
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+# A sentence ends at . ! or ? before a space and what can begin another, but not behind an abbreviation or an initial.
+END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[A-Z0-9\"“'(\[])")
+SHORT = re.compile(r"(?:\b(?i:figs?|tabs?|eqs?|secs?|refs?|al|e\.g|i\.e|vs|cf|approx|resp|dr|prof|ca|vol)|\b[A-Z])\.$")
+LONGEST = 500  # characters of a word; a longer one is none, but a picture in letters or the like
+LONGEST_SHORT = 12  # characters at the end of a sentence that tell an abbreviation
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a paragraph, in order; their words are those of the text, but for white space."""
+    result: list[str] = []
+    begin = 0
+    line = " ".join(text.split())
+    for end in END.finditer(line):
+        if not SHORT.search(line[max(begin, end.start() - LONGEST_SHORT) : end.start()]):
+            result.append(line[begin : end.start()] + end[0].rstrip())
+            begin = end.end()
+    return [*result, line[begin:]] if line[begin:] else result
+
+
+def words(text: str) -> list[str]:
+    """What stands between white space; a word of more than `LONGEST` characters is cut, so that a number of words
+    bounds a text."""
+    parts = text.split()
+    if all(len(word) <= LONGEST for word in parts):
+        return parts
+    return [word[cut : cut + LONGEST] for word in parts for cut in range(0, len(word), LONGEST)]
+
+
+def length(row: Any, fields: Sequence[str]) -> int:
+    """About how many tokens a row takes as a demo."""
+    return sum(tokens(str(row[name])) for name in fields if name in row)
+
+
+BYTES_PER_TOKEN = 4  # the usual rule of thumb for English text; only a budget is kept with it, no price is made of it
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has."""
+    return math.ceil(len(text.encode()) / BYTES_PER_TOKEN)
+
+
+# Not seen, but read: soft hyphen, joiners, fillers, marks of direction, variation selectors, tags. Unicode's
+# Default_Ignorable_Code_Point (DerivedCoreProperties.txt) and the marks of annotations. Taken out first, or they would
+# hide a marker from the search for it.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+# All but tab and newline; and the empty pattern of Braille, which shows as a blank.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u2800\ud800-\udfff]")
+# What begins or ends a marker, up to where a space breaks it.
+MARKER = re.compile(
+    r"\[(?=\[\s*+\#\#) | \#\#\s*+\](?=\])"  # DSPy's fields
+    r"| <(?=<\s*+(?:/\s*+)?(?:CUSTOM-TYPE|SYS))"  # its content parts; Llama 2's system message
+    r"| <(?=[|\uff5c]) | [|\uff5c](?=>)"  # <|im_start|> and its kind, in most chat formats
+    r"| \[(?=\|) | \|(?=\])"  # [|system|], EXAONE's
+    r"| \](?=~!?b[\[\]]) | \[(?=e~\[)"  # ]~b] and [e~[, MiniMax's
+    r"| <(?=/?(?:s|bos|eos|unk|pad|sep|cls|mask|think|image|img|video|audio)>)"
+    r"| <(?=/?[a-z0-9]++[_:][a-z0-9_:]*+>)"  # <start_of_turn>, <start_of_image>, <tool_call>, <seed:bos>, <extra_id_0>
+    r"| \[(?=/?(?:INST|SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
+    r"|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|PREFIX|MIDDLE|SUFFIX)\])",  # Mistral's
+    re.IGNORECASE | re.VERBOSE,
+)
+BRACKETED = re.compile(r"[\[\uff3b]([^\[\]\uff3b\uff3d\n]{1,82}+)[\]\uff3d]")
+
+MARKS = 30  # one behind the other; more than any writing needs
+
+
+def plain(text: str) -> str:
+    """The text without invisible and control characters, with forged markers broken up by a space; other text as it is.
+
+    A text that holds a marker only after compatibility folding (fullwidth brackets, say) is folded, then broken up: a
+    tokenizer may fold as well.
+    """
+    text = _broken(CONTROL.sub(" ", INVISIBLE.sub("", text)))
+    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+        return text
+    compatible = folded(text)
+    broken = _broken(compatible)
+    return text if broken == compatible else broken
+
+
+def item(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
+    """The text as one item of a list that has one item a line: plain, in one line, and without labels of other items.
+
+    is_label: whether what stands in square brackets would pass for an item's label; it gets round ones then.
+    """
+    line = " ".join(plain(text).split())
+
+    def unlabelled(match: re.Match[str]) -> str:
+        label = match[1].strip()
+        return f"({label})" if is_label(unicodedata.normalize("NFKC", label)) else match[0]
+
+    return BRACKETED.sub(unlabelled, line)
+
+
+def folded(text: str) -> str:
+    """The text in its compatibility form (NFKC), for which Python takes the square of the length of a run of marks; so
+    long ones are folded piece by piece, as Unicode's stream-safe format has them (UAX 15)."""
+    pieces, begin, marks = [], 0, 0
+    for place, sign in enumerate(text):
+        marks = marks + 1 if unicodedata.combining(sign) else 0
+        if marks > MARKS:
+            pieces.append(text[begin:place])
+            begin, marks = place, 1
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in [*pieces, text[begin:]])
+
+
+def _broken(text: str) -> str:
+    return MARKER.sub(lambda marker: f"{marker[0]} ", text)
+
+
+# Words that LaTeX's math fonts were given letter by letter: \\mathrm { B L E U }.
+SPACED = re.compile(r"(\\(?:mathrm|mathbf|mathit|mathsf|mathtt|text|textbf|textit|operatorname)\s*\{)([^{}]*)\}")
+LETTERS = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_])+(?!\S)")
+KEPT = str.maketrans("\n\t", "  ")
+
+
+def clean(text: str) -> str:
+    """The text without control and other invisible characters, and with letter-spaced words of LaTeX joined."""
+    # Python's own look at all signs at once is a hundred times quicker, and finds nothing in most texts.
+    if not text.translate(KEPT).isprintable():
+        text = "".join(" " if _invisible(sign) else sign for sign in text)
+    return SPACED.sub(_closed_up, text)
+
+
+def _invisible(sign: str) -> bool:
+    return ord(sign) not in KEPT and unicodedata.category(sign) in ("Cc", "Cs", "Co", "Cn")
+
+
+def _closed_up(command: re.Match[str]) -> str:
+    joined = LETTERS.sub(lambda letters: letters[0].replace(" ", ""), command[2])
+    return command[0] if joined == command[2] else f"{command[1]}{joined.strip()}}}"
+
+
+HTML_ROW = re.compile(r"<tr[\s>]", re.IGNORECASE)
+TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9]*+)[^<>]*+>")
+LINE_END = re.compile(r"\r\n?|\n")  # no other: what some call an end of a line stands within cells
+RULE = re.compile(r"[\s|:+=-]*")  # a line between head and body
+CELL = " | "
+ROW = "\n  | "  # before each row of a table: set in and led by a bar, it can begin neither an item nor a message
+
+
+def rows_of(text: str) -> tuple[str, list[str]]:
+    """What stands before a Markdown, HTML or tab-separated table, and its rows, with ` | ` between cells; all of the
+    text and no rows where it holds no table. What stands behind a table counts as more rows.
+
+    The text is taken as it comes: whoever shows it makes it plain, row by row.
+    """
+    if HTML_ROW.search(text):
+        return _html(text)
+    lines = LINE_END.split(text)
+    table = [number for number, line in enumerate(lines) if line.count("|") > 1 or "\t" in line.strip()]
+    if len(table) < 2:
+        return text, []
+    rows = [_cells(line) for line in lines[table[0] :] if not RULE.fullmatch(line)]
+    return "\n".join(lines[: table[0]]), rows
+
+
+def item_with_rows(text: str, is_label: Callable[[str], object] = lambda _: False) -> str:
+    """A text as one item of a list, as `item` has it, with the rows of a table on lines behind it."""
+    before, rows = rows_of(text)
+    return ROW.join(item(part, is_label) for part in (before, *rows))
+
+
+def flat(text: str) -> str:
+    """Such an item with single blanks, but its rows on their lines."""
+    return ROW.join(" ".join(part.split()) for part in text.split(ROW))
+
+
+def _cells(line: str) -> str:
+    parts = line.strip().strip("|").split("|") if line.count("|") > 1 else line.split("\t")
+    return CELL.join(part.strip() for part in parts)
+
+
+def _html(text: str) -> tuple[str, list[str]]:
+    """By its tags alone: the library's parser takes the square of the length of some broken texts."""
+    around: list[str] = []
+    rows: list[list[list[str]]] = []
+    inside, begin = False, 0
+    for tag in [*TAG.finditer(text), None]:
+        between = unescape(text[begin : tag.start() if tag else len(text)]).split()
+        if not inside:
+            around += between
+        elif between:
+            if not rows[-1]:
+                rows[-1].append([])
+            rows[-1][-1] += between
+        if tag is None:
+            break
+        begin, name = tag.end(), tag["name"].lower()
+        if name == "tr":
+            inside = not tag["end"]
+            rows += [[]] if inside else []
+        elif name == "table":
+            inside = False
+        elif name in ("td", "th") and inside and not tag["end"]:
+            rows[-1].append([])
+    return " ".join(around), [CELL.join(" ".join(cell) for cell in row) for row in rows if any(row)]
+
+
+LOOK_ALIKES = {
+    "a": "ɑΑαАаᎪꓮ",
+    "b": "ƄΒВЬᏏᏴꓐꞴ",
+    "c": "ϲСсᏟᴄⲤⲥꓚꮯϹ",
+    "d": "ԁᎠᏧꓒꓓ",
+    "e": "ΕЕеҽᎬꓰꬲ",
+    "f": "ϜքẝꓝꞘꞙꬵ",
+    "g": "ƍɡԌցᏀᏳᶃꓖ",
+    "h": "ΗНһհᎻᏂⲎꓧ",
+    "i": "ıɩɪΙιІіᎥⲒꓲꙇꭵ",
+    "j": "ͿϳЈјᎫꓙꞲ",
+    "k": "ΚКᏦⲔꓗ",
+    "l": "ƖǀӀӏᏞⳐꓡ",
+    "m": "ΜϺМᎷⲘꓟ",
+    "n": "ΝոռⲚꓠ",
+    "o": "ΟοσςОоՕօჿᴏᴑⲞⲟꓳꬽ",
+    "p": "ΡρРрᏢⲢⲣꓑ",
+    "q": "ԛգզ",
+    "r": "ƦгᎡᏒᴦⲅꓣꭇꭈꮁ",
+    "s": "ƽЅѕՏᏕᏚꓢꜱꮪ",
+    "t": "ΤТᎢⲦꓔ",
+    "u": "ʋυՍսᴜꓴꞟꭎꭒ",
+    "v": "νѴѵᏙᴠꓦꮩ",
+    "w": "ɯѡԜԝաᎳᏔᴡꓪꮃ",
+    "x": "ΧХхⲬꓫꞳ",
+    "y": "ɣʏΥγУуҮүყᎩᎽᶌỿⲨꓬꭚ",
+    "z": "ΖᏃᴢꓜꮓ",
+}
+ACCENTED = ((0x370, 0x530), (0x1F00, 0x2000))  # Greek and Cyrillic: letters with marks in one sign
+
+
+@cache
+def table() -> dict[int, str]:
+    """For `str.translate`: such a letter -> the letter of English, and with accents the accented one (`ё` -> `ë`). Of a
+    letter only one of whose cases looks like one, the other goes with it: capitals make no other text. (But for Greek
+    `ν` and `υ`, whose capitals look like N and Y.)"""
+    seen = {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
+    known = dict(_other_cases(seen)) | seen
+    accented = {}
+    for sign in (chr(code) for first, end in ACCENTED for code in range(first, end)):
+        base, *marks = list(unicodedata.normalize("NFD", sign))
+        if marks and base in known:
+            accented[sign] = unicodedata.normalize("NFC", known[base] + "".join(marks))
+    return {ord(sign): letter for sign, letter in (known | accented).items()}
+
+
+def _other_cases(seen: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for sign, letter in seen.items():
+        for other in (sign.lower(), sign.upper()):
+            if len(other) == 1 and not other.isascii():
+                yield other, letter
+
+
+UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")  # what a page shows nothing of; all but blanks
+OTHER = re.compile("[^\x00-\x7f]+")
+PIECE = re.compile("[\x00-\x7f]?[^\x00-\x7f]+")  # with the letter that marks may stand on
+WORD, NO_WORD = re.compile(r"\w+"), re.compile(r"\W+")
+
+
+def alike(text: str) -> str:
+    """The text but for capitals, compatibility forms (full width, ligatures), look-alikes and what is not seen: what
+    Unicode calls NFKC_Casefold, in letters of English where others look like these. Only for comparing: nobody reads
+    it."""
+    text = UNSEEN.sub("", text)
+    if text.isascii():
+        return text.lower()
+    seen = _in_english(INVISIBLE.sub("", text))  # before, or a `ϲ` would be a sigma; and behind, for `𝛼` and `ᾳ`
+    return _composed(_in_english(_in_english(_composed(seen)).casefold()))
+
+
+def alike_words(text: str) -> list[str]:
+    """The words of a text in that form."""
+    return WORD.findall(alike(text))
+
+
+def spaced(text: str) -> str:
+    """The same with a blank between words: of a text of megabytes no list is made."""
+    return NO_WORD.sub(" ", alike(text)).strip()
+
+
+def _in_english(text: str) -> str:
+    return OTHER.sub(lambda others: others[0].translate(table()), text)
+
+
+def _composed(text: str) -> str:
+    return text if unicodedata.is_normalized("NFKC", text) else PIECE.sub(lambda piece: folded(piece[0]), text)
+
+
+SHORTEST = 12  # letters and digits of a quote; fewer are found by chance
+PAPERS = 32  # whose letters are kept: a megabyte for a long one
+
+
+class Letters(NamedTuple):
+    """The letters and digits of texts one behind the other. signs: for each the place in its text of the sign that it
+    is of; begins: where the letters of each text begin, ascending."""
+
+    text: str
+    signs: "array[int]"
+    begins: tuple[int, ...]
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text, ligatures taken apart, in lower case."""
+    return "".join(_letters_of(sign) for sign in text)
+
+
+@lru_cache(maxsize=PAPERS)
+def lettered(texts: tuple[str, ...]) -> Letters:
+    """The letters of several texts, to look quotes up in."""
+    parts: list[str] = []
+    signs = array("L")
+    lengths = []
+    for text in texts:
+        before = len(signs)
+        for place, sign in enumerate(text):
+            part = _letters_of(sign)
+            parts.append(part)
+            signs.extend([place] * len(part))
+        lengths.append(len(signs) - before)
+    return Letters("".join(parts), signs, tuple(accumulate(lengths, initial=0))[:-1])
+
+
+def stretch(quote: str, texts: tuple[str, ...]) -> str | None:
+    """Where a quote stands in one of the texts, in that text's own wording with single blanks; None where it does not,
+    or where it is too short to tell."""
+    sought = letters(quote)
+    if len(sought) < SHORTEST:
+        return None
+    known = lettered(texts)
+    begin = known.text.find(sought)
+    while begin >= 0:
+        end = begin + len(sought) - 1
+        owner = bisect_right(known.begins, begin) - 1
+        if bisect_right(known.begins, end) - 1 == owner:
+            first, last = known.signs[begin], known.signs[end]
+            return " ".join(texts[owner][first : _closed(texts[owner], last)].split())
+        begin = known.text.find(sought, begin + 1)
+    return None
+
+
+def _closed(text: str, last: int) -> int:
+    """The end of a stretch whose last letter stands at `last`: with the sign that ends the sentence, if there is one,
+    and what closes behind it."""
+    end = last + 1
+    while end < len(text) and text[end] in ".!?)]\"'”’%":
+        end += 1
+    return end
+
+
+@lru_cache(maxsize=4096)
+def _letters_of(sign: str) -> str:
+    if sign.isascii():
+        return sign.lower() if sign.isalnum() else ""
+    return "".join(part for part in unicodedata.normalize("NFKC", sign).casefold() if part.isalnum())
+
+
+RUN = 6  # words: by chance, two texts on one subject share five now and then
+
+
+@lru_cache(maxsize=16)  # an instruction is held against thousands of records
+def runs(text: str) -> frozenset[tuple[str, ...]]:
+    """All runs of `RUN` words in a row, in lower case; none of a shorter text."""
+    each = WORD.findall(text.lower())
+    return frozenset(tuple(each[k : k + RUN]) for k in range(len(each) - RUN + 1))
+
+
+def quotes(text: str, source: str) -> bool:
+    """Whether a text has a run of words from a source."""
+    return not runs(text).isdisjoint(runs(source))

@@ -1,1 +1,0 @@
-"""Text as prompts take it: cleaned, made harmless, counted."""

@@ -1,1 +1,0 @@
-"""Pictures: found, read, shown."""
