@@ -43,7 +43,7 @@ class BadProgram(Error, ValueError):
 
 
 class LMUnavailable(Error):
-    """The language model cannot be opened as asked for, or would refuse every record: a refused key, an account without
+    """The language model cannot be opened, or would refuse every record: a refused key, an account without
     credit, a limit that is reached, a server closed for long."""
 
 

@@ -53,7 +53,7 @@ def model(config: Mapping[str, Any]) -> mlflow.pyfunc.PythonModel:
     """What MLflow serves.
 
     config: `task` is its name, `digest` that of the program, `lm` the spec of the LM that it was compiled with,
-    `schema` and `logprobs` how that was asked. Raises `BadProgram` for an unknown task.
+    `schema` and `logprobs` the form of its requests. Raises `BadProgram` for an unknown task.
     """
     if config["task"] not in TASKS:
         raise BadProgram(f"task {config['task']!r} is unknown to this version of aisr; it has {', '.join(TASKS)}")
@@ -108,8 +108,8 @@ class _Served(mlflow.pyfunc.PythonModel):
 
 
 def _lm(config: Mapping[str, Any]) -> LM:
-    """The LM of the environment, or the built-in one where the program was compiled with that; asked in the form that
-    the program was compiled with. Raises `LMUnavailable`."""
+    """The LM of the environment, or the built-in one where the program was compiled with that; with the
+    form of requests that the program was compiled with. Raises `LMUnavailable`."""
     compiled = config.get("lm")
     spec = os.environ.get("AISR_LM") or (EMBEDDED if compiled == EMBEDDED else None)
     if spec is None:

@@ -2,8 +2,8 @@
 
 With the embedded model and the commands that a user would type. Each step is a fresh `aisr` process, so that the
 predictions come from what was saved and nothing else. What takes time is what the model reads, some 200 tokens a
-record; so it is given few records, and the shortest. Tasks are walked at the same time where there is a core for each;
-what the first one says is shown as it comes, and behind it what the others said.
+record; so it gets few records, and the shortest. Tasks run at the same time where there is a core for each;
+the output of the first one is printed as it comes, and that of the others behind it.
 """
 
 import json
@@ -77,7 +77,7 @@ class Walked(NamedTuple):
 
 
 class Progress:
-    """Which step of how many it is. out: where it is said, with what the commands say; None for the terminal."""
+    """The number of the step. out: a file for it and the output of the commands; None for the terminal."""
 
     def __init__(self, done: int, steps: int, out: TextIO | None = None) -> None:
         self._done = done
@@ -107,12 +107,12 @@ class Progress:
 
 def _walks(tasks: Sequence[str], root: Path, place: Path) -> list[Walked]:
     """Walk all tasks: at the same time, each on cores of its own, or one after the other where there are too few cores
-    or the system binds no process to some. place: a folder for what is said out of turn."""
+    or the system binds no process to some. place: a folder for the output of all but the first."""
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
     steps = len(tasks) * len(STEPS)
     if not 1 < len(tasks) <= len(cores):
         return [_walk(task, root, Progress(k * len(STEPS), steps)) for k, task in enumerate(tasks)]
-    note(f"{' and '.join(tasks)} at the same time; what is said of {tasks[0]} comes first")
+    note(f"{' and '.join(tasks)} at the same time; the output of {tasks[0]} comes first")
 
     def walk(number: int) -> Walked:
         os.sched_setaffinity(0, cores[number :: len(tasks)])  # of this thread, and of the processes that it starts
@@ -125,8 +125,8 @@ def _walks(tasks: Sequence[str], root: Path, place: Path) -> list[Walked]:
         walks = [pool.submit(walk, number) for number in range(len(tasks))]
         for task, one in zip(tasks, walks, strict=True):
             wait([one])
-            if (said := place / task).exists():
-                print(said.read_text("utf-8"), end="", flush=True)
+            if (output := place / task).exists():
+                print(output.read_text("utf-8"), end="", flush=True)
         return [one.result() for one in walks]
 
 

@@ -17,32 +17,32 @@ SENTENCES = re.compile(r"\[\[ ## sentences ## \]\]\n(\[.*?\])\n\n")
 
 def completion(body: bytes) -> bytes:
     """The answer to a request, as OpenAI's API sends it."""
-    asked = json.loads(body)
-    if "questions" in asked:
-        return decided(asked)
-    found = SENTENCES.findall(asked["messages"][-1]["content"])
-    text = json.dumps({"sentence_labels": ["Supported"] * len(json.loads(found[-1])) if found else []})
+    request = json.loads(body)
+    if "questions" in request:
+        return decisions(request)
+    sentences = SENTENCES.findall(request["messages"][-1]["content"])
+    text = json.dumps({"sentence_labels": ["Supported"] * len(json.loads(sentences[-1])) if sentences else []})
     message = {"role": "assistant", "content": text}
     answer = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 0,
-        "model": asked["model"],
+        "model": request["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 700, "completion_tokens": 20, "total_tokens": 720},
     }
     return json.dumps(answer).encode()
 
 
-def decided(asked: dict[str, Any]) -> bytes:
+def decisions(request: dict[str, Any]) -> bytes:
     """The answer of a decision model: OpenAI's list of answers, or System One's map."""
-    given = asked["questions"]
-    if isinstance(given, list):
-        answers: Any = [_listed(question) for question in given]
+    questions = request["questions"]
+    if isinstance(questions, list):
+        answers: Any = [_listed(question) for question in questions]
     else:
-        answers = {name: _mapped(question) for name, question in given.items()}
+        answers = {name: _mapped(question) for name, question in questions.items()}
     usage = {"input_tokens": 700, "output_tokens": 0, "total_tokens": 700}
-    return json.dumps({"model": asked["model"], "answers": answers, "usage": usage}).encode()
+    return json.dumps({"model": request["model"], "answers": answers, "usage": usage}).encode()
 
 
 def _listed(question: dict[str, Any]) -> dict[str, Any]:

@@ -135,15 +135,15 @@ SHOWN = ["accuracy", "surrogate", "surrogate, re-linearised", "surrogate, own sl
 
 def study(plan: Plan = PLAN, worlds: Sequence[World] = WORLDS) -> Results:
     """Every objective in every world at every size."""
-    found: dict[tuple[str, int, str], list[list[Agreement]]] = {}
+    agreements: dict[tuple[str, int, str], list[list[Agreement]]] = {}
     for world in worlds:
         for seed in range(plan.seeds):
             for pool in range(plan.pools):
                 rng = np.random.default_rng([seed, pool, *world.name.encode()])
                 for size, name, measured in _pool(world, plan, rng):
-                    seeds = found.setdefault((world.name, size, name), [[] for _ in range(plan.seeds)])
+                    seeds = agreements.setdefault((world.name, size, name), [[] for _ in range(plan.seeds)])
                     seeds[seed].append(measured)
-    return {key: _over_seeds(np.array(seeds)) for key, seeds in found.items()}
+    return {key: _over_seeds(np.array(seeds)) for key, seeds in agreements.items()}
 
 
 def agreement(values: Floats, official: Floats, true: Floats) -> Agreement:
@@ -212,8 +212,8 @@ def summary(results: Results) -> str:
 def full(results: Results) -> str:
     """One line a world, size and objective: means over seeds ± standard deviation from seed to seed."""
     lines = [f"| world | records | objective | {' | '.join(Agreement._fields)} |", "|---|---|---|---|---|---|---|---|"]
-    for (world, size, name), found in results.items():
-        values = zip(FORMS, found.mean, found.spread, strict=True)
+    for (world, size, name), agreements in results.items():
+        values = zip(FORMS, agreements.mean, agreements.spread, strict=True)
         cells = [f"{form(mean)} ± {form(spread)}" for form, mean, spread in values]
         lines.append(f"| {' | '.join([world, str(size), name, *cells])} |")
     return "\n".join(lines)

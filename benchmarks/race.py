@@ -59,9 +59,9 @@ def races(world: World, candidates: int, size: int, seeds: int = SEEDS, truth: i
     for seed in range(seeds):
         rng = np.random.default_rng([seed, candidates, size, *world.name.encode()])
         corpus = draw_corpus(world, truth + size, rng)
-        found = [judge(world, corpus, candidate, rng) for candidate in draw_pool(world, candidates, rng)]
-        true = [value(part(tally, 0, truth)) for tally in found]
-        yield race([part(tally, truth, size) for tally in found], true)
+        tallies = [judge(world, corpus, candidate, rng) for candidate in draw_pool(world, candidates, rng)]
+        true = [value(part(tally, 0, truth)) for tally in tallies]
+        yield race([part(tally, truth, size) for tally in tallies], true)
 
 
 def main() -> None:

@@ -127,14 +127,14 @@ def judge(world: World, corpus: Corpus, candidate: Candidate, rng: np.random.Gen
     utility += SHARED**0.5 * corpus.noise + (1 - SHARED) ** 0.5 * _normal(rng, corpus.noise.shape)
     own = _normal(rng, corpus.record_noise.shape)
     utility[:, 0] += RECORD_NOISE * (corpus.record_noise + own)[corpus.record]
-    said = utility.argmax(axis=1)
-    right = corpus.gold[np.arange(len(said)), said]
-    counts = _counts(corpus, said, right, len(world.labels))
+    chosen = utility.argmax(axis=1)
+    right = corpus.gold[np.arange(len(chosen)), chosen]
+    counts = _counts(corpus, chosen, right, len(world.labels))
     exact = counts[:, FN].sum(axis=1) == 0
     if not world.paragraphs:
-        emptied = (said == len(world.labels) - 1) & (rng.random(len(said)) < candidate.empties)
-        found = rng.random(len(said)) < candidate.finds
-        exact &= np.where(corpus.evidence, found & ~emptied, emptied)
+        emptied = (chosen == len(world.labels) - 1) & (rng.random(len(chosen)) < candidate.empties)
+        names_evidence = rng.random(len(chosen)) < candidate.finds
+        exact &= np.where(corpus.evidence, names_evidence & ~emptied, emptied)
     return Tally(world.labels, counts, exact, "pem" if world.paragraphs else "joint_at_3")
 
 
@@ -165,12 +165,12 @@ def _mix(parent: Candidate, other: Candidate) -> Candidate:
     )
 
 
-def _counts(corpus: Corpus, said: NDArray[np.int64], right: NDArray[np.bool_], labels: int) -> NDArray[np.int64]:
+def _counts(corpus: Corpus, chosen: NDArray[np.int64], right: NDArray[np.bool_], labels: int) -> NDArray[np.int64]:
     """int (records, 3, labels), as aisr.metrics.scores.Tally holds them."""
     cell = corpus.record * (3 * labels)
     cells = [
-        (cell + TP * labels + said)[right],
-        (cell + FP * labels + said)[~right],
+        (cell + TP * labels + chosen)[right],
+        (cell + FP * labels + chosen)[~right],
         (cell + FN * labels + corpus.first)[~right],
     ]
     records = len(corpus.evidence)

@@ -1,8 +1,9 @@
 """Records a second against a server of 200 ms latency: `python -m benchmarks.throughput`.
 
 `aisr predict` and the plain thread loop (a pool of threads, OpenAI's client, one request a record, JSON parsed, nothing
-checked, nothing resumable) take turns on the same records, the same prompt and the same server; the best round of each
-counts, since others may be using the machine. `--profile` prints where the time of ours goes instead.
+checked, nothing resumable) take turns on the same Track 1 records, the same prompt and the same server; the best round
+of each counts, since others may be using the machine. `--profile` prints instead how our time is distributed;
+`--memory` the resident memory over 100,000 records without latency, and its growth since the first 2,000.
 """
 
 import argparse
@@ -23,8 +24,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from benchmarks.records import write
-
+SAMPLE = Path(__file__).parents[1] / "data" / "sample" / "track1" / "train.jsonl"
+SETTLED = 2_000  # records after which threads, connections and modules are loaded
 ROUND = count()
 PARTS = {  # of the work for a record: name, and what the path of its files holds; the first that fits
     "HTTP (DSPy's lm15, socket)": ("lm15/transports", "socket.py"),
@@ -35,6 +36,24 @@ PARTS = {  # of the work for a record: name, and what the path of its files hold
     "records, programs, decision (ours)": ("/programs/",),
     "prediction: limiter, ledger, file (ours)": ("/aisr/", "/benchmarks/"),
 }
+
+
+def rows(count: int) -> Iterator[dict[str, Any]]:
+    """Records of the sample over and over, each with a number of its own in its text, without gold labels."""
+    sample = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    for number in range(count):
+        row = sample[number % len(sample)]
+        sentences = [{"sentence": part["sentence"]} for part in row["sentence_label"]]
+        sentences[0]["sentence"] += f" (Record {number}.)"
+        text = " ".join(part["sentence"] for part in sentences)
+        yield {**row, "id": f"track1-{number + 1:06d}", "claim_text": text, "sentence_label": sentences}
+
+
+def write(path: Path, count: int) -> Path:
+    """A file of `count` records."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(count))
+    return path
 
 
 def ours(data: Path, out: Path, url: str, threads: int, spec: str = "openai/local") -> float:
@@ -110,43 +129,78 @@ def server(latency: float) -> Iterator[str]:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=3200)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, help="default: 3200; with --memory 100000")
     parser.add_argument("--threads", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--memory", action="store_true")
     parser.add_argument("--decide", action="store_true", help="a decision model too")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, server(given.latency) as url:
+    options = parser.parse_args()
+    latency = 0.0 if options.memory else options.latency
+    with tempfile.TemporaryDirectory() as name, server(latency) as url:
+        folder = Path(name)
         os.environ["DSPY_CACHEDIR"] = f"{folder}/cache"
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-        data = write(Path(folder) / "records.jsonl", given.records)
-        warm = write(Path(folder) / "warm.jsonl", 2 * given.threads)
-        ways: dict[str, Callable[..., Any]] = {"aisr predict": ours, "plain loop": plain_loop}
-        if given.decide:
-            ways["aisr predict, decide:"] = deciding
-        if given.profile:
-            profile(lambda number: ours(warm if number < 0 else data, Path(folder) / f"{number}", url, 1))
+        records = options.records or (100_000 if options.memory else 3200)
+        data = write(folder / "records.jsonl", records)
+        if options.memory:
+            memory(data, folder / "out.jsonl", url, options.threads, records)
             return
+        warm = write(folder / "warm.jsonl", 2 * options.threads)
+        if options.profile:
+            profile(lambda number: ours(warm if number < 0 else data, folder / f"{number}", url, 1))
+            return
+        ways: dict[str, Callable[..., float]] = {"aisr predict": ours, "plain loop": plain_loop}
+        if options.decide:
+            ways["aisr predict, decide:"] = deciding
         best, work = dict.fromkeys(ways, float("inf")), dict.fromkeys(ways, float("inf"))
-        for number in range(-1, given.rounds):
+        for number in range(-1, options.rounds):
             for name, way in ways.items():
-                out = Path(folder) / f"{name} {number}.jsonl"
+                out = folder / f"{name} {number}.jsonl"
                 before = time.process_time()
-                seconds = way(warm if number < 0 else data, out, url, given.threads)
+                seconds = way(warm if number < 0 else data, out, url, options.threads)
                 if number >= 0:  # the first round loads modules
                     best[name] = min(best[name], seconds)
-                    work[name] = min(work[name], (time.process_time() - before) / given.records)
-                    print(f"round {number + 1}: {name}: {given.records / seconds:.0f} records/s", flush=True)
-        ideal = given.threads / given.latency if given.latency else float("inf")
+                    work[name] = min(work[name], (time.process_time() - before) / records)
+                    print(f"round {number + 1}: {name}: {records / seconds:.0f} records/s", flush=True)
+        ideal = options.threads / latency if latency else float("inf")
         for name, seconds in best.items():
-            speed = given.records / seconds
+            speed = records / seconds
             print(
                 f"{name}: {speed:.0f} records/s, {100 * speed / ideal:.0f} % of the ideal {ideal:.0f}; "
                 f"{1000 * work[name]:.1f} ms of CPU a record"
             )
         print(f"ratio: {best['plain loop'] / best['aisr predict']:.2f}")
+
+
+def memory(data: Path, out: Path, url: str, threads: int, records: int) -> None:
+    """The resident memory as records are predicted."""
+    from aisr.lm.config import LMConfig
+    from aisr.lm.open import open_lm
+    from aisr.predict.predict import predict
+    from aisr.programs.track1.task import TRACK1
+
+    lm = open_lm(LMConfig("openai/local", api_base=url, logprobs=False, threads=threads))
+    sizes: list[float] = []
+    began = time.monotonic()
+
+    def done() -> None:
+        sizes.append(resident())
+        if len(sizes) % max(records // 20, 1) == 0:
+            speed = len(sizes) / (time.monotonic() - began)
+            print(f"{len(sizes)} records: {sizes[-1]:.0f} MB, {speed:.0f} records/s", flush=True)
+
+    summary = predict(TRACK1, TRACK1.build({}), lm, data, out, {"task": "track1"}, done)
+    growth = max([*sizes[SETTLED:], resident()]) - sizes[min(SETTLED, len(sizes) - 1)]
+    print(f"{summary.judged} judged, {summary.failed} failed; growth after {SETTLED} records: {growth:.0f} MB")
+
+
+def resident() -> float:
+    """Resident memory of this process in MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def profile(run: Callable[[int], object]) -> None:

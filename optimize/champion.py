@@ -18,31 +18,28 @@ from aisr.programs.base import Judge
 from aisr.programs.task import Task
 
 POINT = 0.01  # of the ranking score in 0-1, that each doubling of the price has to bring
-SAMPLE = 20  # records of dev whose prompts are rendered to tell a price
+SAMPLE = 20  # records of dev whose prompts are rendered to estimate a price
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A candidate with its result on dev and the paired difference from the uncompiled program on the same records.
-
-    finished: whether it ran to the end; otherwise the race dropped it, and its result is on a part of dev.
-    calls: the LM calls that the compile had asked for when its result was known, sent or answered from the cache.
-    usd: about what it costs to judge a thousand records, where prices are known.
-    """
+    """A candidate with its result on dev."""
 
     name: str
     program: Judge
     dev: Result
-    gain: Interval
-    finished: bool = True
-    calls: int = 0
-    usd: float | None = None
+    gain: Interval  # the paired difference from the uncompiled program on the same records
+    finished: bool = (
+        True  # whether it ran to the end; otherwise the race dropped it, and its result is on a part of dev
+    )
+    calls: int = 0  # LM calls of the compile until its result was known, sent or answered from the cache
+    usd: float | None = None  # about the cost of judging a thousand records, where prices are known
 
 
 @dataclass(frozen=True)
-class Tested:
-    """The champion and its baseline on the held-out test split, and their paired difference; the last two are
-    None where the budget did not reach that far."""
+class HeldOutScores:
+    """The champion and its baseline on the held-out test split, and their paired difference; the last two are None
+    where the budget did not reach that far."""
 
     champion: Result
     baseline: Result | None
@@ -51,17 +48,16 @@ class Tested:
 
 @dataclass(frozen=True)
 class Choice:
-    """The champion and all contenders, the uncompiled program first; the names of candidates that the budget left
-    unscored; the best one where it was not taken, since it was not surely better than the champion so far."""
+    """The champion, and the contenders among which it was chosen."""
 
     champion: Contender
-    contenders: list[Contender]
-    unscored: list[str]
-    doubtful: Contender | None = None
+    contenders: list[Contender]  # the uncompiled program first
+    unscored: list[str]  # the names of candidates for which the budget did not suffice
+    doubtful: Contender | None = None  # the best, where its lead over the champion so far is within a standard error
 
     @property
     def smoothed(self) -> dict[str, int]:
-        """The labels with so few gold statements in dev that race and choice counted them less, and how many."""
+        """The labels with so few gold statements in dev that race and choice weigh them less, and how many."""
         scores = self.champion.dev.scores
         return scores.rare_labels if isinstance(scores, Tally) else {}
 
@@ -78,9 +74,8 @@ def choose(
     score and price (see `worth`); of equals the first, so that ties go to the uncompiled program, which always runs to
     the end.
 
-    so_far: the champion of an earlier optimizer, one of
-    the candidates; another replaces it only with a gain on dev above one standard error (+.2 and +.4 were once taken,
-    and lost 2 and 4 points on test).
+    so_far: the champion of an earlier optimizer, one of the candidates; another replaces it only with a gain on dev
+    above one standard error (+.2 and +.4 were once taken, and lost 2 and 4 points on test).
 
     Calls that an optimizer made already come from the cache. Where the budget is spent, candidates that the cache
     cannot score are left out. Raises LMBillingError where that happens to the first, the uncompiled program.
@@ -104,16 +99,16 @@ def choose(
             calls[k] = lm.ledger.spend.requested
         if size < len(order):
             scores = [score_records(task, order[:size], outcomes[k]) for k in running]
-            running = [running[place] for place in survivors(scores, groups_of(order[:size]))]
+            running = [running[row] for row in survivors(scores, groups_of(order[:size]))]
     contenders = []
     for k, (name, program) in enumerate(candidates):
         if name in unscored:
             continue
         judged = order[: len(outcomes[k])]
-        found = score_outcomes(task, judged, outcomes[k])
+        dev_result = score_outcomes(task, judged, outcomes[k])
         baseline = score_records(task, judged, outcomes[0][: len(judged)])
-        gain = difference_interval(found.scores, baseline, group=found.group)
-        contenders.append(Contender(name, program, found, gain, k in running, calls[k], prices[k]))
+        gain = difference_interval(dev_result.scores, baseline, group=dev_result.group)
+        contenders.append(Contender(name, program, dev_result, gain, k in running, calls[k], prices[k]))
         done(contenders[-1])
     finished = [contender for contender in contenders if contender.finished]
     champion = best = max(finished, key=worth)
@@ -139,7 +134,7 @@ def worth(contender: Contender) -> float:
 
 
 def _price(program: Judge, dev: Sequence[dspy.Example], lm: OpenLM) -> float | None:
-    """Of a thousand records, as a dry run of some of dev tells; None where it is unknown."""
+    """The estimated price of a thousand records, by a dry run of some of dev; None where prices are unknown."""
     price, sample = lm.lm.price, [example for example in dev if "failure" not in example][:SAMPLE]
     if price is None or not sample:
         return None

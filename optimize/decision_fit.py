@@ -1,12 +1,9 @@
-"""What a decision layer is fitted on: judged records of train and dev, as arrays, in folds that share nothing.
+"""Fitting the decision layer for the ranking score, on the judgements of train and dev, in folds that share nothing.
 
-Fitting the decision layer for the ranking score, on train and dev, from judgements that are there already.
-
-No LM call is made. A way to decide is fitted on four of five folds that share nothing and says what it would say of the
-fifth; with other folds, ten times over. What it says of a record is what most of the ten say, and the layer that is
-made in the end is the mean of all fifty rules: one division into folds finds a gain that its neighbour does not. It is
-kept where a paired bootstrap finds it better than the LM as it is; the test split and the records to be predicted are
-never seen.
+No LM call is made beyond those judgements. A way to decide is fitted on four of five folds and gives the labels of the
+fifth; with other folds, ten times over. Its label of a record is that of most of the ten, and the final layer is the
+mean of all fifty rules: one division into folds finds a gain that its neighbour does not. The layer is kept where a
+paired bootstrap finds it better than the LM as it is; the test split and the records to be predicted are never seen.
 """
 
 from collections import Counter
@@ -24,10 +21,9 @@ from aisr.lm.client import OpenLM
 from aisr.metrics.intervals import Interval, difference_interval, resampled
 from aisr.metrics.judgements import Gold, tally
 from aisr.metrics.scores import Tally
-from aisr.optimize.decision_rule import Blend, Counted, averaged, count, fit_cues, fit_wording, part_way
-from aisr.optimize.decision_rule import fit as fit_rule
+from aisr.optimize.decision_rule import Counted, Rules, count, fit_cues, fit_rules, fit_wording, interpolate, mean_rule
 from aisr.optimize.demos import in_prompt
-from aisr.optimize.examples import Labelled, examples, grouped
+from aisr.optimize.examples import LabeledRecord, examples, group_records
 from aisr.optimize.split import fold_of
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.base import Judge
@@ -37,28 +33,118 @@ from aisr.programs.ranker import EvidencePolicy
 from aisr.programs.task import Judgements, Task
 
 FOLDS = 5
-REPEATS = 10  # other folds each time: what a single division finds swings with its seed
+REPEATS = 10  # other folds each time: the result of a single division swings with its seed
+# Of the way from the LM as it is to the fit: on 316 real records the half gained 3.3 [1.5, 5.5] under cross-validation
+# and the whole nothing that was sure; an LM that hardly ever gives a label needs the whole.
+SHARES = (0.5, 1.0)
+RESAMPLES = 200  # for a standard error
+SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %
+# Ways to decide with their experts, from the least to the most; the first does without the LM, to be compared with.
+ALONE, PRIORS, WEIGHTS, BOTH = "LM alone", "wording + cues", "LM + weights", "LM + prior + weights"
+WAYS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {PRIORS: (WORDING, CUE_PRIOR), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUE_PRIOR)}
+)
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
-class Judged(NamedTuple):
-    """A labelled record, and what the program without a decision layer made of it."""
+class JudgedRecord(NamedTuple):
+    """A labelled record, and its outcome from the program without a decision layer."""
 
-    row: Labelled
+    row: LabeledRecord
     outcome: Outcome
+
+
+def judge_fairly(
+    task: Task, program: Judge, rows: Sequence[LabeledRecord], lm: OpenLM, done: Callable[[], None]
+) -> list[JudgedRecord]:
+    """The judgements of a program, without its decision layer, on records that it can be asked about fairly.
+
+    Left out are records that share something with a demo of a prompt, since the LM has read their answer or one much
+    like it, and those that fail.
+    """
+    group = group_records(rows)
+    exposed = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
+    fair = [row for key, row in zip(group, rows, strict=True) if key not in exposed]
+    outcomes = judge_all(task, program.without_decision(), examples(fair), lm, done)
+    return [JudgedRecord(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
+
+
+class DecisionFit(NamedTuple):
+    """A decision layer, None where none is better than the LM as it is; its cross-validated gain over that (None where
+    nothing could be fitted); its part of the manifest."""
+
+    decision: Decision | None
+    gain: Interval | None
+    report: dict[str, Any]
+
+
+def fit_decision(
+    labels: Judgements,
+    judged: Sequence[JudgedRecord],
+    seed: int,
+    fitted_on: str = "",
+    naming: EvidencePolicy | None = None,
+) -> DecisionFit:
+    """The decision layer for judged records of train and dev.
+
+    fitted_on: the LM that judged, to tell it from others later; naming: how evidence is named, in tasks that ask for
+    some. With too few records for cross-validation there is no layer. Raises UserError for no records.
+    """
+    if not judged:
+        raise UserError("no judged records: nothing to fit a decision layer on")
+    group = group_records([row for row, _ in judged])
+    if len(set(group)) < FOLDS:
+        why = f"{len(set(group))} groups of records that share nothing; {FOLDS} are needed"
+        return DecisionFit(None, None, {"kept": None, "why": why})
+    # On these small problems the threads of linear algebra wait for each other: on a busy machine two cores took up to
+    # four times as long as one.
+    with threadpool_limits(1):
+        material = gather(labels, judged, group, seed, naming)
+        trials = {way: _cross_validate(labels, material, way) for way in WAYS}
+        alone = Trial(labels, material, ALONE, material.lm_labels)
+        selection = Selection(alone, [*trials[WEIGHTS], *trials[BOTH]])
+        best, gain = selection.best(), selection.nested_gain()
+        reported = [alone, trials[PRIORS][-1], *(Selection(alone, trials[way]).best() for way in (WEIGHTS, BOTH))]
+    rules = best.rules if gain.low > 0 else None
+    report = {
+        "kept": best.way if rules else None,
+        "gain": list(gain),
+        "share": best.share,
+        "cross_validated": {way: trial.score for way, trial in zip((ALONE, *WAYS), reported, strict=True)},
+        "records": len(judged),
+        "sources": dict(Counter(judgement.source for _, outcome in judged for judgement in outcome.judgements)),
+    }
+    if rules is None:
+        return DecisionFit(None, gain, report)
+    wording, cues = material.texts.fit(np.ones(len(material.texts.fold), dtype=np.bool_))
+    decision = Decision(
+        labels=list(labels.labels),
+        fitted_on=fitted_on,
+        says=rules.says,
+        means=rules.means,
+        wording=wording if WORDING in rules.says.weights else None,
+        cues=cues if CUE_PRIOR in rules.says.weights else None,
+    )
+    return DecisionFit(decision, gain, report)
+
+
+# --- Judged records as arrays.
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What the priors learn from, a row a judgement."""
+    """What the priors are fitted on, a row a judgement: its statement, the terms in it, its cues, its first gold label,
+    and the fold of its record."""
 
     statements: list[str]
     counted: list[Counted]
     cues: NDArray[np.float64]
-    first: NDArray[np.int64]
-    fold: NDArray[np.int64]
+    first: Ints
+    fold: Ints
     labels: int
 
-    def fit(self, kept: NDArray[np.bool_]) -> tuple[Wording, CueWeights]:
+    def fit(self, kept: Mask) -> tuple[Wording, CueWeights]:
         """The priors of the judgements that a mask keeps."""
         return (
             fit_wording(self.counted, kept, self.first, self.labels),
@@ -70,255 +156,158 @@ class Texts:
 class Material:
     """Judged records as arrays, a row a judgement.
 
-    opinions: log-probabilities (judgements, labels) of the LM, and of priors that did not see the record's fold; said:
-    the label that the LM itself gave, int (judgements,); folds: for each repetition the fold of each record, int
-    (REPEATS, records); found: whether the evidence that goes with the gold label is right, bool (judgements,), where
-    the task asks for some; group: of each record.
+    opinions: log-probabilities (judgements, labels) of the LM, and of priors that did not see the record's fold;
+    lm_labels: the index of the LM's own label, (judgements,); folds: for each repetition the fold of each record,
+    (REPEATS, records); evidence_right: whether the evidence that goes with the gold label is right, (judgements,), None
+    where the task asks for none; group: of each record.
     """
 
     opinions: Opinions
-    said: NDArray[np.int64]
+    lm_labels: Ints
     gold: Gold
-    folds: NDArray[np.int64]
-    found: NDArray[np.bool_] | None
+    folds: Ints
+    evidence_right: Mask | None
     texts: Texts
     group: Sequence[int]
 
-    def found_in(self, kept: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-        """`found` of the judgements that a mask keeps."""
-        return None if self.found is None else self.found[kept]
-
 
 def gather(
-    labelled: Judgements, judged: Sequence[Judged], group: Sequence[int], seed: int, naming: EvidencePolicy | None
+    labels: Judgements, judged: Sequence[JudgedRecord], group: Sequence[int], seed: int, naming: EvidencePolicy | None
 ) -> Material:
-    """The arrays of judged records. group: of each record (see `aisr.optimize.leakage.grouped`); naming: how
-    evidence is named, in tasks that ask for some."""
-    rows = [one.row for one in judged]
-    strata = [labelled.fault(row.example.gold) for row in rows]
-    texts = _texts(labelled, rows, fold_of(strata, group, FOLDS, seed))
-    chances = [judgement.chances for one in judged for judgement in one.outcome.judgements]
-    opinions = {LM: logs(np.array(chances, dtype=np.float64))}
-    wording, cues = np.empty_like(opinions[LM]), np.empty_like(opinions[LM])
+    """The arrays of judged records. group: of each record; naming: how evidence is named, in tasks that ask for
+    some."""
+    rows = [row for row, _ in judged]
+    strata = [labels.fault(row.example.gold) for row in rows]
+    texts = _texts(labels, rows, fold_of(strata, group, FOLDS, seed))
+    judgements = [judgement for _, outcome in judged for judgement in outcome.judgements]
+    lm = logs(np.array([judgement.chances for judgement in judgements], dtype=np.float64))
+    wording, cues = np.empty_like(lm), np.empty_like(lm)
     for part in range(FOLDS):
         prior, weights = texts.fit(texts.fold != part)
         here = np.flatnonzero(texts.fold == part)
         wording[here] = logs(prior.chances([texts.statements[k] for k in here]))
         cues[here] = logs(weights.of(texts.cues[here]))
-    said = [labelled.labels.index(judgement.label) for one in judged for judgement in one.outcome.judgements]
     seeds = np.random.default_rng(seed).integers(2**31, size=REPEATS).tolist()
     return Material(
-        {**opinions, WORDING: wording, CUE_PRIOR: cues},
-        np.array(said, dtype=np.int64),
-        Gold.of([labelled.allowed(row.example.gold) for row in rows], labelled.labels, labelled.f1_share),
+        {LM: lm, WORDING: wording, CUE_PRIOR: cues},
+        np.array([labels.labels.index(judgement.label) for judgement in judgements], dtype=np.int64),
+        Gold.of([labels.allowed(row.example.gold) for row in rows], labels.labels, labels.f1_share),
         np.array([fold_of(strata, group, FOLDS, one) for one in seeds]),
-        _evidence_right(labelled, judged, naming),
+        _evidence_right(labels, judged, naming),
         texts,
         group,
     )
 
 
-def _texts(labelled: Judgements, rows: Sequence[Labelled], folds: NDArray[np.int64]) -> Texts:
+def _texts(labels: Judgements, rows: Sequence[LabeledRecord], folds: Ints) -> Texts:
     statements, cues, first, fold = [], [], [], []
     for row, part in zip(rows, folds.tolist(), strict=True):
-        for statement, label in zip(labelled.statements(row.example), labelled.said(row.example.gold), strict=True):
+        for statement, label in zip(labels.statements(row.example), labels.said(row.example.gold), strict=True):
             statements.append(statement)
-            cues.append(measure(statement, labelled.grounds(row.example)))
-            first.append(labelled.labels.index(label))
+            cues.append(measure(statement, labels.grounds(row.example)))
+            first.append(labels.labels.index(label))
             fold.append(part)
-    return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(labelled.labels))
+    return Texts(statements, count(statements), np.array(cues), np.array(first), np.array(fold), len(labels.labels))
 
 
-def _evidence_right(
-    labelled: Judgements, judged: Sequence[Judged], naming: EvidencePolicy | None
-) -> NDArray[np.bool_] | None:
-    if labelled.answer_right is not None:
-        right = [labelled.answer_right(one.row.example.gold, one.outcome.answer) for one in judged]
-    elif labelled.evidence_right is not None and naming is not None:
+def _evidence_right(labels: Judgements, judged: Sequence[JudgedRecord], naming: EvidencePolicy | None) -> Mask | None:
+    if labels.answer_right is not None:
+        right = [labels.answer_right(row.example.gold, outcome.answer) for row, outcome in judged]
+    elif labels.evidence_right is not None and naming is not None:
         right = []
         for row, outcome in judged:
-            (label,) = labelled.said(row.example.gold)
+            (label,) = labels.said(row.example.gold)
             ids = naming.choose(label, outcome.named, outcome.ranking)
-            right.append(labelled.evidence_right(row.example.gold, ids))
+            right.append(labels.evidence_right(row.example.gold, ids))
     else:
         return None
     return np.array(right, dtype=np.bool_)
 
 
-def opinions(
-    task: Task, program: Judge, rows: Sequence[Labelled], lm: OpenLM, done: Callable[[], None]
-) -> list[Judged]:
-    """The judgements of a program, without its decision layer, on records that it can be asked fairly.
-
-    Left out are records that share something with a demo of a prompt, since the LM has read their answer or one much
-    like it, and those that fail.
-    """
-    group = grouped(rows)
-    read = {key for key, row in zip(group, rows, strict=True) if in_prompt(program, row.example)}
-    fair = [row for key, row in zip(group, rows, strict=True) if key not in read]
-    outcomes = judge_all(task, program.without_decision(), examples(fair), lm, done)
-    return [Judged(row, outcome) for row, outcome in zip(fair, outcomes, strict=True) if outcome.failure is None]
-
-
-# Of the way from the LM as it is to the fit: on 316 real records the half gained 3.3 [1.5, 5.5] under cross-validation
-# and the whole nothing that was sure; an LM that hardly ever says a label needs the whole.
-SHARES = (0.5, 1.0)
-RESAMPLES = 200  # for a standard error
-SURE = 1.64  # standard errors that a gain is lowered by before it is believed: one-sided, 95 %
-# Ways to decide with their experts, from the least to the most; the first does without the LM, to be compared with.
-ALONE, PRIORS, WEIGHTS, BOTH = "LM alone", "wording + cues", "LM + weights", "LM + prior + weights"
-WAYS: Mapping[str, Sequence[str]] = MappingProxyType(
-    {PRIORS: (WORDING, CUE_PRIOR), WEIGHTS: (LM,), BOTH: (LM, WORDING, CUE_PRIOR)}
-)
-Labels = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-
-class Fitted(NamedTuple):
-    """A decision layer, None where none is better than the LM as it is; its cross-validated gain over that (None where
-    nothing could be fitted); what a manifest says of it."""
-
-    decision: Decision | None
-    gain: Interval | None
-    report: dict[str, Any]
-
-
-def fit(
-    labelled: Judgements,
-    judged: Sequence[Judged],
-    seed: int,
-    fitted_on: str = "",
-    naming: EvidencePolicy | None = None,
-) -> Fitted:
-    """The decision layer for judged records of train and dev.
-
-    fitted_on: the LM that judged, to tell it from others later; naming: how evidence is named, in tasks that ask for
-    some. With too few records for cross-validation there is no layer. Raises UserError for no records.
-    """
-    if not judged:
-        raise UserError("no judged records: nothing to fit a decision layer on")
-    group = grouped([one.row for one in judged])
-    known = len(set(group))
-    if known < FOLDS:
-        why = f"{known} groups of records that share nothing; {FOLDS} are needed"
-        return Fitted(None, None, {"kept": None, "why": why})
-    # On these small problems the threads of linear algebra wait for each other: on a busy machine two cores took up to
-    # four times as long as one.
-    with threadpool_limits(1):
-        material = gather(labelled, judged, group, seed, naming)
-        trials = {way: _cross_validated(labelled, material, way) for way in WAYS}
-        alone = Tried(labelled, material, ALONE, material.said)
-        choosing = Choosing(alone, [*trials[WEIGHTS], *trials[BOTH]])
-        best, gain = choosing.best(), choosing.honest()
-        shown = [alone, trials[PRIORS][-1], *(Choosing(alone, trials[way]).best() for way in (WEIGHTS, BOTH))]
-    kept = best.blend if gain.low > 0 else None
-    report = {
-        "kept": best.way if kept else None,
-        "gain": list(gain),
-        "share": best.share,
-        "cross_validated": {way: one.score for way, one in zip((ALONE, *WAYS), shown, strict=True)},
-        "records": len(judged),
-        "sources": dict(Counter(judgement.source for one in judged for judgement in one.outcome.judgements)),
-    }
-    if kept is None:
-        return Fitted(None, gain, report)
-    wording, cues = material.texts.fit(np.ones(len(material.texts.fold), dtype=np.bool_))
-    decision = Decision(
-        labels=list(labelled.labels),
-        fitted_on=fitted_on,
-        says=kept.says,
-        means=kept.means,
-        wording=wording if WORDING in kept.says.weights else None,
-        cues=cues if CUE_PRIOR in kept.says.weights else None,
-    )
-    return Fitted(decision, gain, report)
+# --- Ways to decide under cross-validation, and the choice among them.
 
 
 @dataclass(frozen=True)
-class Tried:
+class Trial:
     """One way to decide under cross-validation.
 
-    said: the label of each judgement as said by rules that did not see its record; share: how much of the way to the
-    fit it goes; blend: what would be kept, None for the LM as it is.
+    predicted: the label of each judgement by rules that did not see its record; share: how much of the way to the fit
+    it goes; rules: what would be kept, None for the LM as it is.
     """
 
-    labelled: Judgements
+    labels: Judgements
     material: Material
     way: str
-    said: Labels
+    predicted: Ints
     share: float = 0.0
-    blend: Blend | None = None
+    rules: Rules | None = None
 
     @cached_property
-    def scores(self) -> Tally:
-        """How it did, record by record."""
-        return tally(self.material.gold, self.said, self.material.found, self.labelled.labels)
+    def tally(self) -> Tally:
+        """Its counts, record by record."""
+        return tally(self.material.gold, self.predicted, self.material.evidence_right, self.labels.labels)
 
     @property
     def score(self) -> float:
         """The ranking score, in 0-1."""
-        return float(self.scores.ranking(np.ones((1, len(self.scores))))[0])
+        return float(self.tally.ranking(np.ones((1, len(self.tally))))[0])
 
 
-def _cross_validated(labelled: Judgements, material: Material, way: str) -> list[Tried]:
-    """Rules over the experts of a way, fitted on all folds but one and heard on that one, in every repetition; at each
-    of `SHARES`.
+def _cross_validate(labels: Judgements, material: Material, way: str) -> list[Trial]:
+    """Rules over the experts of a way, fitted on all folds but one and applied to that one, in every repetition; at
+    each of `SHARES`.
 
     The priors' opinions of the other folds come from priors that may have seen this one: a second-order effect that
     refitting them within each fold would remove, at many times the time. The test split is untouched by it.
     """
-    names = WAYS[way]
-    one = np.eye(len(labelled.labels), dtype=np.int64)
-    counts = {share: np.zeros((len(material.said), len(one)), dtype=np.int64) for share in SHARES}
-    blends = []
+    names, right = WAYS[way], material.evidence_right
+    one_hot = np.eye(len(labels.labels), dtype=np.int64)
+    votes = {share: np.zeros((len(material.lm_labels), len(one_hot)), dtype=np.int64) for share in SHARES}
+    fits = []
     for folds in material.folds:
         fold = folds[material.gold.record]
         for part in range(FOLDS):
             others, here = fold != part, fold == part
             opinions = {name: material.opinions[name][others] for name in names}
-            blends.append(fit_rule(opinions, material.gold[others], material.found_in(others)))
-            heard = {name: material.opinions[name][here] for name in names}
+            fits.append(fit_rules(opinions, material.gold[others], None if right is None else right[others]))
+            held_out = {name: material.opinions[name][here] for name in names}
             for share in SHARES:
-                counts[share][here] += one[part_way(blends[-1].says, share).labels(heard)]
-    says, means = averaged([one.says for one in blends]), averaged([one.means for one in blends])
+                votes[share][here] += one_hot[interpolate(fits[-1].says, share).labels(held_out)]
+    says, means = mean_rule([rules.says for rules in fits]), mean_rule([rules.means for rules in fits])
     return [
-        Tried(labelled, material, way, counts[share].argmax(axis=1), share, Blend(part_way(says, share), means))
+        Trial(labels, material, way, votes[share].argmax(axis=1), share, Rules(interpolate(says, share), means))
         for share in SHARES
     ]
 
 
-class Choosing:
+class Selection:
     """Chooses among ways by their gain over the LM as it is, less `SURE` standard errors (bootstrap over groups): a way
     that moves much has to gain much, and an expert that adds only noise falls out."""
 
-    def __init__(self, alone: Tried, tried: Sequence[Tried]) -> None:
-        self.alone, self.tried = alone, tried
-        self.weights = resampled(alone.scores.rows, RESAMPLES, group=alone.material.group)
+    def __init__(self, alone: Trial, trials: Sequence[Trial]) -> None:
+        self.alone, self.trials = alone, trials
+        self.weights = resampled(alone.tally.rows, RESAMPLES, group=alone.material.group)
 
-    def sure_gains(self, kept: Mask | None = None) -> NDArray[np.float64]:
-        """The gain of each way less `SURE` standard errors, on the records that a mask keeps."""
+    def best(self, kept: Mask | None = None) -> Trial:
+        """The way with the highest such gain on the records that a mask keeps, if that is above 0; else the LM as it
+        is."""
         weights = self.weights if kept is None else self.weights * kept
         weights = weights[weights.sum(axis=1) > 0]
-        before = self.alone.scores.ranking(weights)
-        gains = np.array([one.scores.ranking(weights) - before for one in self.tried])
-        return np.asarray(gains[:, 0] - SURE * gains[:, 1:].std(axis=1))
+        before = self.alone.tally.ranking(weights)
+        gains = np.array([trial.tally.ranking(weights) - before for trial in self.trials])
+        sure = gains[:, 0] - SURE * gains[:, 1:].std(axis=1)
+        return self.trials[int(sure.argmax())] if sure.max() > 1e-12 else self.alone
 
-    def best(self, kept: Mask | None = None) -> Tried:
-        """The way with the highest of these, if that is above 0; else the LM as it is."""
-        sure = self.sure_gains(kept)
-        return self.tried[int(sure.argmax())] if sure.max() > 1e-12 else self.alone
-
-    def honest(self) -> Interval:
+    def nested_gain(self) -> Interval:
         """The gain of choosing so, each choice made on the folds that a record is not in: the best of many scores is
-        too good to be tested as if it were the only one. In every repetition; what most of them say counts."""
+        too good to be tested as if it were the only one. In every repetition; the label of most of them counts."""
         alone, material = self.alone, self.alone.material
-        labels = alone.labelled.labels
-        one = np.eye(len(labels), dtype=np.int64)
-        counts = 0.5 * one[alone.said]  # of equals, what the LM says
+        one_hot = np.eye(len(alone.labels.labels), dtype=np.int64)
+        votes = 0.5 * one_hot[alone.predicted]  # of equals, the LM's label
         for folds in material.folds:
             for part in range(FOLDS):
                 best = self.best(folds != part)
                 here = (folds == part)[material.gold.record]
-                counts[here] += one[best.said[here]]
-        chosen = tally(material.gold, counts.argmax(axis=1), material.found, labels)
-        return difference_interval(chosen, alone.scores, group=material.group)
+                votes[here] += one_hot[best.predicted[here]]
+        nested = Trial(alone.labels, material, "", votes.argmax(axis=1))
+        return difference_interval(nested.tally, alone.tally, group=material.group)

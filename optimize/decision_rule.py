@@ -1,14 +1,14 @@
-"""Fitting what needs no model: the wording prior and the cues, by logistic regression (scikit-learn, whose import takes
-over a second: inside the functions, for commands that only read programs).
+"""Fitting the parts of a decision layer: the priors, which need no LM, and the rule that weighs the experts.
 
-Fitting a rule that weighs experts: first their probabilities, by likelihood; then how readily to say each label, by
-the ranking score itself.
+The priors are the wording and the cues, each a logistic regression (scikit-learn, whose import takes over a second:
+inside the functions, for commands that only read programs).
 
-Two steps, because the first is smooth and can be fitted on little data, and only the second, one number a label, climbs
-the jagged score. How far an offset may go depends on how many statements have its label alone: where a label is gold
-only beside others, saying it more readily is right although nobody would have said it. What is left of the jags goes by
-averaging rules that were fitted on different parts of the data (Breiman 1996, "Bagging predictors"): a rule is linear,
-so the mean of several is one again.
+The rule is fitted in two steps: first the weights of the experts' probabilities, by likelihood; then an offset a label,
+by the ranking score itself. The first is smooth and can be fitted on little data, and only the second, one number a
+label, climbs the jagged score. A label's offset is shrunk towards 0 when fewer than ten statements have it as their
+only gold label: where a label is gold only beside others, saying it more often is right although nobody would have
+said it. Averaging rules that were fitted on different parts of the data smooths the rest (Breiman 1996, "Bagging
+predictors"): a rule is linear, so the mean of several is one again.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,11 @@ from aisr.programs.decision import CUES, FAMILIES, LM, CueWeights, Opinions, Rul
 MOST_TERMS = 6000  # of each family, the commonest: beyond that macro-F1 moves by chance only and the artifact swells
 DECIMALS = 4  # rounded before use, so that what is fitted is what is saved
 ABSENT = -9.0  # the intercept of a label that never occurs
+PENALTY = 5.0  # on the squared distance of each number from "the LM as it is"
+ENOUGH = 10  # statements with a label as their only gold one, or all that have it, from which on nothing is shrunk
+DOUBT = 1.0  # misses added to each label's: without it a label of one lucky record is worth as much as any other
+GRID = np.linspace(-4.0, 4.0, 33)
+SWEEPS = 4
 
 
 class Counted(NamedTuple):
@@ -53,7 +58,7 @@ def fit_wording(counted: Sequence[Counted], kept: NDArray[np.bool_], first: NDAr
     """The wording prior of the texts that a mask keeps, whose label indices are `first`. A label counts the same
     however rare it is.
 
-    Texts without a term that occurs twice give a prior that says the same to everything.
+    Texts without a term that occurs twice give a prior that is the same for every text.
     """
     from sklearn.feature_extraction.text import TfidfTransformer
 
@@ -71,9 +76,9 @@ def fit_wording(counted: Sequence[Counted], kept: NDArray[np.bool_], first: NDAr
     intercepts, coefficients = _regress(hstack(columns).tocsr(), first[kept], labels, strength=10.0)
     rows = iter(coefficients)
     return Wording(
-        intercepts=_rounded(intercepts),
+        intercepts=_round(intercepts),
         families=[
-            Terms(rows={str(term): _rounded([weight, *next(rows)]) for term, weight in zip(*family, strict=True)})
+            Terms(rows={str(term): _round([weight, *next(rows)]) for term, weight in zip(*family, strict=True)})
             for family in zip(terms, idf, strict=True)
         ],
     )
@@ -84,8 +89,8 @@ def fit_cues(values: NDArray[np.float64], first: NDArray[np.int64], labels: int)
     spread = np.where(values.std(axis=0) > 0, values.std(axis=0), 1.0)
     intercepts, coefficients = _regress(csr_matrix(values / spread), first, labels, strength=1.0)
     scaled = coefficients / spread[:, None]
-    rows = {name: _rounded(row) for name, row in zip(CUES, scaled, strict=True)}
-    return CueWeights(intercepts=_rounded(intercepts), coefficients=rows)
+    rows = {name: _round(row) for name, row in zip(CUES, scaled, strict=True)}
+    return CueWeights(intercepts=_round(intercepts), coefficients=rows)
 
 
 def _regress(
@@ -110,53 +115,47 @@ def _regress(
     return intercepts, coefficients
 
 
-PENALTY = 5.0  # on the squared distance of each number from "the LM as it is"
-ENOUGH = 10  # statements with a label as their only gold one, or all that have it, let its offset be as free as any
-DOUBT = 1.0  # misses added to each label's: without it a label of one lucky record is worth as much as any other
-GRID = np.linspace(-4.0, 4.0, 33)
-SWEEPS = 4
-
-
-class Blend(NamedTuple):
-    """A fitted rule, and one for the probabilities behind it."""
+class Rules(NamedTuple):
+    """A fitted rule that gives the label, and one that gives the probabilities behind it."""
 
     says: Rule
     means: Rule
 
 
-def fit(opinions: Opinions, gold: Gold, found: NDArray[np.bool_] | None) -> Blend:
-    """The rule for these experts; it is pulled towards the LM as it is."""
+def fit_rules(opinions: Opinions, gold: Gold, evidence_right: NDArray[np.bool_] | None) -> Rules:
+    """The rules for these experts, pulled towards the LM as it is. evidence_right: (judgements,), where the score
+    counts evidence."""
     trust = _trust(gold)
     means = _likeliest(opinions, gold, trust)
-    offsets = _climb(means.logits(opinions), gold, found, trust)
-    says = Rule(weights=means.weights, offsets=_rounded(np.array(means.offsets) + offsets))
-    return Blend(says, means)
+    offsets = _climb(means.logits(opinions), gold, evidence_right, trust)
+    says = Rule(weights=means.weights, offsets=_round(np.array(means.offsets) + offsets))
+    return Rules(says, means)
 
 
-def part_way(rule: Rule, share: float) -> Rule:
-    """So much of the way from the LM as it is to a rule, 0-1."""
+def interpolate(rule: Rule, share: float) -> Rule:
+    """The rule at a share in 0-1 of the way from the LM as it is to this one."""
     weights = {name: (1 - share) * (name == LM) + share * weight for name, weight in rule.weights.items()}
     return Rule(
         weights={name: round(weight, DECIMALS) for name, weight in weights.items()},
-        offsets=_rounded(share * np.array(rule.offsets)),
+        offsets=_round(share * np.array(rule.offsets)),
     )
 
 
-def averaged(rules: Sequence[Rule]) -> Rule:
+def mean_rule(rules: Sequence[Rule]) -> Rule:
     """The mean of rules over the same experts."""
     weights = {name: float(np.mean([rule.weights[name] for rule in rules])) for name in rules[0].weights}
     offsets = np.mean([rule.offsets for rule in rules], axis=0)
-    return Rule(weights={name: round(weight, DECIMALS) for name, weight in weights.items()}, offsets=_rounded(offsets))
+    return Rule(weights={name: round(weight, DECIMALS) for name, weight in weights.items()}, offsets=_round(offsets))
 
 
 def _trust(gold: Gold) -> NDArray[np.float64]:
-    """How far each label's offset is believed, 0-1, shape (labels,): by statements without another gold label."""
+    """The factor of each label's offset, 0-1, shape (labels,): by the statements that have no other gold label."""
     alone = gold.allowed[gold.allowed.sum(axis=1) == 1].sum(axis=0)
     return np.asarray(np.minimum(alone / np.clip(gold.allowed.sum(axis=0), 1, ENOUGH), 1.0))
 
 
 def _likeliest(opinions: Opinions, gold: Gold, trust: NDArray[np.float64]) -> Rule:
-    """Weights and offsets of the highest penalised likelihood of saying a label that is allowed."""
+    """Weights and offsets of the highest penalised likelihood of an allowed label."""
     from scipy.optimize import minimize
 
     names = list(opinions)
@@ -165,26 +164,24 @@ def _likeliest(opinions: Opinions, gold: Gold, trust: NDArray[np.float64]) -> Ru
     origin = np.concatenate([[float(name == LM) for name in names], np.zeros(labels)])
 
     def loss(numbers: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        chances = softmax(np.tensordot(numbers[:experts], stacked, axes=1) + trust * numbers[experts:])
-        allowed = chances * gold.allowed
+        probabilities = softmax(np.tensordot(numbers[:experts], stacked, axes=1) + trust * numbers[experts:])
+        allowed = probabilities * gold.allowed
         right = np.maximum(allowed.sum(axis=1), 1e-300)
-        off = chances - allowed / right[:, None]
+        off = probabilities - allowed / right[:, None]
         gradient = np.concatenate([np.tensordot(stacked, off, axes=2), trust * off.sum(axis=0)])
         away = numbers - origin
         value = -np.log(right).sum() + PENALTY / 2 * away @ away
         return float(value), gradient + PENALTY * away
 
     best = minimize(loss, origin, jac=True, method="L-BFGS-B").x
-    return Rule(
-        weights=dict(zip(names, _rounded(best[:experts]), strict=True)), offsets=_rounded(trust * best[experts:])
-    )
+    return Rule(weights=dict(zip(names, _round(best[:experts]), strict=True)), offsets=_round(trust * best[experts:]))
 
 
 def _climb(
-    logits: NDArray[np.float64], gold: Gold, found: NDArray[np.bool_] | None, trust: NDArray[np.float64]
+    logits: NDArray[np.float64], gold: Gold, evidence_right: NDArray[np.bool_] | None, trust: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """An offset for each label that raises the ranking score, by coordinate ascent from none, no farther than it is
-    trusted.
+    """An offset for each label that raises the ranking score, by coordinate ascent from 0, within `trust` times the
+    grid.
 
     Along each line the score is smoothed over neighbouring values, so that a peak on which a single record sits does
     not win; of equals, the one nearest to where it was.
@@ -198,7 +195,7 @@ def _climb(
             others = logits + offsets
             others[:, label] = -np.inf
             moved = logits[:, label] + values[:, None] > others.max(axis=1)
-            scores = raised(gold, others.argmax(axis=1), label, moved, found, DOUBT)
+            scores = raised(gold, others.argmax(axis=1), label, moved, evidence_right, DOUBT)
             smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.ones(3) / 3, mode="valid")
             best = np.flatnonzero(smooth >= smooth.max() - 1e-12)
             nearest = best[np.argmin(np.abs(GRID[best]))]
@@ -208,5 +205,5 @@ def _climb(
     return np.asarray(offsets - offsets.mean())
 
 
-def _rounded(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
+def _round(values: Sequence[float] | NDArray[np.float64]) -> list[float]:
     return [round(float(value), DECIMALS) for value in values]

@@ -1,203 +1,263 @@
-"""Sets of demos: labelled records, or a program's own right answers, with every label of train among them.
-
-Candidates whose demos are chosen anew for each record: the labelled records of train that are nearest to it.
-
-On real records such demos were worth more than any fixed ones and than any rewritten instruction. Which nearness is
-better differs from data set to data set, so both ways race.
+"""Which records stand in a prompt as demos: drawn sets, with every label of train among them; the nearest to each
+record; and never one that would give a record's answer away.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
-from typing import cast, get_args
+from typing import get_args
 
 import dspy
 
-from aisr.optimize.examples import Labelled, grouped
+from aisr.optimize.examples import LabeledRecord, group_records
 from aisr.optimize.leakage import near_duplicates
-from aisr.optimize.search import Compilation, affordable, balanced, covering
+from aisr.optimize.search import Search
 from aisr.programs.base import Judge
 from aisr.programs.demos import DUPLICATES, SOURCE, Similarity, wording
 from aisr.programs.probabilities import is_complete
-from aisr.programs.task import Task
 from aisr.programs.text import length, quotes
 
-
-def labelled_beside(work: Compilation) -> int:
-    """How many labelled demos stand beside bootstrapped ones: none where a record is several calls, as its rows are
-    then no demos of the predictor."""
-    rows = work.student.demo_rows(work.train[0])
-    one_call = len(rows) == 1 and rows[0] is work.train[0]
-    return work.settings.demos if one_call else 0
+# --- Pools of records: which may become demos, and in which order they are tried.
 
 
-def nearest_rows(work: Compilation) -> list[dspy.Example]:
-    """The demos that nearest ones are chosen from, with what tells which of them not to show beside each other."""
-    rows = []
-    for k, example in enumerate(work.train):
-        marks = {SOURCE: work.sources[k]} if work.sources else {}
-        if not example.get("incomplete") or "lesson" in example:
-            rows += [row.copy(**marks) for row in work.student.lessons(example)]
-    rows = rows or [row for example in work.train for row in work.student.lessons(example)]
-    chosen = pool(rows, work.fields, work.settings.demos, work.settings.demo_tokens)
-    return marked(chosen, work.student.statement)
+def demo_pool(search: Search) -> list[dspy.Example]:
+    """The records of train that may become demos, each with the evidence that its answer names, in a seeded order in
+    which the kinds of label take turns."""
+    whole = [example for example in search.train if not example.get("incomplete")]
+    return _balanced_pool(search, whole or search.train)
 
 
-def labelled_set(work: Compilation, seed: int) -> Judge:
+def lesson_pool(search: Search) -> list[dspy.Example]:
+    """The records on which the program's own answers may become demos: as `demo_pool`, but a record that would be a
+    poor demo as it stands is cut to what teaches, so that none is too long and none lacks its evidence."""
+    cut = [(_lesson(search, example), example) for example in search.train]
+    whole = [lesson or example for lesson, example in cut if lesson or not example.get("incomplete")]
+    return _balanced_pool(search, whole or search.train)
+
+
+def _balanced_pool(search: Search, examples: Sequence[dspy.Example]) -> list[dspy.Example]:
+    short = affordable(examples, _fields(search), search.settings.demos, search.settings.demo_tokens)
+    return balanced(short, [search.task.kinds(example.gold) for example in short], search.settings.seed)
+
+
+def _lesson(search: Search, example: dspy.Example) -> dspy.Example | None:
+    """A record that is one call, cut to what teaches; None where it teaches as it stands."""
+    as_is, lessons = search.student.demo_rows(example), search.student.lessons(example)
+    return lessons[0] if len(as_is) == len(lessons) == 1 and lessons[0].toDict() != as_is[0].toDict() else None
+
+
+def _fields(search: Search) -> list[str]:
+    """The fields that a demo shows, of whichever predictor."""
+    return sorted({name for predictor in search.student.predictors() for name in predictor.signature.fields})
+
+
+def balanced(examples: Sequence[dspy.Example], strata: Sequence[str], seed: int) -> list[dspy.Example]:
+    """The examples in a seeded order in which the strata take turns, so that the first few hold rare labels too."""
+    draw = random.Random(seed)
+    by_stratum = defaultdict[str, list[dspy.Example]](list)
+    for example, stratum in zip(examples, strata, strict=True):
+        by_stratum[stratum].append(example)
+    order = draw.sample(sorted(by_stratum), len(by_stratum))
+    columns = [draw.sample(by_stratum[stratum], len(by_stratum[stratum])) for stratum in order]
+    return [example for turn in zip_longest(*columns) for example in turn if example is not None]
+
+
+def affordable(rows: Sequence[dspy.Example], fields: Sequence[str], most: int, budget: int) -> list[dspy.Example]:
+    """The rows that leave room for others: at most twice an even share of `budget` tokens, where there are any such.
+
+    fields: those that a demo shows; most: how many demos a prompt may have.
+    """
+    share = 2 * budget / max(most, 1)
+    short = [row for row in rows if length(row, fields) <= share]
+    return short or sorted(rows, key=lambda row: length(row, fields))[:most]
+
+
+def covering(
+    rows: Sequence[dspy.Example], labels: Sequence[set[str]], fields: Sequence[str], most: int, budget: int
+) -> list[dspy.Example]:
+    """The first rows that fit into `budget` tokens together, up to `most` of them, but before them such that each label
+    which an affordable row has is among them: the first one with a label that is still missing, or with most of those
+    where there is less room than labels.
+
+    labels: those of each row; fields: those that a demo shows.
+    """
+    fitting = affordable(rows, fields, most, budget)
+    labels_of = {id(row): own for row, own in zip(rows, labels, strict=True)}
+    missing = set().union(*(labels_of[id(row)] for row in fitting))
+    chosen: list[dspy.Example] = []
+    left = budget
+    while len(chosen) < most:
+        able = [row for row in fitting if length(row, fields) <= left and not any(row is one for one in chosen)]
+        if not able:
+            break
+        new = [len(labels_of[id(row)] & missing) for row in able]
+        scarce = len(missing) > most - len(chosen)  # else the order decides, so that other orders give other sets
+        best = able[new.index(max(new))] if scarce or not any(new) else able[next(k for k, n in enumerate(new) if n)]
+        chosen.append(best)
+        left -= length(best, fields)
+        missing -= labels_of[id(best)]
+    return chosen
+
+
+# --- Sets of demos: labelled records, or a program's own right answers.
+
+
+def labeled_set(search: Search, seed: int) -> Judge:
     """The program with labelled records as demos."""
-    rows = _rarest_rows(work)
-    chosen = _covering(work, balanced(rows, [_kind(work, row) for row in rows], seed))
-    program: Judge = dspy.LabeledFewShot(k=len(chosen)).compile(work.student, trainset=chosen, sample=False)
+    rows = _rarest_rows(search)
+    chosen = _covering(search, balanced(rows, [_kind(search, row) for row in rows], seed))
+    program: Judge = dspy.LabeledFewShot(k=len(chosen)).compile(search.student, trainset=chosen, sample=False)
     return program
 
 
-def bootstrapped(work: Compilation, pool: Sequence[dspy.Example], most: int) -> Judge:
+def bootstrapped_set(search: Search, pool: Sequence[dspy.Example], most: int) -> Judge:
     """The program with up to `most` of its own right answers on a pool as demos, and labelled records beside them."""
     optimizer = dspy.BootstrapFewShot(
-        metric=work.objective,
+        metric=search.objective,
         metric_threshold=1.0,
         max_bootstrapped_demos=most,
-        max_labeled_demos=labelled_beside(work),
-        teacher_settings=work.teaching,
-        max_errors=len(work.train) + 1,
+        max_labeled_demos=labeled_beside(search),
+        teacher_settings=search.teacher_settings,
+        max_errors=len(search.train) + 1,
     )
-    program: Judge = optimizer.compile(work.student, trainset=list(pool))
-    program.judging.demos = whole_set(work, program.judging.demos)
+    program: Judge = optimizer.compile(search.student, trainset=list(pool))
+    program.judging.demos = complete_set(search, program.judging.demos)
     return program
 
 
-def whole_set(work: Compilation, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
+def labeled_beside(search: Search) -> int:
+    """How many labelled demos stand beside bootstrapped ones: none where a record is several calls, as its rows are
+    then no demos of the predictor."""
+    rows = search.student.demo_rows(search.train[0])
+    one_call = len(rows) == 1 and rows[0] is search.train[0]
+    return search.settings.demos if one_call else 0
+
+
+def complete_set(search: Search, demos: Sequence[dspy.Example]) -> list[dspy.Example]:
     """The demos of a set that an optimizer made, each cut to what teaches, and where a label of train is missing, a
     labelled record that has it, in place of the last demo if need be. No demos stay none."""
-    outputs, statement = work.student.judging.signature.output_fields, work.student.statement
+    outputs, statement = search.student.judging.signature.output_fields, search.student.statement
     own = [dspy.Example(**demo) for demo in demos if is_complete(demo, outputs)]
     if not own:
         return []
-    lessons = {str(one[statement]): work.lesson(one) for one in work.train if statement in one}
-    own = [_cut(work, demo, lessons.get(str(demo[statement]))) for demo in own]
-    said = {str(demo[statement]) for demo in own}
-    others = [row for row in _rarest_rows(work) if str(row[statement]) not in said]
-    missing = set().union(*(_labels(work, row) for row in others)).difference(*(_labels(work, row) for row in own))
-    for row in balanced(others, [_kind(work, row) for row in others], work.settings.seed):
-        if _labels(work, row) & missing:
+    lessons = {str(one[statement]): _lesson(search, one) for one in search.train if statement in one}
+    own = [_cut(search, demo, lessons.get(str(demo[statement]))) for demo in own]
+    statements = {str(demo[statement]) for demo in own}
+    others = [row for row in _rarest_rows(search) if str(row[statement]) not in statements]
+    missing = set().union(*(_labels(search, row) for row in others)).difference(*(_labels(search, row) for row in own))
+    for row in balanced(others, [_kind(search, row) for row in others], search.settings.seed):
+        if _labels(search, row) & missing:
             own.append(row)
-            missing -= _labels(work, row)
-    return _covering(work, own)
+            missing -= _labels(search, row)
+    return _covering(search, own)
 
 
-def _cut(work: Compilation, demo: dspy.Example, lesson: dspy.Example | None) -> dspy.Example:
+def _cut(search: Search, demo: dspy.Example, lesson: dspy.Example | None) -> dspy.Example:
     """A demo of a record, or the record as a lesson where the demo shows another part of its evidence."""
-    inputs = work.student.judging.signature.input_fields
+    inputs = search.student.judging.signature.input_fields
     return demo if lesson is None or all(demo.get(name) == lesson.get(name) for name in inputs) else lesson
 
 
-def _covering(work: Compilation, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
-    labels = [_labels(work, row) for row in rows]
-    return covering(rows, labels, work.fields, work.settings.demos, work.settings.demo_tokens)
+def _covering(search: Search, rows: Sequence[dspy.Example]) -> list[dspy.Example]:
+    labels = [_labels(search, row) for row in rows]
+    return covering(rows, labels, _fields(search), search.settings.demos, search.settings.demo_tokens)
 
 
-def _rarest_rows(work: Compilation) -> list[dspy.Example]:
+def _rarest_rows(search: Search) -> list[dspy.Example]:
     """One demo of each record of train: where a record is several calls, the one with the rarest kind of label. Behind
     them all demos of kinds that would be lost by that."""
-    of_record = [work.student.lessons(example) for example in work.train]
-    common = Counter(_kind(work, row) for rows in of_record for row in rows)
-    rarest = [min(rows, key=lambda row: common[_kind(work, row)]) for rows in of_record if rows]
+    by_record = [search.student.lessons(example) for example in search.train]
+    counts = Counter(_kind(search, row) for rows in by_record for row in rows)
+    rarest = [min(rows, key=lambda row: counts[_kind(search, row)]) for rows in by_record if rows]
     # Of a label that no record has alone, often the neutral one.
-    lost = set(common) - {_kind(work, row) for row in rarest}
-    return [*rarest, *(row for rows in of_record for row in rows if _kind(work, row) in lost)]
+    lost = set(counts) - {_kind(search, row) for row in rarest}
+    return [*rarest, *(row for rows in by_record for row in rows if _kind(search, row) in lost)]
 
 
-def _kind(work: Compilation, row: dspy.Example) -> str:
-    """What kinds of label a demo shows, as one word."""
-    return " ".join(sorted(_labels(work, row)))
+def _kind(search: Search, row: dspy.Example) -> str:
+    """The labels of a demo as one word."""
+    return " ".join(sorted(_labels(search, row)))
 
 
-def _labels(work: Compilation, row: dspy.Example) -> set[str]:
-    """The labels that a demo shows: those of its predictor's first output field for labels, if any."""
-    name = next((name for name in work.student.judging.signature.output_fields if "label" in name), None)
+def _labels(search: Search, row: dspy.Example) -> set[str]:
+    """The labels of a demo: those of its predictor's first output field for labels, if any."""
+    name = next((name for name in search.student.judging.signature.output_fields if "label" in name), None)
     if name is None:
         return set()
     return set(row[name]) if isinstance(row[name], list) else {str(row[name])}
 
 
+# --- Demos that are chosen anew for each record: the labelled records of train that are nearest to it.
+#
+# On real records such demos were worth more than any fixed ones and than any rewritten instruction. Which similarity is
+# better differs from data set to data set, so both race.
+
 FROM = 200  # records of train: with fewer the nearest is not near
+SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
 
-WAYS: tuple[Similarity, ...] = get_args(Similarity)
-
-
-def fits(train: int, demos: int) -> bool:
-    """Whether nearest demos suit a data set: some demos are wanted, and train has `FROM` records."""
-    return demos > 0 and train >= FROM
-
-
-def usual_search(train: Path, limit: int | None, demos: int) -> list[str]:
-    """The optimizers where nobody names some: nearest demos where they suit a file of train, else drawn ones. limit:
-    the most records of it that are taken."""
+def default_optimizers(train: Path, limit: int | None, demos: int) -> list[str]:
+    """The optimizers where the user names none: nearest demos where a file of train has `FROM` records and some demos
+    are wanted, else drawn ones. limit: the most records of the file that are taken."""
     with train.open("rb") as lines:
         records = sum(1 for line in lines if line.strip())
-    return ["knn"] if fits(min(records, limit or records), demos) else ["random-search"]
+    return ["knn"] if demos > 0 and min(records, limit or records) >= FROM else ["random-search"]
 
 
-def pool(rows: Sequence[dspy.Example], fields: Sequence[str], demos: int, budget: int) -> list[dspy.Example]:
-    """The rows that may be chosen from: of which `demos` fit into `budget` tokens, whichever they are. Those that would
-    be too long are cut to what they are in brief, where they say."""
-    most = budget / max(demos, 1)
+def nearest_rows(search: Search) -> list[dspy.Example]:
+    """The demos that nearest ones are chosen from, each with the marks of those that do not stand beside each other:
+    of one source, or with statements that are nearly the same. Any `demos` of them fit into the token budget: those
+    that would be too long are cut to their `brief` form, where they have one."""
+    settings, student, fields = search.settings, search.student, _fields(search)
+    rows = []
+    for k, example in enumerate(search.train):
+        marks = {SOURCE: search.group[k]} if search.group else {}
+        if not example.get("incomplete") or "lesson" in example:
+            rows += [row.copy(**marks) for row in student.lessons(example)]
+    rows = rows or [row for example in search.train for row in student.lessons(example)]
+    most = settings.demo_tokens / max(settings.demos, 1)
     cut = [row.copy(**row.brief) if "brief" in row and length(row, fields) > most else row for row in rows]
-    return affordable(cut, fields, demos, budget // 2)
+    short = affordable(cut, fields, settings.demos, settings.demo_tokens // 2)
+    group = near_duplicates([wording(row.get(student.statement)) for row in short])
+    counts = Counter(group)
+    return [row.copy(**{DUPLICATES: key}) if counts[key] > 1 else row for row, key in zip(short, group, strict=True)]
 
 
-def marked(rows: Sequence[dspy.Example], statement: str) -> list[dspy.Example]:
-    """The rows, those whose statements are nearly the same with the number of their group."""
-    group = near_duplicates([wording(row.get(statement)) for row in rows])
-    many = {key for key, count in Counter(group).items() if count > 1}
-    return [row.copy(**{DUPLICATES: key}) if key in many else row for row, key in zip(rows, group, strict=True)]
-
-
-def program(task: Task, student: Judge, rows: Sequence[dspy.Example], demos: int, by: Similarity) -> Judge:
-    """A student with all these rows as demos, of which it shows each record `demos`, the nearest by `by`."""
-    options = {**student.options.as_dict(), "nearest": demos, "nearest_by": by}
-    made = task.build(options)
-    made.ranker = student.ranker
-    made.fitted = student.fitted
-    made.copy_context(student)
-    for predictor, old in zip(made.predictors(), student.predictors(), strict=True):
+def nearest_program(search: Search, rows: Sequence[dspy.Example], by: Similarity) -> Judge:
+    """The student with all these rows as demos, of which it shows each record `settings.demos`, the nearest by `by`."""
+    student = search.student
+    program = search.task.build({**student.options.as_dict(), "nearest": search.settings.demos, "nearest_by": by})
+    program.ranker, program.fitted = student.ranker, student.fitted
+    program.copy_context(student)
+    for predictor, old in zip(program.predictors(), student.predictors(), strict=True):
         predictor.signature = old.signature
-    return cast(Judge, dspy.LabeledFewShot(k=len(rows)).compile(made, trainset=list(rows), sample=False))
+    compiled: Judge = dspy.LabeledFewShot(k=len(rows)).compile(program, trainset=list(rows), sample=False)
+    return compiled
 
 
-def keep_apart(program: Judge, rows: Sequence[Labelled]) -> Judge:
-    """The program; where it chooses the demos of each record, it shows none of these one of its own group from now on.
-    So do those that an optimizer makes of it."""
-    if rows:
-        program.knn = replace(program.knn, excluded=_of_statements(program, rows, grouped(rows)))
-    return program
+# --- Demos and leakage.
+
+
+def exclude_leaking(program: Judge, rows: Sequence[LabeledRecord]) -> None:
+    """Where the program chooses the demos of each record, have it show no record a demo of the record's own group. So
+    do programs that an optimizer makes of it."""
+    excluded = defaultdict[str, set[int]](set)
+    for row, group in zip(rows, group_records(rows), strict=True):
+        for demo in program.demo_rows(row.example):
+            excluded[wording(demo.get(program.statement))].add(group)
+    program.knn = replace(program.knn, excluded={text: frozenset(own) for text, own in excluded.items()})
 
 
 def in_prompt(program: Judge, example: dspy.Example) -> bool:
     """Whether a record stands in a prompt of the program, whole or in part: as a demo, or quoted by an instruction."""
-    return _is_demo(program, example) or _is_quoted(program, example)
-
-
-def _is_demo(program: Judge, example: dspy.Example) -> bool:
-    """By what is judged: its evidence may stand in a demo in another form, without its pictures."""
-    said = [row.get(program.statement) for row in program.demo_rows(example)]
-    if all(program.knn.excludes(wording(one)) for one in said):
-        return False  # it stands in the prompts of others only
-    return any(demo.get(program.statement) in said for demo in program.judging.demos)
-
-
-def _is_quoted(program: Judge, example: dspy.Example) -> bool:
-    """Whether an instruction has a run of words from what is judged."""
-    said = "\n".join(wording(row.get(program.statement)) for row in program.demo_rows(example))
-    return any(quotes(predictor.signature.instructions, said) for predictor in program.predictors())
-
-
-def _of_statements(program: Judge, rows: Sequence[Labelled], group: Sequence[int]) -> Mapping[str, frozenset[int]]:
-    """The groups of the records that each statement stands in, as the program has it."""
-    found: dict[str, set[int]] = {}
-    for row, key in zip(rows, group, strict=True):
-        for shown in program.demo_rows(row.example):
-            found.setdefault(wording(shown.get(program.statement)), set()).add(key)
-    return {text: frozenset(keys) for text, keys in found.items()}
+    statements = [row.get(program.statement) for row in program.demo_rows(example)]
+    # A record that shares a group with the demo stands in the prompts of others only.
+    excluded = all(program.knn.excludes(wording(statement)) for statement in statements)
+    # By what is judged: its evidence may stand in a demo in another form, without its pictures.
+    if not excluded and any(demo.get(program.statement) in statements for demo in program.judging.demos):
+        return True
+    text = "\n".join(map(wording, statements))
+    return any(quotes(predictor.signature.instructions, text) for predictor in program.predictors())

@@ -1,97 +1,89 @@
-"""Labelled records, read as the examples that programs, optimizers and the decision layer work on.
+"""Labelled records as the examples that programs, optimizers and the decision layer work on.
 
-Corrected records beside a data folder's splits: they count as train, as far as dev and test know nothing of them.
-
-Labelled records as chat-format training examples, for providers that tune models.
+Beside those of a data folder's splits there may be corrected ones, which count as train where dev and test share
+nothing with them; and labelled records can be exported as conversations, for providers that tune models.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import dspy
 
 from aisr.base.files import replacing
-from aisr.optimize.leakage import Common, Leak, all_keys, common, groups, leak
+from aisr.optimize.leakage import Fingerprint, Leak, all_keys, fingerprint, groups, leak
 from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.probabilities import confidence_of
 from aisr.programs.records import Record, read
 from aisr.programs.task import Task
 
-
-class Prepares(Protocol):
-    """What makes an example of a record: a program, mostly."""
-
-    def prepare(self, record: Record) -> dspy.Example:
-        """The record as the example that the program is called with."""
+Prepare = Callable[[Any], dspy.Example]  # `Judge.prepare`, mostly
 
 
-class Labelled(NamedTuple):
-    """A labelled record, and as an example; what it may have in common with others."""
+class LabeledRecord(NamedTuple):
+    """A labelled record, the same as an example, and what it may share with others."""
 
     record: Record
     example: dspy.Example
-    common: Common
+    fingerprint: Fingerprint
 
 
-def examples(rows: Sequence[Labelled]) -> list[dspy.Example]:
+def examples(rows: Sequence[LabeledRecord]) -> list[dspy.Example]:
     """The examples alone."""
     return [row.example for row in rows]
 
 
-def labelled(task: Task, program: Prepares, path: Path, limit: int | None = None) -> list[Labelled]:
+def read_labeled(task: Task, judge: Judge, path: Path, limit: int | None = None) -> list[LabeledRecord]:
     """The records of a file. Raises UserError where one has no labels or there are none."""
-    return rows_of(task, program, islice(read(path, task.record, task.name), limit), path)
+    return prepare_all(task, judge.prepare, islice(read(path, task.record, task.name), limit), path)
 
 
-def rows_of(task: Task, program: Prepares, records: Iterable[Record], path: Path) -> list[Labelled]:
-    """The same for records that were read from a file. Their examples say which of them share something: `group`, a
-    number."""
-    rows = [_labelled(task, program, record, path) for record in records]
+def prepare_all(task: Task, prepare: Prepare, records: Iterable[Record], path: Path) -> list[LabeledRecord]:
+    """The same for records that were read from a file. Examples of records that share something have the same number
+    as their `group`."""
+    rows = [prepare_one(task, prepare, record) for record in records]
+    for row in rows:
+        if "gold" not in row.example:
+            raise UserError(f"{path}: {row.record.id} has no labels; a labelled file is needed here")
     if not rows:
         raise UserError(f"{path}: no records")
-    for row, group in zip(rows, groups(all_keys([row.common for row in rows])), strict=True):
+    for row, group in zip(rows, group_records(rows), strict=True):
         row.example.group = group
     return rows
 
 
-def row_of(task: Task, program: Prepares, record: Record) -> Labelled:
-    """A record as the example that a program is called with."""
-    return Labelled(record, program.prepare(record), common(task, record))
+def prepare_one(task: Task, prepare: Prepare, record: Record) -> LabeledRecord:
+    """A record with its example."""
+    return LabeledRecord(record, prepare(record), fingerprint(task, record))
 
 
-def _labelled(task: Task, program: Prepares, record: Record, path: Path) -> Labelled:
-    row = row_of(task, program, record)
-    if "gold" not in row.example:
-        raise UserError(f"{path}: {record.id} has no labels; a labelled file is needed here")
-    return row
+def group_records(rows: Sequence[LabeledRecord]) -> list[int]:
+    """The group of each record; records of different groups share nothing (see `aisr.optimize.leakage`)."""
+    return groups(all_keys([row.fingerprint for row in rows]))
 
 
-def grouped(rows: Sequence[Labelled]) -> list[int]:
-    """The group of each record: what no two of them share, `aisr.optimize.leakage` says."""
-    return groups(all_keys([row.common for row in rows]))
-
-
-def across(rows: Mapping[str, Sequence[Labelled]]) -> dict[str, Leak]:
+def cross_split_leakage(splits: Mapping[str, Sequence[LabeledRecord]]) -> dict[str, Leak]:
     """What the records of each other split share with those of train."""
-    train = rows["train"]
+    train = splits["train"]
     return {
-        name: leak(all_keys([row.common for row in (*train, *found)]), range(len(train)))
-        for name, found in rows.items()
+        name: leak(all_keys([row.fingerprint for row in (*train, *rows)]), range(len(train)))
+        for name, rows in splits.items()
         if name != "train"
     }
 
+
+# --- Corrected records.
 
 OTHER_TEXTS = "its id stands in another record of the splits"
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """records: those that count as train; replaced: the ids of records of train that they take the place of; left_out:
+    """records: those that count as train; replaced: the ids of the records of train whose place they take; left_out:
     the ids of the others, each with the reason."""
 
     file: Path
@@ -99,9 +91,9 @@ class Corrected:
     replaced: frozenset[str]
     left_out: Mapping[str, str]
 
-    def within(self, train: Iterable[Record]) -> Iterator[Record]:
-        """Train with them: those that are replaced left out, and the corrected ones behind the others."""
-        return chain((one for one in train if one.id not in self.replaced), self.records)
+    def merge_into(self, train: Iterable[Record]) -> Iterator[Record]:
+        """The records of train that are not replaced, then the corrected ones."""
+        return chain((record for record in train if record.id not in self.replaced), self.records)
 
     def __str__(self) -> str:
         place = f", {len(self.replaced)} of them in the place of train's own" if self.replaced else ""
@@ -111,54 +103,52 @@ class Corrected:
         return f"{self.file}: {len(self.records)} corrected records count as train{place}{rest}"
 
 
-def corrected(task: Task, file: Path, splits: Mapping[str, Path]) -> Corrected:
+def read_corrected(task: Task, file: Path, splits: Mapping[str, Path]) -> Corrected:
     """The records of a file of corrections that may count as train: those that share nothing with dev and test by
     which one could be known in the other, and whose ids are not those of other records. One that corrects a record of
     train takes its place. Raises UserError where one has no labels, and `BadLine`."""
-    found = list(read(file, task.record, task.name))
-    without = next((one.id for one in found if one.gold is None), None)
-    if without is not None:
-        raise UserError(f"{file}: {without} has no labels; expected what `aisr corrections` wrote")
+    records = list(read(file, task.record, task.name))
+    unlabeled = next((record.id for record in records if record.gold is None), None)
+    if unlabeled is not None:
+        raise UserError(f"{file}: {unlabeled} has no labels; expected what `aisr corrections` wrote")
     content = task.correctable.content if task.correctable else lambda record: record.id
-    train = {one.id: content(one) for one in read(splits["train"], task.record, task.name)}
+    train = {record.id: content(record) for record in read(splits["train"], task.record, task.name)}
     by_content = {text: key for key, text in train.items()}
-    held = [
-        (name, one.id, common(task, one))
-        for name, path in splits.items()
-        if name != "train"
-        for one in read(path, task.record, task.name)
-    ]
-    left_out = dict(_shared(task, found, held))
-    for one in found:
-        if train.get(one.id, content(one)) != content(one):
-            left_out.setdefault(one.id, OTHER_TEXTS)
-    kept = tuple(one for one in found if one.id not in left_out)
+    left_out = dict(_shared_with(task, records, {name: path for name, path in splits.items() if name != "train"}))
+    for record in records:
+        if train.get(record.id, content(record)) != content(record):
+            left_out.setdefault(record.id, OTHER_TEXTS)
+    kept = tuple(record for record in records if record.id not in left_out)
     replaced = frozenset(by_content[text] for text in map(content, kept) if text in by_content)
     return Corrected(file, kept, replaced, left_out)
 
 
-def _shared(task: Task, found: list[Record], held: list[tuple[str, str, Common]]) -> Iterator[tuple[str, str]]:
-    """Each record that shares its id, or anything that splits keep apart, with another split; and what."""
-    keys = all_keys([*(common(task, one) for one in found), *(row for _, _, row in held)])
+def _shared_with(task: Task, records: Sequence[Record], splits: Mapping[str, Path]) -> Iterator[tuple[str, str]]:
+    """The id of each record that shares its id, or anything that splits keep apart, with another split; and what."""
+    others = [(name, record) for name, path in splits.items() for record in read(path, task.record, task.name)]
+    keys = all_keys([fingerprint(task, record) for record in (*records, *(record for _, record in others))])
     owner: dict[str, str] = {}
-    for (name, _, _), own in zip(held, keys[len(found) :], strict=True):
+    for (name, _), own in zip(others, keys[len(records) :], strict=True):
         for key in own:
             owner.setdefault(key, name)
-    names = {key: name for name, key, _ in held}
-    for one, own in zip(found, keys, strict=False):
+    ids = {record.id for _, record in others}
+    for record, own in zip(records, keys, strict=False):
         shared = min((key for key in own if key in owner), default=None)
         if shared is not None:
-            yield one.id, f"{owner[shared]} has its {shared.partition(':')[0]}"
-        elif one.id in names:
-            yield one.id, OTHER_TEXTS
+            yield record.id, f"{owner[shared]} has its {shared.partition(':')[0]}"
+        elif record.id in ids:
+            yield record.id, OTHER_TEXTS
 
 
-def chats(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
+# --- Conversations, for providers that tune models.
+
+
+def conversations(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapter) -> Iterator[dict[str, Any]]:
     """One conversation for each call that the program makes for a labelled example: `{"messages": [system, user,
-    assistant]}`, the assistant giving the right answer.
+    assistant]}`, with the right answer as the assistant's.
 
-    The prompts are the program's own, word for word, but for its demos: a tuned model has learnt what they show, so it
-    goes with the same program without them. Raises UserError for one that asks other questions first.
+    The prompts are the program's own, word for word, without its demos: a tuned model has learnt what they show, so it
+    is used with the same program without them. Raises UserError for a program that asks other questions first.
     """
     if len(program.predictors()) > 1:
         raise UserError("--program asks other questions before it judges; export one that reads captions or OCR only")
@@ -173,8 +163,8 @@ def chats(program: Judge, examples: Iterable[dspy.Example], adapter: dspy.Adapte
             yield {"messages": [*messages, {"role": "assistant", "content": answer}]}
 
 
-def write(out: Path, conversations: Iterable[dict[str, Any]]) -> int:
-    """Write conversations into a file, one a line; how many there were. Raises `CannotWrite`."""
+def write_conversations(out: Path, conversations: Iterable[dict[str, Any]]) -> int:
+    """Write conversations into a file, one a line; returns how many. Raises `CannotWrite`."""
     count = 0
     with replacing(out) as file:
         for conversation in conversations:

@@ -1,11 +1,7 @@
-"""DSPy's optimizers behind one table. Each gives back every candidate that it tried, not only the one it likes best.
+"""The optimizers behind one table, most of them DSPy's. Each returns every candidate that it tried, not only the one it
+likes best: the champion is chosen afterwards, by the official score.
 
-The ranking score itself inside an optimizer, where the optimizer lets us: no mean, no linearisation.
-
-What an optimizer that reflects is told beside single records, and what it may not do with them.
-
-A proposed instruction that quotes train sentences with their labels makes a model look better on train than it is, and
-teaches it these sentences rather than the convention behind them.
+Where an optimizer allows it, it sees the ranking score of the corpus itself: no mean, no linearisation.
 """
 
 import contextlib
@@ -22,11 +18,23 @@ from dspy.utils.exceptions import DSPyError, LMAuthError, LMConfigurationError
 
 from aisr.base.private import EvaluatedMIPRO
 from aisr.metrics.scores import value
-from aisr.optimize.demos import WAYS, bootstrapped, in_prompt, labelled_beside, labelled_set, nearest_rows, whole_set
-from aisr.optimize.demos import program as nearest_program
-from aisr.optimize.search import Candidate, Compilation, identity, strip
+from aisr.optimize.demos import (
+    SIMILARITIES,
+    bootstrapped_set,
+    complete_set,
+    demo_pool,
+    in_prompt,
+    labeled_beside,
+    labeled_set,
+    lesson_pool,
+    nearest_program,
+    nearest_rows,
+)
+from aisr.optimize.search import Candidate, Search
 from aisr.programs.base import Judge
-from aisr.programs.demos import wording
+from aisr.programs.demos import MARKS, wording
+from aisr.programs.images import is_harmless
+from aisr.programs.probabilities import is_complete
 from aisr.programs.questions import SECTION, describe_lost_options
 from aisr.programs.task import Answer, Task
 from aisr.programs.text import runs, sentences
@@ -36,106 +44,109 @@ MIPRO_MINIBATCH = 35
 SIMBA_BATCH = 32
 
 
-def labeled(work: Compilation) -> list[Judge]:
+def labeled(search: Search) -> list[Judge]:
     """Few-shot with labelled records of train as they stand, in differently drawn sets with every kind of label."""
-    return [labelled_set(work, work.settings.seed + k) for k in range(work.settings.candidates)]
+    return [labeled_set(search, search.settings.seed + k) for k in range(search.settings.candidates)]
 
 
-def knn(work: Compilation) -> list[Judge]:
+def knn(search: Search) -> list[Judge]:
     """Few-shot chosen anew for each record: the labelled records of train that are nearest to it, by words or by words
     and vectors. The race on dev compares the two."""
-    rows = nearest_rows(work)
-    return [nearest_program(work.task, work.student, rows, work.settings.demos, way) for way in WAYS]
+    rows = nearest_rows(search)
+    return [nearest_program(search, rows, similarity) for similarity in SIMILARITIES]
 
 
-def bootstrap(work: Compilation) -> list[Judge]:
+def bootstrap(search: Search) -> list[Judge]:
     """Few-shot with the program's own right answers on train."""
-    return [bootstrapped(work, work.taught, work.settings.demos)]
+    return [bootstrapped_set(search, lesson_pool(search), search.settings.demos)]
 
 
-def random_search(work: Compilation) -> list[Judge]:
+def random_search(search: Search) -> list[Judge]:
     """A set of labelled records, and bootstrapped sets drawn at random. The race on dev compares them."""
-    drawn = [labelled_set(work, work.settings.seed)]
-    pool = work.taught
-    for k in range(work.settings.candidates):
-        draw = random.Random(work.settings.seed + k)
+    programs = [labeled_set(search, search.settings.seed)]
+    pool, most = lesson_pool(search), search.settings.demos
+    for k in range(search.settings.candidates):
+        draw = random.Random(search.settings.seed + k)
         shuffled = draw.sample(pool, len(pool)) if k else pool
-        drawn.append(bootstrapped(work, shuffled, draw.randint(1, work.settings.demos) if k else work.settings.demos))
-    return drawn
+        programs.append(bootstrapped_set(search, shuffled, draw.randint(1, most) if k else most))
+    return programs
 
 
-def mipro(work: Compilation) -> list[Judge]:
+def mipro(search: Search) -> list[Judge]:
     """MIPROv2: instructions proposed by the LM, and demos, chosen together by Bayesian optimisation of the ranking
     score itself."""
     optimizer = CorpusMIPRO(
-        work.task,
-        lambda demos: whole_set(work, demos),
-        metric=work.objective,
+        search.task,
+        lambda demos: complete_set(search, demos),
+        metric=search.objective,
         metric_threshold=1.0,
         auto=None,
-        num_candidates=work.settings.candidates,
-        max_bootstrapped_demos=work.settings.demos,
-        max_labeled_demos=labelled_beside(work),
-        num_threads=work.lm.threads,
-        max_errors=len(work.train) + len(work.dev) + 1,
-        seed=work.settings.seed,
-        prompt_model=work.teacher.lm,
-        task_model=work.lm.lm,
-        teacher_settings=work.teaching,
+        num_candidates=search.settings.candidates,
+        max_bootstrapped_demos=search.settings.demos,
+        max_labeled_demos=labeled_beside(search),
+        num_threads=search.lm.threads,
+        max_errors=len(search.train) + len(search.dev) + 1,
+        seed=search.settings.seed,
+        prompt_model=search.teacher.lm,
+        task_model=search.lm.lm,
+        teacher_settings=search.teacher_settings,
     )
     best = optimizer.compile(
-        work.student,
-        trainset=work.taught,
-        valset=list(work.dev),
-        num_trials=2 * work.settings.candidates,
-        minibatch=len(work.dev) > MIPRO_MINIBATCH,
+        search.student,
+        trainset=lesson_pool(search),
+        valset=list(search.dev),
+        num_trials=2 * search.settings.candidates,
+        minibatch=len(search.dev) > MIPRO_MINIBATCH,
         minibatch_size=MIPRO_MINIBATCH,
-        seed=work.settings.seed,
+        seed=search.settings.seed,
     )
     tried = [*getattr(best, "candidate_programs", []), *getattr(best, "mb_candidate_programs", [])]
     return [best, *(candidate["program"] for candidate in tried)]
 
 
-def simba(work: Compilation) -> list[Judge]:
+def simba(search: Search) -> list[Judge]:
     """SIMBA: looks at records that come out differently from draw to draw, and adds a demo or a rule for them."""
-    teaching = work.teaching
+    teacher = search.teacher_settings
     optimizer = dspy.SIMBA(
-        metric=work.objective,
-        bsize=min(SIMBA_BATCH, len(work.train)),
-        num_candidates=work.settings.candidates,
-        max_steps=work.settings.candidates,
-        max_demos=work.settings.demos,
-        prompt_model=work.teacher.lm,
+        metric=search.objective,
+        bsize=min(SIMBA_BATCH, len(search.train)),
+        num_candidates=search.settings.candidates,
+        max_steps=search.settings.candidates,
+        max_demos=search.settings.demos,
+        prompt_model=search.teacher.lm,
         # A copy, since SIMBA writes into it; it draws like the other models, or DSPy warns that its rollout is in vain.
-        teacher_settings=teaching and {**teaching, "lm": teaching["lm"].copy(temperature=1.0)},
-        num_threads=work.lm.threads,
+        teacher_settings=teacher and {**teacher, "lm": teacher["lm"].copy(temperature=1.0)},
+        num_threads=search.lm.threads,
     )
-    best = optimizer.compile(work.student, trainset=list(work.train), seed=work.settings.seed)
+    best = optimizer.compile(search.student, trainset=list(search.train), seed=search.settings.seed)
     programs: list[Judge] = [best, *(candidate["program"] for candidate in best.candidate_programs)]
     for program in programs:
-        program.judging.demos = whole_set(work, program.judging.demos)
+        program.judging.demos = complete_set(search, program.judging.demos)
     return programs
 
 
-def gepa(work: Compilation) -> list[Judge]:
+def gepa(search: Search) -> list[Judge]:
     """GEPA: the LM reflects on what was wrong, in words, and rewrites the instruction (Agrawal et al. 2025)."""
-    pool = [example for example in work.pool if not in_prompt(work.student, example)] or work.pool
+    whole = demo_pool(search)
+    pool = [example for example in whole if not in_prompt(search.student, example)] or whole
     optimizer = dspy.GEPA(
-        metric=work.objective.with_feedback,
-        max_metric_calls=work.settings.candidates * (len(work.dev) + 2 * GEPA_MINIBATCH),
+        metric=search.objective.with_feedback,
+        max_metric_calls=search.settings.candidates * (len(search.dev) + 2 * GEPA_MINIBATCH),
         reflection_minibatch_size=GEPA_MINIBATCH,
-        reflection_lm=work.teacher.lm.copy(temperature=1.0, max_tokens=work.teacher.longest),
-        instruction_proposer=Reflection(work.student, work.train, work.objective.confusion, work.teacher.adapter),
-        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(work.task, pool)},
-        num_threads=work.lm.threads,
+        reflection_lm=search.teacher.lm.copy(temperature=1.0, max_tokens=search.teacher.longest),
+        instruction_proposer=Reflection(
+            search.student, search.train, search.objective.confusion, search.teacher.adapter
+        ),
+        gepa_kwargs={"acceptance_criterion": CorpusAcceptance(search.task, pool)},
+        num_threads=search.lm.threads,
         track_stats=True,
-        seed=work.settings.seed,
+        seed=search.settings.seed,
     )
-    best = optimizer.compile(work.student, trainset=pool, valset=list(work.dev))
+    best = optimizer.compile(search.student, trainset=pool, valset=list(search.dev))
     return [*best.detailed_results.candidates]
 
 
-OPTIMIZERS: dict[str, Callable[[Compilation], list[Judge]]] = {
+OPTIMIZERS: dict[str, Callable[[Search], list[Judge]]] = {
     "labeled": labeled,
     "knn": knn,
     "bootstrap": bootstrap,
@@ -147,36 +158,54 @@ OPTIMIZERS: dict[str, Callable[[Compilation], list[Judge]]] = {
 WRITTEN_BY_LM = ("mipro", "simba", "gepa")  # those that have an LM write instructions
 
 
-def compile_candidates(optimizer: str, work: Compilation, known: Sequence[Candidate]) -> list[Candidate]:
+def compile_candidates(optimizer: str, search: Search, known: Sequence[Candidate]) -> list[Candidate]:
     """The known candidates, and every program that the optimizer left and that is none of them, in a fixed order.
 
     Raises KeyError for an optimizer that is not in `OPTIMIZERS`. What the optimizers print is dropped.
     """
     programs = []
     # The whole process's, both: DSPy's optimizers draw from the global generator, and print.
-    with work.lm.context(), _drawn_from(work.settings.seed), contextlib.redirect_stdout(io.StringIO()):
+    with search.lm.context(), _global_seed(search.settings.seed), contextlib.redirect_stdout(io.StringIO()):
         try:
-            programs = OPTIMIZERS[optimizer](work)
+            programs = OPTIMIZERS[optimizer](search)
         except DSPyError as error:
             if isinstance(error, LMAuthError | LMConfigurationError):
                 raise
             # An answer that cannot be read, or a spent budget, may end an optimizer anywhere. The uncompiled program
             # and whatever earlier optimizers left are still there to choose from.
-            work.note(f"{optimizer} ended early: {' '.join(str(error).split())[:200]}")
+            search.note(f"{optimizer} ended early: {' '.join(str(error).split())[:200]}")
     candidates = list(known)
-    seen = {identity(candidate.program) for candidate in known}
+    identities = {identity(candidate.program) for candidate in known}
     for program in programs:
         strip(program)
-        if work.lm.brief:
+        if search.lm.brief:
             describe_lost_options(program)
-        if identity(program) not in seen:
-            seen.add(identity(program))
+        if identity(program) not in identities:
+            identities.add(identity(program))
             candidates.append(Candidate(f"{optimizer} {len(candidates)}", program))
     return candidates
 
 
+def strip(program: Judge) -> None:
+    """Leave in a compiled program what it needs: no LM; of a predictor the demos that hold its answer and that can be
+    loaded again, and of each the fields that the signature has."""
+    program.set_lm(None)
+    for _, predictor in program.named_predictors():
+        fields = {*predictor.signature.fields, "augmented", *MARKS}
+        rows = [{name: value for name, value in dict(demo).items() if name in fields} for demo in predictor.demos]
+        outputs = predictor.signature.output_fields
+        predictor.demos = [row for row in rows if is_complete(row, outputs) and is_harmless(row)]
+        predictor.traces, predictor.train = [], []
+
+
+def identity(program: Judge) -> str:
+    """What distinguishes a program from others: its options, instructions and demos."""
+    predictors = [(name, p.signature.instructions, p.demos) for name, p in program.named_predictors()]
+    return str((program.options, predictors))
+
+
 @contextlib.contextmanager
-def _drawn_from(seed: int) -> Iterator[None]:
+def _global_seed(seed: int) -> Iterator[None]:
     """Python's global generator by a seed; afterwards it goes on where it was."""
     before = random.getstate()
     random.seed(seed)
@@ -184,6 +213,9 @@ def _drawn_from(seed: int) -> Iterator[None]:
         yield
     finally:
         random.setstate(before)
+
+
+# --- The ranking score of the corpus inside an optimizer.
 
 
 class CorpusEvaluate(Evaluate):
@@ -194,29 +226,32 @@ class CorpusEvaluate(Evaluate):
         self.task = task
 
     def __call__(self, *args: Any, **kwargs: Any) -> EvaluationResult:
-        found = super().__call__(*args, **kwargs)
-        gold = [example.gold for example, _, _ in found.results]
-        answers = [_said(self.task, prediction) for _, prediction, _ in found.results]
-        return EvaluationResult(score=100 * value(self.task.score(gold, answers)), results=found.results)
+        results = super().__call__(*args, **kwargs).results
+        gold = [example.gold for example, _, _ in results]
+        answers = [_answer(self.task, prediction) for _, prediction, _ in results]
+        return EvaluationResult(score=100 * value(self.task.score(gold, answers)), results=results)
 
 
 class CorpusMIPRO(EvaluatedMIPRO):
-    """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch. whole: what makes of demos of the
-    judging predictor a set that may be proposed."""
+    """MIPROv2 whose Bayesian optimisation sees the official score of each minibatch. complete_set: makes of demos of
+    the judging predictor a set that may be proposed."""
 
     def __init__(
-        self, task: Task, whole: Callable[[Sequence[dspy.Example]], Sequence[dspy.Example]], **settings: Any
+        self,
+        task: Task,
+        complete_set: Callable[[Sequence[dspy.Example]], Sequence[dspy.Example]],
+        **settings: Any,
     ) -> None:
         super().__init__(**settings)
         self.task = task
-        self.whole = whole
+        self.complete_set = complete_set
 
     def evaluation(self, own: Evaluate) -> Evaluate:
         return CorpusEvaluate(self.task, own)
 
     def demo_sets(self, program: Any, sets: Mapping[int, list[Any]] | None) -> Mapping[int, list[Any]] | None:
         judging = next(k for k, predictor in enumerate(program.predictors()) if predictor is program.judging)
-        return sets and {k: [self.whole(one) for one in own] if k == judging else own for k, own in sets.items()}
+        return sets and {k: [self.complete_set(one) for one in own] if k == judging else own for k, own in sets.items()}
 
 
 class CorpusAcceptance:
@@ -238,14 +273,19 @@ class CorpusAcceptance:
         return self._score(gold, after.outputs) > self._score(gold, before.outputs)
 
     def _score(self, gold: Sequence[Any], predictions: Sequence[Any]) -> float:
-        return value(self.task.score(gold, [_said(self.task, prediction) for prediction in predictions]))
+        return value(self.task.score(gold, [_answer(self.task, prediction) for prediction in predictions]))
 
 
-def _said(task: Task, prediction: Any) -> Answer | None:
+def _answer(task: Task, prediction: Any) -> Answer | None:
     """The answer in a prediction; None where the record failed, which comes as nothing, as a prediction without fields,
     or as what could not be parsed."""
     return task.answer(prediction) if isinstance(prediction, dspy.Prediction) and prediction.toDict() else None
 
+
+# --- Reflection: the prompt for an LM that rewrites instructions, and what it may not do.
+#
+# A proposed instruction that quotes train sentences with their labels makes a model look better on train than it is,
+# and teaches it these sentences rather than the convention behind them.
 
 MOST_WRITTEN = 4000  # characters of an instruction that may be proposed: every later call reads it
 LEAST_LEFT = 0.5  # of an instruction, or it was mostly quotes
@@ -260,20 +300,20 @@ NO_QUOTES = (
 
 
 class Reflection(InstructionProposer):
-    """GEPA's proposer of instructions, which is told of the confusion over all of train, and whose instructions lose
+    """GEPA's proposer of instructions, with the confusion matrix over all of train in its prompt. Its instructions lose
     the sentences in which they quote a record of train. Raises ValueError for one that is mostly quotes, which ends
     GEPA's round."""
 
     def __init__(
         self, student: Judge, train: Sequence[dspy.Example], confusion: str, adapter: dspy.Adapter | None = None
     ) -> None:
-        given = " ".join(predictor.signature.instructions for predictor in student.predictors())
-        options = KEEP_OPTIONS if f"\n{SECTION}\n" in given else ""
-        told = f"{NO_QUOTES} {options}{confusion}".strip()
-        super().__init__(max_chars=MOST_WRITTEN, additional_instructions=told, adapter=adapter)
+        own = " ".join(predictor.signature.instructions for predictor in student.predictors())
+        options = KEEP_OPTIONS if f"\n{SECTION}\n" in own else ""
+        additional = f"{NO_QUOTES} {options}{confusion}".strip()
+        super().__init__(max_chars=MOST_WRITTEN, additional_instructions=additional, adapter=adapter)
         rows = [row for example in train for row in student.demo_rows(example)]
         statements = [wording(row.get(student.statement)) for row in rows]
-        self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(given)
+        self.known = frozenset[tuple[str, ...]]().union(*map(runs, statements)) - runs(own)
 
     def __call__(
         self,
@@ -285,7 +325,7 @@ class Reflection(InstructionProposer):
         return {name: self.without_quotes(text) for name, text in proposed.items()}
 
     def without_quotes(self, text: str) -> str:
-        """An instruction without what it quotes."""
+        """An instruction without its quotes."""
         if runs(text).isdisjoint(self.known):
             return text
         lines = [

@@ -1,84 +1,57 @@
 """Fitting the evidence ranker on claims with gold evidence. No LM call is made.
 
 A listwise fit (conditional logit): of the paragraphs of one paper the gold ones should have the highest sum of weighted
-features. It is kept where it ranks claims of papers that it has not seen better than the unfitted retriever.
+features. The ranker is kept where it ranks claims of papers that it has not seen better than the unfitted retriever.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import dspy
 import numpy as np
 from numpy.typing import NDArray
 
 from aisr.metrics.intervals import Interval, mean_interval
-from aisr.optimize.leakage import all_keys, common, groups
+from aisr.optimize.examples import Prepare
+from aisr.optimize.leakage import all_keys, fingerprint, groups
 from aisr.optimize.split import fold_of
+from aisr.programs.base import Judge
 from aisr.programs.errors import UserError
 from aisr.programs.ranker import FEATURES, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.records import Record
 from aisr.programs.retrieval import Embed, Matcher, order
 from aisr.programs.task import Searched, Task
 
-Values = NDArray[np.float64]
-
-
-def likeliest(tables: Sequence[Values], right: Sequence[NDArray[np.bool_]], penalty: float, start: Values) -> Values:
-    """The weights of the highest penalised likelihood that a right thing is picked of each set, shape (features,).
-
-    tables: the features of each set's things, shape (things, features); right: which of them are, (things,), one at
-    least; penalty: on the squared distance from `start`, where the weights stay if there are no sets.
-    """
-    if not tables:
-        return start
-    stacked = np.concatenate(tables)
-    hits = np.concatenate(right)
-    sizes = np.array([len(one) for one in right])
-    starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
-
-    def loss(weights: Values) -> tuple[float, Values]:
-        scores = stacked @ weights
-        raised = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
-        chances = raised / np.add.reduceat(raised, starts)[owner]
-        picked = np.maximum(np.add.reduceat(chances * hits, starts), 1e-300)
-        among_right = chances * hits / picked[owner]
-        away = weights - start
-        value = -np.log(picked).sum() + penalty / 2 * away @ away
-        return float(value), (chances - among_right) @ stacked + penalty * away
-
-    from scipy.optimize import minimize  # half a second; most commands have no use for it
-
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B").x)
-
-
 FOLDS = 10  # of the cross-validation, and the fewest groups of claims that it takes
 PENALTY = 30.0  # on the squared weights; from 10 to 100 the result is the same within its interval
 DEPTHS = (1, 3, 10)
 DECIMALS = 4
 
+Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 Paper = tuple[str, ...]  # its paragraphs
 
 
-class TooFew(UserError):
+class TooFewClaims(UserError):
     """There are too few claims with gold evidence to fit on."""
 
 
-class Looked(NamedTuple):
-    """Claims with gold evidence, and the group of each: what no two of them share, `aisr.optimize.leakage`
-    says."""
+class GoldClaims(NamedTuple):
+    """Claims with gold evidence, and the group of each: claims of different groups share nothing (see
+    `aisr.optimize.leakage`)."""
 
     claims: list[Searched]
     group: list[int]
 
 
-class RankFitted(NamedTuple):
-    """The ranker of all claims; for each of their papers, by its texts, one that saw neither it nor its group; the
-    cross-validated gain in mean reciprocal rank over the unfitted retriever; what a manifest says of it."""
+class RankerFit(NamedTuple):
+    """The ranker of all claims, and how it does on claims that it was not fitted on."""
 
     ranker: EvidenceRanker
-    unseen: dict[Paper, EvidenceRanker]
-    gain: Interval
-    report: dict[str, Any]
+    out_of_fold: dict[Paper, EvidenceRanker]  # for each paper a ranker that saw neither it nor its group
+    gain: Interval  # cross-validated, in mean reciprocal rank, over the unfitted retriever
+    report: dict[str, Any]  # its part of the manifest
 
     @property
     def kept(self) -> bool:
@@ -86,49 +59,48 @@ class RankFitted(NamedTuple):
         return self.gain.low > 0
 
 
-def looked(task: Task, records: Sequence[Record]) -> Looked:
+def gold_claims(task: Task, records: Sequence[Record]) -> GoldClaims:
     """The claims of records that have gold evidence; none of a task that retrieves nothing."""
     if task.searched is None:
-        return Looked([], [])
-    found = [task.searched(record) for record in records]
-    kept = [k for k, one in enumerate(found) if one.gold]
-    return Looked([found[k] for k in kept], groups(all_keys([common(task, records[k]) for k in kept])))
+        return GoldClaims([], [])
+    pairs = [(record, task.searched(record)) for record in records]
+    pairs = [(record, claim) for record, claim in pairs if claim.gold]
+    return GoldClaims(
+        [claim for _, claim in pairs], groups(all_keys([fingerprint(task, record) for record, _ in pairs]))
+    )
 
 
-def fit_ranker(given: Looked, unfitted: Matcher, embed: Embed, seed: int) -> RankFitted:
-    """The ranker of claims, and how it does on groups that it was not fitted on. embed: what asks for word vectors.
+def fit_ranker(data: GoldClaims, unfitted: Matcher, embed: Embed, seed: int) -> RankerFit:
+    """The ranker of claims, and its gain on groups that it was not fitted on. embed: what asks for word vectors.
 
-    Raises `TooFew` where there are fewer than `FOLDS` groups, and what `embed` raises.
+    Raises `TooFewClaims` where there are fewer than `FOLDS` groups, and what `embed` raises.
     """
-    known = len(set(given.group))
+    known = len(set(data.group))
     if known < FOLDS:
-        raise TooFew(
+        raise TooFewClaims(
             f"claims with gold evidence form {known} groups that share no paper or claim; a ranker needs {FOLDS}"
         )
-    papers = [tuple(one.paragraphs.values()) for one in given.claims]
-    gold = [np.array([key in one.gold for key in one.paragraphs]) for one in given.claims]
+    claims = [claim.claim for claim in data.claims]
+    papers = [tuple(claim.paragraphs.values()) for claim in data.claims]
+    gold = [np.array([key in claim.gold for key in claim.paragraphs]) for claim in data.claims]
     before = np.array(
-        [
-            _first(unfitted(one.claim, paper), right)
-            for one, paper, right in zip(given.claims, papers, gold, strict=True)
-        ]
+        [_rank(unfitted(claim, paper), right) for claim, paper, right in zip(claims, papers, gold, strict=True)]
     )
-    fold = fold_of([""] * len(gold), given.group, FOLDS, seed)
-    common, elsewhere = _common(papers, fold)
-    known_there = [by_stem(table) for table in elsewhere]
+    fold = fold_of([""] * len(gold), data.group, FOLDS, seed)
+    common, common_outside = _common_words(papers, fold)
+    stems = [by_stem(table) for table in common_outside]
     tables = [
-        measure(one.claim, paper, embed, known_there[part])
-        for one, paper, part in zip(given.claims, papers, fold, strict=True)
+        measure(claim, paper, embed, stems[part]) for claim, paper, part in zip(claims, papers, fold, strict=True)
     ]
     after = np.empty(len(gold), dtype=np.int64)
-    unseen: dict[Paper, EvidenceRanker] = {}
+    out_of_fold: dict[Paper, EvidenceRanker] = {}
     for part in range(FOLDS):
         others = np.flatnonzero(fold != part)
-        ranker = _ranker([tables[k] for k in others], [gold[k] for k in others], elsewhere[part])
+        ranker = _fit([tables[k] for k in others], [gold[k] for k in others], common_outside[part])
         for k in np.flatnonzero(fold == part):
-            after[k] = _first(tables[k] @ ranker.sums, gold[k])
-            unseen[papers[k]] = ranker
-    gain = mean_interval(1 / (1 + after) - 1 / (1 + before), given.group)
+            after[k] = _rank(tables[k] @ ranker.sums, gold[k])
+            out_of_fold[papers[k]] = ranker
+    gain = mean_interval(1 / (1 + after) - 1 / (1 + before), data.group)
     report = {
         "kept": gain.low > 0,
         "claims": len(gold),
@@ -137,25 +109,44 @@ def fit_ranker(given: Looked, unfitted: Matcher, embed: Embed, seed: int) -> Ran
         "before": {f"Hit@{depth}": float((before < depth).mean()) for depth in DEPTHS},
         "after": {f"Hit@{depth}": float((after < depth).mean()) for depth in DEPTHS},
     }
-    return RankFitted(_ranker(tables, gold, common), unseen, gain, report)
+    return RankerFit(_fit(tables, gold, common), out_of_fold, gain, report)
 
 
-def _common(papers: Sequence[Paper], fold: NDArray[np.int64]) -> tuple[dict[str, str], list[dict[str, str]]]:
+def out_of_fold_prepare(task: Task, judge: Judge, rankers: Mapping[Paper, EvidenceRanker]) -> Prepare:
+    """`Judge.prepare`, but with a ranker that was not fitted on the record's paper: the evidence of train is as hard to
+    find then as that of dev, for demos, surrogate and decision layer."""
+
+    def prepare(record: Record) -> dspy.Example:
+        whole = judge.ranker
+        paper = tuple(task.searched(record).paragraphs.values()) if task.searched else ()
+        judge.ranker = rankers.get(paper, whole)
+        try:
+            return judge.prepare(record)
+        finally:
+            judge.ranker = whole
+
+    return prepare
+
+
+def _common_words(papers: Sequence[Paper], fold: NDArray[np.int64]) -> tuple[dict[str, str], list[dict[str, str]]]:
     """The common words of all papers, and for each fold those of the papers outside it: what is rare in other papers
     must not be counted in a paper itself."""
-    within = [
-        list(dict.fromkeys(paper for paper, there in zip(papers, fold, strict=True) if there == part))
+    by_fold = [
+        list(dict.fromkeys(paper for paper, own in zip(papers, fold, strict=True) if own == part))
         for part in range(FOLDS)
     ]
-    having = [papers_having(found) for found in within]
-    whole, count = sum(having, Counter()), sum(map(len, within))
-    return tenths(whole, count), [
-        tenths(whole - own, count - len(found)) for own, found in zip(having, within, strict=True)
-    ]
+    counts = [papers_having(own) for own in by_fold]
+    whole, size = sum(counts, Counter()), sum(map(len, by_fold))
+    outside = [tenths(whole - own, size - len(some)) for own, some in zip(counts, by_fold, strict=True)]
+    return tenths(whole, size), outside
 
 
-def _ranker(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]], common: dict[str, str]) -> EvidenceRanker:
-    weights, spread = _likeliest(tables, gold)
+def _fit(tables: Sequence[Values], gold: Sequence[Mask], common: dict[str, str]) -> EvidenceRanker:
+    """The ranker of the highest penalised likelihood that one of the gold paragraphs is picked. tables: the features of
+    each claim's paragraphs, (paragraphs, features); gold: (paragraphs,), one of each claim at least."""
+    spread = np.concatenate(tables).std(axis=0)
+    spread[spread < 1e-9] = 1.0
+    weights = _likeliest(np.concatenate([table / spread for table in tables]), gold)
     rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(FEATURES, weights, strict=True)}
     heavy = {name: weight for name, weight in rounded.items() if weight}
     return EvidenceRanker(
@@ -165,14 +156,24 @@ def _ranker(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]], common:
     )
 
 
-def _likeliest(tables: Sequence[Values], gold: Sequence[NDArray[np.bool_]]) -> tuple[Values, Values]:
-    """Weights of the highest penalised likelihood that one of the gold paragraphs is picked, and the spread of each
-    feature that they belong to."""
-    spread = np.concatenate(tables).std(axis=0)
-    spread[spread < 1e-9] = 1.0
-    return likeliest([table / spread for table in tables], gold, PENALTY, np.zeros(len(spread))), spread
+def _likeliest(features: Values, gold: Sequence[Mask]) -> Values:
+    hits, sizes = np.concatenate(gold), np.array([len(right) for right in gold])
+    starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
+
+    def loss(weights: Values) -> tuple[float, Values]:
+        scores = features @ weights
+        raised = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        probabilities = raised / np.add.reduceat(raised, starts)[owner]
+        picked = np.maximum(np.add.reduceat(probabilities * hits, starts), 1e-300)
+        among_right = probabilities * hits / picked[owner]
+        value = -np.log(picked).sum() + PENALTY / 2 * weights @ weights
+        return float(value), (probabilities - among_right) @ features + PENALTY * weights
+
+    from scipy.optimize import minimize  # half a second; most commands have no use for it
+
+    return np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x)
 
 
-def _first(scores: Values, gold: NDArray[np.bool_]) -> int:
-    """The place of the first gold paragraph, from 0."""
+def _rank(scores: Values, gold: Mask) -> int:
+    """The rank of the first gold paragraph, from 0."""
     return int(np.flatnonzero(gold[order(scores)])[0])

@@ -1,12 +1,11 @@
 """Splitting labelled records so that nothing shared stands on two sides.
 
-Records that share a claim or what it rests on are one group (see `aisr.optimize.leakage`), and a group goes to
-one side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of
+Records that share a claim or what it rests on are one group (see `aisr.optimize.leakage`), and a group goes to one
+side as a whole: in a random split 32 % of Track 1 records share a picture with the other side, and a dev score of
 88 becomes 50 on test.
 
-Making a labelled split look like an unlabelled test file, so that a score on it predicts the test phase.
-
-Train-dev paragraphs hold an error in 33 % of cases, test paragraphs in 80 to 84 %, and they are longer: all-Supported
+Dev and test can be resampled to look like an unlabelled test file, so that a score on them predicts the test phase:
+train-dev paragraphs hold an error in 33 % of cases, test paragraphs in 80 to 84 %, and they are longer; all-Supported
 scores 43 on the one and 17 on the other.
 """
 
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aisr.base.files import replacing
-from aisr.optimize.leakage import Common, all_keys, common, groups
+from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint, groups
 from aisr.programs.errors import UserError
 from aisr.programs.records import BadLine, Record, scan
 from aisr.programs.task import Task
@@ -81,10 +80,10 @@ def fold_of(strata: Sequence[str], group: Sequence[int], folds: int, seed: int) 
     commonest = counts.most_common(1)[0][0]
     kept = [stratum if counts[stratum] >= folds else commonest for stratum in strata]
     splitter = StratifiedGroupKFold(n_splits=folds, shuffle=True, random_state=seed)
-    fold_of = np.empty(len(strata), dtype=np.int64)
-    for fold, (_, rows) in enumerate(splitter.split(kept, kept, group)):
-        fold_of[rows] = fold
-    return fold_of
+    fold = np.empty(len(strata), dtype=np.int64)
+    for number, (_, rows) in enumerate(splitter.split(kept, kept, group)):
+        fold[rows] = number
+    return fold
 
 
 def stratum(task: Task, record: Record) -> str:
@@ -95,8 +94,8 @@ def stratum(task: Task, record: Record) -> str:
 
 
 class Survey(NamedTuple):
-    """What a split needs to know of a labelled file, a row a record. lines: their numbers in the file, from 1;
-    sentences: how many each has, where the task counts them."""
+    """What a split depends on, for each record of a labelled file. lines: its number in the file, from 1; sentences:
+    how many it has, 1 where the task counts none."""
 
     lines: list[int]
     strata: list[str]
@@ -110,13 +109,13 @@ def survey(task: Task, file: Path) -> Survey:
     Raises `BadLine` for a bad record and UserError for one without labels.
     """
     lines, strata, sentences = [], [], []
-    rows: list[Common] = []
+    rows: list[Fingerprint] = []
     for line in scan(file, task.record, task.name):
         if line.record is None:
             raise BadLine(str(line.problem))
         lines.append(line.number)
         strata.append(stratum(task, line.record))
-        rows.append(common(task, line.record))
+        rows.append(fingerprint(task, line.record))
         sentences.append(task.sentences(line.record) if task.sentences else 1)
     return Survey(lines, strata, all_keys(rows), sentences)
 
@@ -182,37 +181,23 @@ def resample(sentences: Sequence[int], has_error: Sequence[bool], shape: Shape, 
     # lengths that exist are scaled to its share; a cell that would shrink the whole below half is given up.
     targets: dict[tuple[int, bool], float] = {}
     for error, share in wanted.items():
-        there = {length: shape.lengths[length] for length, kind in cells if kind == error and length in shape.lengths}
-        total = sum(there.values())
-        targets |= {(length, error): share * part / total for length, part in there.items() if total and share}
+        known = {length: shape.lengths[length] for length, kind in cells if kind == error and length in shape.lengths}
+        total = sum(known.values())
+        targets |= {(length, error): share * part / total for length, part in known.items() if total and share}
     if not targets:
         raise UserError("no paragraph is as long as those of the file to be like")
-    size = _size(targets, cells)
+    # As many records as the scarce cells allow that hold nine tenths of the weight.
+    limits = sorted((len(cells[cell]) / share, share) for cell, share in targets.items() if share)
+    passed = np.cumsum([share for _, share in limits])
+    size = next((limit for (limit, _), weight in zip(limits, passed, strict=True) if weight > 0.1), limits[-1][0])
     draw = random.Random(seed)
-    kept = [
-        row for cell in sorted(targets) for row in draw.sample(cells[cell], _take(targets[cell], size, cells[cell]))
-    ]
-    return sorted(kept)
+    counts = {cell: min(len(cells[cell]), round(share * size)) for cell, share in targets.items()}
+    return sorted(row for cell in sorted(targets) for row in draw.sample(cells[cell], counts[cell]))
 
 
-def _size(targets: dict[tuple[int, bool], float], cells: dict[tuple[int, bool], list[int]]) -> float:
-    """How many records to aim for: as many as the scarce cells allow that hold nine tenths of the weight."""
-    room = sorted((len(cells[cell]) / share, share) for cell, share in targets.items() if share)
-    passed = 0.0
-    for size, share in room:
-        passed += share
-        if passed > 0.1:
-            return size
-    return room[-1][0]
-
-
-def _take(share: float, size: float, rows: list[int]) -> int:
-    return min(len(rows), round(share * size))
-
-
-def shaped(made: Split, found: Survey, neutral: str, like: Shape, seed: int) -> Split:
-    """The split with dev and test resampled to a shape; train stays as it is, and a side without records too (a fold
-    has no test).
+def resample_split(whole: Split, records: Survey, neutral: str, shape: Shape, seed: int) -> Split:
+    """The split with dev and test resampled to a shape; train stays as it is, and so does a side without records (a
+    fold has no test).
 
     neutral: the stratum of records without an error.
     """
@@ -220,25 +205,25 @@ def shaped(made: Split, found: Survey, neutral: str, like: Shape, seed: int) -> 
     def side(rows: list[int]) -> list[int]:
         if not rows:
             return rows
-        lengths, errors = [found.sentences[row] for row in rows], [found.strata[row] != neutral for row in rows]
-        return [rows[k] for k in resample(lengths, errors, like, seed)]
+        lengths, errors = [records.sentences[row] for row in rows], [records.strata[row] != neutral for row in rows]
+        return [rows[k] for k in resample(lengths, errors, shape, seed)]
 
-    return Split(made.train, side(made.dev), side(made.test))
+    return Split(whole.train, side(whole.dev), side(whole.test))
 
 
-def write(made: Split, found: Survey, file: Path, out: Path) -> dict[str, int]:
+def write_split(rows: Split, records: Survey, file: Path, out: Path) -> dict[str, int]:
     """Write out/train.jsonl, dev.jsonl and test.jsonl (those that have records), line by line as they stand in `file`;
-    records a side. All of them are there, or none. Raises UserError where one of them is there already."""
-    sides = [name for name in SIDES if getattr(made, name)]
-    there = [name for name in SIDES if (out / f"{name}.jsonl").exists()]
-    if there:
-        raise UserError(f"{out / there[0]}.jsonl is there already; choose another --out or remove it")
-    side = {found.lines[row]: name for name in sides for row in getattr(made, name)}
+    returns the number of records a side. All of them are written, or none. Raises UserError where one exists."""
+    sides = [name for name in SIDES if getattr(rows, name)]
+    for name in sides:
+        if (out / f"{name}.jsonl").exists():
+            raise UserError(f"{out / name}.jsonl is there already; choose another --out or remove it")
+    side = {records.lines[row]: name for name in sides for row in getattr(rows, name)}
     with ExitStack() as stack:
         files = {name: stack.enter_context(replacing(out / f"{name}.jsonl")) for name in sides}
         for number, text in enumerate(stack.enter_context(file.open("rb")), start=1):
             if number in side:
                 files[side[number]].write(text.rstrip(b"\r\n") + b"\n")
-        for written in files.values():
-            written.flush()  # what there is no room for shows itself before any of them takes its place
-    return {name: len(getattr(made, name)) for name in sides}
+        for open_file in files.values():
+            open_file.flush()  # a full disk shows itself before any of them takes its place
+    return {name: len(getattr(rows, name)) for name in sides}

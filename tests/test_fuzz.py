@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.program import load_program, program_text
 from aisr.base.files import BadArtifact
-from aisr.optimize.search import strip
+from aisr.optimize.optimizers import strip
 from aisr.predict.batch import Answers
 from aisr.predict.judge import Outcome, judge
 from aisr.predict.submit import check_submission

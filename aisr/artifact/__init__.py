@@ -1,1 +1,1 @@
-"""Compiled programs as text: saved, checked, loaded, shown to a person, compared."""
+"""Compiled programs as text: saved, checked, loaded, as a page."""

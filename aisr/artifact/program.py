@@ -2,12 +2,12 @@
 
 artifacts/<task>/<name>/ holds
   program.json   the program: task, options, and the state of its predictors (instructions, demos). No LM, no key
-  manifest.json  who made it from what
+  manifest.json  what it was made from: data, LM, command, scores
   PROMPT.md      the compiled prompt as a person reads it
   report.json    the scores of all candidates on dev, and of the champion on test
-  records.json   every record of dev as the champion judged it, with prompt and raw answer; report.html shows it
+  records.json   every record of dev with the champion's prompt and raw answer; report.html shows it
   figures/       pictures of the scores
-  compile.json   what a compile was begun with, so that another one does not go on in its place
+  compile.json   the identity of the compile, so that another one does not go on in its place
 
 The digest of an artifact is that of program.json. Loading reads JSON into a program of a known class: nothing in the
 folder is ever executed.
@@ -74,7 +74,7 @@ class _ProgramFile(BaseModel):
 
 
 class Loaded(NamedTuple):
-    """A program that came out of an artifact."""
+    """A program from an artifact."""
 
     task: Task
     program: Judge
@@ -94,7 +94,7 @@ def program_text(task: Task, program: Judge) -> str:
     }
     if task.names_evidence and program.naming:
         content["naming"] = program.naming.model_dump()
-    _validated(content, "the program to save")
+    _validate(content, "the program to save")
     text = json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return NUMBERS.sub(lambda match: " ".join(match[0].split()), text)
 
@@ -119,7 +119,7 @@ def load_program(folder: Path) -> Loaded:
 
 def parse(text: str, source: str) -> Loaded:
     """The program in the text of a program.json. Raises `BadArtifact`, naming `source`."""
-    file = _validated(parse_json(text, source), source)
+    file = _validate(parse_json(text, source), source)
     task = TASKS[file.task]
     try:
         program = task.build(file.options)
@@ -137,7 +137,11 @@ def parse(text: str, source: str) -> Loaded:
         if file.learnt is not None:
             program.load_fitted(file.learnt)
         if file.decision is not None:
-            _check_decision(task, file.decision)
+            labels = list(task.labelled.labels)
+            if file.decision.labels != labels:
+                raise UserError(
+                    f"decision: labels {', '.join(file.decision.labels)}; {task.name} has {', '.join(labels)}"
+                )
             program.decision = file.decision
         if file.naming is not None:
             if program.naming is None:
@@ -149,7 +153,7 @@ def parse(text: str, source: str) -> Loaded:
 
 
 def check_name(name: str) -> str:
-    """The name, if it can be a folder's. Raises UserError otherwise."""
+    """The name, where it can be that of a folder. Raises UserError otherwise."""
     if not NAME.fullmatch(name):
         raise UserError(f"--name {name!r}: expected letters, digits, dot, dash and underscore, at most 80")
     return name
@@ -157,9 +161,9 @@ def check_name(name: str) -> str:
 
 def _check_fields(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
     """DSPy lays saved prefixes and descriptions over the fields by position: their number must be right."""
-    wanted = len(predictor.signature.fields)
-    if len(state.signature.fields) != wanted:
-        raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {wanted}")
+    expected = len(predictor.signature.fields)
+    if len(state.signature.fields) != expected:
+        raise UserError(f"{name}: {len(state.signature.fields)} fields; this program has {expected}")
 
 
 def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> None:
@@ -171,13 +175,7 @@ def _check_demos(predictor: dspy.Predict, state: _PredictorState, name: str) -> 
             )
 
 
-def _check_decision(task: Task, decision: Decision) -> None:
-    labels = task.labelled.labels
-    if decision.labels != list(labels):
-        raise UserError(f"decision: labels {', '.join(decision.labels)}; {task.name} has {', '.join(labels)}")
-
-
-def _validated(content: Any, source: str) -> _ProgramFile:
+def _validate(content: Any, source: str) -> _ProgramFile:
     try:
         file = _ProgramFile.model_validate(content)
     except ValidationError as error:
@@ -187,22 +185,21 @@ def _validated(content: Any, source: str) -> _ProgramFile:
     return file
 
 
-def uncompiled(of: Loaded) -> Loaded:
-    """The program that a compile holds its candidates against: the hand-written instruction with the options, the
-    evidence ranker and what was learnt from train of `of`; no demos and no decision layer."""
-    program = of.program
+def uncompiled(compiled: Loaded) -> Loaded:
+    """The baseline of a compile: the hand-written instruction with the options, the evidence ranker and the fitted
+    state of `compiled`; no demos and no decision layer."""
+    program, task = compiled.program, compiled.task
     searched = {option.name for option in program.options.table() if option.searched}
-    bare = built_as(
-        program, of.task, {name: value for name, value in program.options.as_dict().items() if name not in searched}
-    )
-    bare.ranker = program.ranker
-    bare.fitted = program.fitted
-    return parse(program_text(of.task, bare), UNCOMPILED)
+    options = {name: value for name, value in program.options.as_dict().items() if name not in searched}
+    baseline = build_like(program, task, options)
+    baseline.ranker = program.ranker
+    baseline.fitted = program.fitted
+    return parse(program_text(task, baseline), UNCOMPILED)
 
 
-def built_as(program: Judge, task: Task, options: Mapping[str, Any]) -> Judge:
+def build_like(program: Judge, task: Task, options: Mapping[str, Any]) -> Judge:
     """A new program with the instruction that the search for `program` began with."""
     built = task.build(options)
     if any(describes_options(predictor.signature) for predictor in program.predictors()):
-        describe_options(built)  # it was compiled with an LM that new programs ask so (`OpenLM.brief`)
+        describe_options(built)  # the LM takes short prompts (`OpenLM.brief`)
     return built

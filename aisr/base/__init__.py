@@ -1,1 +1,1 @@
-"""What every room may use: files, digests, what must not be shown, how scores are worded."""
+"""Used by every package: files, redaction, sandbox, private names of other packages."""

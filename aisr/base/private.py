@@ -1,7 +1,7 @@
 """The names of other packages that these do not promise to keep, each with its reason; no other file has any.
 
 1. `dspy._vendor.lm15.transports`: DSPy's connections, which know no bound of a whole answer (`transport.py`).
-2. `adapter_message_call`: a call of DSPy's own adapters is told by the LM's identity, and any other is warned of;
+2. `adapter_message_call`: DSPy recognises calls of its own adapters by the LM's identity and warns of any other;
    `LedgerLM` stands in between.
 3. `litellm_errors`: from an error of LiteLLM to the one of DSPy that says whether a call may be sent again.
 4. `MIPROv2._optimize_prompt_parameters`: MIPROv2 makes its evaluation and its sets of demos itself, between its steps;
@@ -62,15 +62,14 @@ check_versions()  # before a version that was not tried fails deep inside
 
 
 class EvaluatedMIPRO(dspy.MIPROv2):
-    """MIPROv2 whose search evaluates by what `evaluation` makes of its own `dspy.Evaluate`, and chooses from what
-    `demo_sets` makes of its sets of demos."""
+    """MIPROv2 whose `dspy.Evaluate` and sets of demos can be replaced by those of a subclass."""
 
     def evaluation(self, own: Any) -> Any:
-        """What to evaluate by."""
+        """Returns the evaluation to use instead of its own."""
         raise NotImplementedError
 
     def demo_sets(self, program: Any, sets: Any) -> Any:
-        """What to choose from: for each predictor, by its number, lists of demos; None for none."""
+        """Returns the sets of demos to choose from: by the number of each predictor, lists of demos; None for none."""
         raise NotImplementedError
 
     def _optimize_prompt_parameters(

@@ -36,8 +36,8 @@ from aisr.programs.options import suggestion
 
 if TYPE_CHECKING:
     from aisr.lm.client import OpenLM
-    from aisr.optimize.run import Made
     from aisr.optimize.run import Plan as CompilePlan
+    from aisr.optimize.run import Run
     from aisr.optimize.search import Settings as SearchSizes
     from aisr.predict.replay import ReplayedRecord
     from aisr.programs.images import Gallery
@@ -117,7 +117,7 @@ def compile_(
     from aisr.artifact.program import check_name
     from aisr.cli import display
     from aisr.optimize.estimate import DryRun
-    from aisr.optimize.run import Watcher, compile_program
+    from aisr.optimize.run import Callbacks, compile_program
     from aisr.predict.prepare import find_gallery
     from aisr.report import write as write_report
     from aisr.tracking import store
@@ -135,7 +135,7 @@ def compile_(
     if estimate:
         run = DryRun()
         with TemporaryDirectory() as nowhere, display.live(run.ledger) as progress:
-            silent = Watcher(lambda stage: None, progress.judged, lambda contender: None, run.add_gold)
+            silent = Callbacks(lambda stage: None, progress.judged, lambda contender: None, run.add_gold)
             compile_program(work, run.open(opened), run.open(teacher), Path(nowhere), silent)
         display.print_estimate(run, ledger.limits)
         return
@@ -146,7 +146,7 @@ def compile_(
     if track:
         store.open_store(artifacts)  # a store out of reach must show itself before anything is spent
     with display.live(opened.ledger) as progress:
-        watcher = Watcher(progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender)))
+        watcher = Callbacks(progress.stage, progress.judged, lambda contender: progress.say(contender_line(contender)))
         made = compile_program(work, opened, teacher, artifacts, watcher)
         print_champion(made)
         progress.stage("report and figures, from the response cache")
@@ -182,13 +182,15 @@ def _check_folder(plan: Plan, data: Path | None) -> Path:
 def _with_optimizers(plan: Plan, train: Path) -> Search:
     """[search] with the optimizers that run. Raises UserError for one that does not exist, and for `--demos 0` where
     there is nothing else to search for."""
-    from aisr.optimize.demos import usual_search
+    from aisr.optimize.demos import default_optimizers
 
     search = plan.search
     chain = chain_of(search)
     if search.demos == 0 and not (chain and set(chain) <= {"mipro", "gepa"}):
         raise UserError("--demos 0 leaves only instructions to optimize: --optimizer mipro or gepa")
-    return replace(search, optimizer=",".join(chain or usual_search(train, plan.limits.train, _sizes(search).demos)))
+    return replace(
+        search, optimizer=",".join(chain or default_optimizers(train, plan.limits.train, _sizes(search).demos))
+    )
 
 
 def _sizes(search: Search) -> "SearchSizes":
@@ -217,13 +219,13 @@ def _compile_plan(
     """What to compile: the plan, with what depends on the LM and on the records."""
     from aisr.cli import display
     from aisr.corrections.labelled import RECORDS as CORRECTIONS
-    from aisr.optimize.examples import corrected
+    from aisr.optimize.examples import read_corrected
     from aisr.optimize.run import Plan as CompilePlan
     from aisr.predict.prepare import evidence_form, states_for
 
     limits = plan.limits
     corrections = files["train"].with_name(CORRECTIONS)
-    added = corrected(task, corrections, files) if corrections.exists() else None
+    added = read_corrected(task, corrections, files) if corrections.exists() else None
     if added:
         display.note(str(added))
     options = dict(plan.options)
@@ -262,7 +264,7 @@ def check_written(chain: Sequence[str], teacher: "OpenLM") -> None:
 # --- Logging a finished compile to MLflow and registering its champion.
 
 
-def register(artifacts: Path, plan: "CompilePlan", made: "Made", replayed: "list[ReplayedRecord]") -> bool:
+def register(artifacts: Path, plan: "CompilePlan", made: "Run", replayed: "list[ReplayedRecord]") -> bool:
     """Whether the store took it. Where it did not, the artifact is whole all the same, and the command says so."""
     from mlflow.exceptions import MlflowException
 
@@ -271,9 +273,8 @@ def register(artifacts: Path, plan: "CompilePlan", made: "Made", replayed: "list
     from aisr.tracking.registry import ALIAS
     from aisr.tracking.store import NoStore, reason
 
-    compiled = runs.Compiled(plan.task, made.folder, made.manifest, made.choice, made.test, plan.data)
     try:
-        tracked = runs.track(artifacts, compiled)
+        tracked = runs.track(artifacts, made)
         named = runs.said(artifacts, tracked.run_id)
         if shown := traces.logged(artifacts, tracked.run_id, plan.task, replayed, TRACES, plan.settings.seed):
             note(shown)

@@ -46,7 +46,7 @@ def check(
     from collections import Counter
 
     from aisr.cli.display import note, say_pictures
-    from aisr.optimize.leakage import Common, all_keys, common
+    from aisr.optimize.leakage import Fingerprint, all_keys, fingerprint
     from aisr.predict.prepare import find_gallery
     from aisr.programs.records import scan
     from aisr.programs.registry import TASKS
@@ -60,14 +60,14 @@ def check(
     note(f"checking {file} as {chosen.name} records")
     bad = records = 0
     labels: Counter[str] = Counter()
-    rows: list[Common] = []
+    rows: list[Fingerprint] = []
     for line in scan(file, chosen.record, chosen.name):
         if line.record is None:
             bad += 1
             note(str(line.problem))
             continue
         records += 1
-        rows.append(common(chosen, line.record))
+        rows.append(fingerprint(chosen, line.record))
         for path in line.record.img_paths:
             if gallery:
                 gallery.file(line.record.id, path)
@@ -132,9 +132,12 @@ def split(
     if shape_like and sentences:
         lengths = [sentences(record) for record in read(shape_like, chosen.record, chosen.name)]
         like = splits.shape_of(lengths, error_share)
-        made = {name: splits.shaped(sides, survey, chosen.labelled.neutral, like, seed) for name, sides in made.items()}
+        made = {
+            name: splits.resample_split(sides, survey, chosen.labelled.neutral, like, seed)
+            for name, sides in made.items()
+        }
     for name, sides in made.items():
-        for side, count in splits.write(sides, survey, file, out / name).items():
+        for side, count in splits.write_split(sides, survey, file, out / name).items():
             before = len(getattr(whole[name], side))
             less = f"; {before - count} of {before} left out, to look like {shape_like}" if count < before else ""
             faulty = _count_faulty(chosen, survey, getattr(sides, side))
@@ -298,7 +301,7 @@ def _dismiss(entries: "Sequence[Found]", draft: Path) -> None:
 def _labels(entries: "Sequence[Found]", task: "Task", known: "Mapping[str, Record]", out: Path, majority: bool) -> None:
     from aisr.cli.display import note
     from aisr.corrections import labelled
-    from aisr.optimize.examples import corrected
+    from aisr.optimize.examples import read_corrected
 
     made = labelled.labelled(task, entries, known, majority)
     _print_left_out(made)
@@ -313,7 +316,7 @@ def _labels(entries: "Sequence[Found]", task: "Task", known: "Mapping[str, Recor
     )
     splits = {name: out / f"{name}.jsonl" for name in ("train", "dev", "test") if (out / f"{name}.jsonl").is_file()}
     if "train" in splits:
-        note(str(corrected(task, out / labelled.RECORDS, splits)))
+        note(str(read_corrected(task, out / labelled.RECORDS, splits)))
 
 
 def _print_left_out(made: "Labelled") -> None:
@@ -372,7 +375,7 @@ def export(
     from aisr.cli import display
     from aisr.lm.adapters import adapter_for
     from aisr.lm.embeddings import Embeddings
-    from aisr.optimize.examples import chats, examples, labelled, write
+    from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
 
     chosen = chosen_task(task)
@@ -384,5 +387,7 @@ def export(
         attach_gallery(student, find_gallery(image_root, data, artifacts)), Embeddings(replace(lm, api_base=None))
     )
     display.note(f"exporting {data} as conversations of {program or 'the uncompiled program'} into {out}")
-    count = write(out, chats(student, examples(labelled(chosen, student, data)), adapter_for(lm.schema)))
+    count = write_conversations(
+        out, conversations(student, examples(read_labeled(chosen, student, data)), adapter_for(lm.schema))
+    )
     display.note(f"wrote {out}: {count} conversations; tune a model on them and give its name to --lm")

@@ -63,7 +63,7 @@ def evaluate(
     plan = read_plan(settings=settings or (), lm={"model": lm, "api_base": api_base})
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.optimize.examples import labelled
+    from aisr.optimize.examples import read_labeled
     from aisr.predict.evaluate import Evaluation, score_outcomes
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
     from aisr.predict.replay import judge_with_calls
@@ -75,7 +75,7 @@ def evaluate(
     check_compatible(loaded.program, opened)
     gallery = find_gallery(image_root, data, artifacts)
     attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
-    rows = labelled(chosen, loaded.program, data, limit)
+    rows = read_labeled(chosen, loaded.program, data, limit)
     records = [row.example for row in rows]
     warn_of_another_lm(loaded.program, opened)
     if track:
@@ -164,7 +164,7 @@ def compare(
     from aisr.artifact.program import uncompiled
     from aisr.cli import display
     from aisr.metrics.intervals import in_words
-    from aisr.optimize.examples import examples, labelled
+    from aisr.optimize.examples import examples, read_labeled
     from aisr.predict.evaluate import evaluate as score_program
     from aisr.predict.prepare import attach_embeddings, attach_gallery, check_compatible, find_gallery
 
@@ -178,7 +178,7 @@ def compare(
         warn_of_another_lm(loaded.program, opened)
         check_compatible(loaded.program, opened)
         program = attach_embeddings(attach_gallery(loaded.program, gallery), opened.embeddings)
-        records = examples(labelled(chosen, program, data, limit))
+        records = examples(read_labeled(chosen, program, data, limit))
         display.note(f"evaluating {name} ({loaded.digest}) with {plan.lm.model} on {len(records)} records of {data}")
         with display.live(opened.ledger) as progress:
             results.append(score_program(chosen, program, records, opened, progress.judged))
@@ -304,18 +304,18 @@ def _fitted(task: Any, train: Path, file: Path, records: Sequence[Any]) -> Any:
     """The evidence ranker of a file; on that file itself each claim is ranked by one that saw neither its paper nor a
     claim like it."""
     from aisr.cli import display
-    from aisr.optimize.ranker_fit import fit_ranker, looked
+    from aisr.optimize.ranker_fit import fit_ranker, gold_claims
     from aisr.predict.evaluate import matcher_ranker
     from aisr.programs.records import read
     from aisr.programs.retrieval import bm25, built_in
 
-    claims = looked(task, list(read(train, task.record, task.name)))
+    claims = gold_claims(task, list(read(train, task.record, task.name)))
     made = fit_ranker(claims, bm25, built_in, seed=0)
     display.note(f"fitted on {len(claims.claims)} claims with evidence, in {len(set(claims.group))} groups")
     for name, weight in made.ranker.by_weight()[:WEIGHTS]:
         display.note(f"  {weight:+.2f}  {name}")
     if train.resolve() == file.resolve():
-        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.unseen.items()}
+        unseen = {paper: matcher_ranker(ranker.matcher()) for paper, ranker in made.out_of_fold.items()}
         return lambda one: unseen[tuple(one.paragraphs.values())](one)
     papers = {tuple(one.paragraphs.values()) for one in claims.claims}
     known = sum(tuple(one.paragraphs.values()) in papers for one in records)

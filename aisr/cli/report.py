@@ -41,11 +41,11 @@ def inspect(
 ) -> None:
     """Print a program as Markdown: instruction, demos, decision layer, lengths."""
     prepare(artifacts, program)
-    from aisr.artifact.prompt_page import as_markdown
+    from aisr.artifact.prompt_page import prompt_page
     from aisr.base.redact import printable
 
     loaded = load(program, artifacts)
-    typer.echo(printable(as_markdown(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
+    typer.echo(printable(prompt_page(f"{program} ({loaded.digest})", loaded.task, loaded.program)), nl=False)
 
 
 def report(

@@ -80,7 +80,7 @@ def predict(
     there are tried again.
 
     identity: what a run that goes on must have in common with the earlier one (task, program digest, LM), beside the
-    contents of `data` and of the pictures shown. A limit of the LM's ledger that is reached ends the run early. `done`
+    contents of `data` and of the pictures. A limit of the LM's ledger that is reached ends the run early. `done`
     is called after each record. judge_record: judges a record elsewhere, as `aisr.predict.ray` does; default: the
     threads of this process. Raises `CannotResume`, `CannotWrite`, `BadLine` for a bad input line (before anything is
     spent), and the errors that would meet every record alike (see `aisr.predict.judge.judge`).

@@ -23,14 +23,14 @@ from aisr.report.records import About, Thumbnails
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aisr.optimize.run import Made, Plan
+    from aisr.optimize.run import Plan, Run
 
 FIGURES = "figures"
 REPORT = "report.json"
 SAMPLE = 20  # records whose prompts are rendered to measure what a candidate costs
 
 
-def of_compile(plan: "Plan", made: "Made", lm: OpenLM) -> list[ReplayedRecord]:
+def of_compile(plan: "Plan", made: "Run", lm: OpenLM) -> list[ReplayedRecord]:
     """Into the artifact's folder: the champion as it was saved, record by record on dev, and the figures of the search.
 
     Test records are never shown one by one: whoever read them would choose by them. Figures of the champion are drawn

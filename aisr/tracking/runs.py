@@ -22,7 +22,8 @@ from aisr.artifact.manifest import Manifest
 from aisr.base import redact
 from aisr.base.files import digest_file, digest_text, percent
 from aisr.metrics.intervals import in_words
-from aisr.optimize.champion import Choice, Contender, Tested
+from aisr.optimize.champion import Choice, Contender, HeldOutScores
+from aisr.optimize.run import Run
 from aisr.predict.evaluate import Evaluation
 from aisr.programs.errors import UserError
 from aisr.programs.task import Task
@@ -155,7 +156,7 @@ def dataset(path: Path, digest: str, records: int) -> Any:
 # are lists.
 
 
-def note_of_compile(made: Manifest, choice: Choice, test: Tested | None) -> str:
+def note_of_compile(made: Manifest, choice: Choice, test: HeldOutScores | None) -> str:
     champion, baseline = choice.champion, choice.contenders[0]
     layer = made.layer
     lines = [f"**{champion.name}** of {len(choice.contenders)} candidates, chosen on dev: **{champion.dev.interval}**"]
@@ -201,18 +202,6 @@ def _code(command: str) -> str:
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """What a run is told of a compile."""
-
-    task: Task
-    folder: Path
-    manifest: Manifest
-    choice: Choice
-    test: Tested | None
-    data: dict[str, Path]
-
-
-@dataclass(frozen=True)
 class Tracked:
     """Where a compile stands in MLflow."""
 
@@ -222,22 +211,22 @@ class Tracked:
     kept_from: str | None  # why it is not the champion; None where it is
 
 
-def track(root: Path, compiled: Compiled) -> Tracked:
+def track(root: Path, compiled: Run) -> Tracked:
     """Log a compile as a run of its task's experiment and register its champion; the alias `champion` moves to it if it
     is better on the same test split than the one that has it."""
     mlflow = open_store(root)
     made = compiled.manifest
-    title = run_title(compiled.task, made.optimizer, made.lm.spec)
-    with begun(mlflow, root, compiled.task, title, _tags(compiled), made.seconds) as run_id:
+    title = run_title(compiled.plan.task, made.optimizer, made.lm.spec)
+    with begun(mlflow, root, compiled.plan.task, title, _tags(compiled), made.seconds) as run_id:
         mlflow.log_params(_params(made))
         mlflow.log_metrics(_metrics(compiled))
         mlflow.MlflowClient().log_batch(run_id, metrics=_search(compiled.choice))
-        for split, path in compiled.data.items():
+        for split, path in compiled.plan.data.items():
             known = made.data[split]
             mlflow.log_input(dataset(path, known.digest, known.records), context=split)
         mlflow.log_artifacts(str(compiled.folder), FILES[COMPILE])
-        version = register(mlflow, compiled.task, compiled.folder, made)
-    name = model_name(compiled.task)
+        version = register(mlflow, compiled.plan.task, compiled.folder, made)
+    name = model_name(compiled.plan.task)
     try:
         promote(mlflow, name, version)
     except NotPromoted as error:
@@ -273,12 +262,12 @@ def track_evaluation(root: Path, done: Evaluation, folder: Path) -> str:
     return run_id
 
 
-def _tags(compiled: Compiled) -> dict[str, str]:
+def _tags(compiled: Run) -> dict[str, str]:
     made = compiled.manifest
     data = " ".join(f"{split} {about.digest}/{about.records}" for split, about in made.data.items())
     about = note_of_compile(made, compiled.choice, compiled.test)
     return {
-        **run_tags(COMPILE, compiled.task, made.lm.spec, digest_text(data), about),
+        **run_tags(COMPILE, compiled.plan.task, made.lm.spec, digest_text(data), about),
         "aisr.optimizer": made.optimizer,
         "aisr.candidate": compiled.choice.champion.name,
         "aisr.decision": made.layer or "none",
@@ -297,7 +286,7 @@ def _params(made: Manifest) -> dict[str, Any]:
     }
 
 
-def _metrics(compiled: Compiled) -> dict[str, float]:
+def _metrics(compiled: Run) -> dict[str, float]:
     """In the order in which the page of a run lists them."""
     test, choice = compiled.test, compiled.choice
     made = compiled.manifest

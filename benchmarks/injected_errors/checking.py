@@ -1,48 +1,58 @@
-"""The check of `aisr check-paper` as this measurement runs it on whole papers, and what its two looks cost."""
+"""The check of `aisr check-paper` on whole papers with injected errors: verdicts, cost, labelled records of drafts.
+
+The label of a sentence with an injected error follows from the kind of that. An untouched one counts as supported where
+a table has every number in it, and it gives no cause and claims no more than a case.
+"""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aisr.base.files import cache_folder
 from aisr.lm.budget import Ledger, Limits, Spend
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
-from aisr.paper.check.checks import CLAIMS, WHOLE, checks
+from aisr.paper.check.checks import CLAIMS, WHOLE, Judged, checks
 from aisr.paper.check.exact import added, read_paper
 from aisr.paper.check.judging import judge_by, reviewed
 from aisr.paper.check.verdicts import Review
+from aisr.paper.draft import Draft
+from aisr.paper.recompute.numbers import find_numbers
 from aisr.predict.prepare import open_gallery
+from aisr.programs.decision import causes, quantifiers
+from aisr.programs.draft.record import DraftLabel
+from aisr.programs.task import Said
+from benchmarks.injected_errors.errors import CONTRADICTED, Fault, spots
 
 
 class Cost(NamedTuple):
-    """Tokens that were sent and written for a paper. first: of the first look alone; both: of both looks; None where
-    the response cache held some of the answers."""
+    """Prompt and completion tokens of a paper; None where the response cache held some of the answers."""
 
-    first: int | None
-    both: int | None
+    first: int | None  # of the first look alone
+    both: int | None  # of both looks
 
 
 class Checking:
-    """The check, with its LM and what that came to."""
+    """The check, with its LM and the use of that."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
-        self.given = given
-        ledger = Ledger(Limits(given.max_usd, given.max_calls))
-        config = LMConfig(given.lm, api_base=given.api_base, threads=given.threads, price=given.price)
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        ledger = Ledger(Limits(options.max_usd, options.max_calls))
+        config = LMConfig(options.lm, api_base=options.api_base, threads=options.threads, price=options.price)
         self.lm = open_lm(config, ledger)
 
     def check(self, paper: Path, second: bool = True) -> Review:
         """A paper with all its verdicts. second: whether it gets a second look."""
-        artifacts = self.given.artifacts
+        artifacts = self.options.artifacts
         draft, cited = read_paper(paper, None, None, cache_folder(artifacts) / "figures")
         gallery = open_gallery(draft.folder, artifacts, draft.drawings)
-        judge = judge_by("claim", CLAIMS, self.given.program, self.lm, gallery, artifacts)
-        again = judge_by("claim", WHOLE, self.given.draft_program, self.lm, gallery, artifacts) if second else None
+        judge = judge_by("claim", CLAIMS, self.options.program, self.lm, gallery, artifacts)
+        again = judge_by("claim", WHOLE, self.options.draft_program, self.lm, gallery, artifacts) if second else None
         return added(reviewed(draft, checks(draft, cited), [judge], self.lm, again=again), cited)
 
     def cost(self, paper: Path) -> Cost:
-        """What a paper comes to as it is: the first look, and what the second one adds to it."""
+        """The cost of a paper as it is: of the first look, and of both."""
         start = self.lm.ledger.spend
         self.check(paper, second=False)
         middle = self.lm.ledger.spend
@@ -57,3 +67,45 @@ class Checking:
 
 def _tokens(spend: Spend) -> int:
     return spend.prompt_tokens + spend.completion_tokens
+
+
+Place = tuple[int, int]  # paragraph and sentence
+
+
+def labelled(draft: Draft, faults: Sequence[Fault], name: str) -> list[Judged]:
+    """The records of a paper with injected errors, whose ids begin with a name. Sentences whose table is not among
+    their evidence are left out."""
+    known = {place: (DraftLabel.SUPPORTED, table) for place, table in _supported(draft).items()}
+    for one in faults:
+        label = DraftLabel.CONTRADICTED if one.kind in CONTRADICTED else DraftLabel.BEYOND
+        known[one.paragraph, one.sentence] = label, one.table
+    look, correctable = checks(draft, {}).second, WHOLE.correctable
+    if look is None or correctable is None:
+        return []
+    wanted: dict[int, list[int]] = {}
+    for paragraph, sentence in known:
+        wanted.setdefault(paragraph, []).append(sentence)
+    records: list[Judged] = []
+    for check in look.checks(wanted):
+        tables = _tables(getattr(check.record, "evidence_bundle", ()))
+        labels = {k: Said(known[place][0]) for k, place in enumerate(check.places) if known[place][1] in tables}
+        if labels:
+            made = correctable.labelled(check.record, labels)
+            records.append(made.model_copy(update={"id": f"{name}:{made.id}"}))
+    return records
+
+
+def _tables(evidence: Sequence[Any]) -> set[str]:
+    """The names of the tables in the evidence."""
+    return {caption.partition(":")[0] for item in evidence for caption in item.table_caption}
+
+
+def _supported(draft: Draft) -> dict[Place, str]:
+    """The sentences that a table supports as a whole, as far as a program can decide, and the name of that table."""
+    tables = {}
+    for paragraph, sentence, spot in spots(draft):
+        numbers = {one.start for one in find_numbers(spot.text)}
+        supported = {one.number.start for one in (*spot.numbers, *spot.differences)}
+        if numbers <= supported and not causes(spot.text, "") and not quantifiers(spot.text, ""):
+            tables[paragraph, sentence] = spot.bearing[0].table.name
+    return tables

@@ -1,8 +1,7 @@
-"""Faults that can be planted into a paper: a few words of a sentence changed, so that its own tables deny it.
+"""Errors to inject into a paper: a few words of a sentence changed, so that its own tables contradict it.
 
-Before the change a table bears the sentence out, after it no longer: numbers, orders and names are looked up in the
-cells. A scope and a cause are added to sentences that a table bears out, since what it bears out is then less than what
-is said.
+Before the change a table supports the sentence, after it no longer: numbers, orders and names are looked up in the
+cells. A scope and a cause are added to sentences that a table supports, which then claim more than the table holds.
 """
 
 import random
@@ -16,7 +15,16 @@ from aisr.paper.recompute.grid import Grid, Mention, find_mentions, is_mean, is_
 from aisr.paper.recompute.numbers import Number, find_numbers
 from aisr.paper.recompute.recompute import LONGEST, blank_pointers, float_keys_of, recompute, relevant_tables
 from aisr.programs.decision import Cue, causes, quantifiers
-from benchmarks.injected_errors.supported import Order, Told, cells_of, differences, gives, holds_number, orders, told
+from benchmarks.injected_errors.supported import (
+    Order,
+    SupportedValue,
+    cells_of,
+    differences,
+    gives,
+    holds_number,
+    orders,
+    supported_values,
+)
 
 CHANGES = (0.65, 0.8, 0.88, 0.93, 1.08, 1.14, 1.25, 1.4)  # times that a number becomes larger
 DIGITS_ALONE = re.compile(r"\d[\d,]*(?:\.\d+)?|\.\d+")
@@ -37,7 +45,7 @@ SCOPES = (
 
 
 class Kind(StrEnum):
-    """What is wrong with a sentence that a fault was planted in."""
+    """The kind of an injected error."""
 
     NUMBER = "number"
     DIFFERENCE = "difference"
@@ -79,12 +87,12 @@ class Spot(NamedTuple):
     near: Sequence[Grid]
     known: Sequence[Grid]
     referred: bool
-    numbers: Sequence[Told]
-    differences: Sequence[Told]
+    numbers: Sequence[SupportedValue]
+    differences: Sequence[SupportedValue]
     orders: Sequence[Order]
 
     @property
-    def bearing(self) -> list[Told | Order]:
+    def bearing(self) -> list[SupportedValue | Order]:
         """All that a table bears out of it."""
         return [*self.numbers, *self.differences, *self.orders]
 
@@ -93,18 +101,18 @@ Change = tuple[int, int, str, str]  # start, end, words, table
 
 
 def faults(draft: Draft, seed: int) -> list[Fault]:
-    """Every fault that can be planted, in the paper's order: of each kind and place one. Sentences that cite speak of
-    the tables of others, and are left alone, as are those that the arithmetic finds wrong as they are."""
+    """Every possible error, in the paper's order, one of each kind and place. Sentences that cite speak of the tables
+    of others and are left alone, as are those that the arithmetic finds wrong as they are."""
     draw = random.Random(seed)
-    said = {digits for one in draft.paragraphs for each in one.sentences for digits in _digits(each.text)}
-    found: list[Fault] = []
+    digits_of_paper = {digits for one in draft.paragraphs for each in one.sentences for digits in _digits(each.text)}
+    possible: list[Fault] = []
     for number, place, spot in spots(draft):
         text = draft.paragraphs[number].sentences[place].text
         for kind, changes in KINDS.items():
             for start, end, words, table in changes(spot, text, draw):
-                if kind not in (Kind.NUMBER, Kind.DIFFERENCE) or not _digits(words) & said:
-                    found.append(Fault(kind, number, place, start, end, words, table))
-    return found
+                if kind not in (Kind.NUMBER, Kind.DIFFERENCE) or not _digits(words) & digits_of_paper:
+                    possible.append(Fault(kind, number, place, start, end, words, table))
+    return possible
 
 
 def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
@@ -120,7 +128,13 @@ def spots(draft: Draft) -> Iterator[tuple[int, int, Spot]]:
             text, itself = blank_pointers(sentence.text), referred and bool(sentence.float_keys)
             apart = list(differences(text, near, known, referred))
             spot = Spot(
-                text, near, known, itself, list(told(text, near, known, itself)), apart, list(orders(text, near))
+                text,
+                near,
+                known,
+                itself,
+                list(supported_values(text, near, known, itself)),
+                apart,
+                list(orders(text, near)),
             )
             if spot.bearing:
                 yield number, place, spot
@@ -148,7 +162,7 @@ def _differences(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]
 
 
 def _directions(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
-    """What is ahead is said to be behind."""
+    """Better becomes worse."""
     yield from ((one.start, one.end, one.opposite, one.table.name) for one in spot.orders)
 
 
@@ -157,9 +171,9 @@ def _names(spot: Spot, text: str, draw: random.Random) -> Iterator[Change]:
     done: set[int] = set()
     for bearing in spot.bearing:
         table = bearing.table
-        found = find_mentions(spot.text, table)
-        for one in found:
-            alone = sum(other.label == one.label for other in found) == 1
+        mentions = find_mentions(spot.text, table)
+        for one in mentions:
+            alone = sum(other.label == one.label for other in mentions) == 1
             if one.start in done or not alone or text[one.start : one.end] != one.label:
                 continue
             others = [label for label in table.levels[one.level] if _is_plain(label) and label not in text]
@@ -209,9 +223,13 @@ def _others(number: Number, draw: random.Random) -> Iterator[str]:
         other = value * factor
         if number.places == 0 and abs(other - value) < 1:
             other = value + (1 if factor > 1 else -1)
-        shown = f"{other:,.{number.places}f}" if "," in digits else f"{other:.{number.places}f}"
-        if shown != digits and len(shown) == len(digits) and not (value <= 1 < other or value <= 100 < other):
-            yield shown
+        number_text = f"{other:,.{number.places}f}" if "," in digits else f"{other:.{number.places}f}"
+        if (
+            number_text != digits
+            and len(number_text) == len(digits)
+            and not (value <= 1 < other or value <= 100 < other)
+        ):
+            yield number_text
 
 
 def _digits_at(number: Number, text: str) -> tuple[int, int]:
@@ -221,11 +239,11 @@ def _digits_at(number: Number, text: str) -> tuple[int, int]:
 
 
 def _bare_digits(number: Number) -> str:
-    found = DIGITS_ALONE.search(number.text)
-    return found[0] if found else "0"
+    match = DIGITS_ALONE.search(number.text)
+    return match[0] if match else "0"
 
 
-def _still_borne_out(text: str, name: Mention, other: str, bearing: Told | Order) -> bool:
+def _still_borne_out(text: str, name: Mention, other: str, bearing: SupportedValue | Order) -> bool:
     """Whether the table of a number or an order bears it out with another name as well."""
     changed = text[: name.start] + other + text[name.end :]
     if isinstance(bearing, Order):

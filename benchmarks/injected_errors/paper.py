@@ -52,14 +52,14 @@ class _Words(NamedTuple):
     the source begins; at: for each of our words the one in the source."""
 
     begins: Sequence[int]
-    said: str
+    text: str
     begin: int
     source: str
     ours: Sequence[re.Match[str]]
     at: Sequence[re.Match[str] | None]
 
 
-class Planted(NamedTuple):
+class InjectedPaper(NamedTuple):
     """A paper with faults. paper: its main file, in a folder that may be deleted; faults: what was planted."""
 
     paper: Path
@@ -67,26 +67,26 @@ class Planted(NamedTuple):
     faults: tuple[Fault, ...]
 
 
-def plantable(draft: Draft, seed: int) -> dict[Fault, Edit]:
-    """The faults that can be planted in a draft's source, each with its edit. Raises UserError for a PDF."""
+def possible_errors(draft: Draft, seed: int) -> dict[Fault, Edit]:
+    """The errors that can be injected into a draft's source, each with its edit. Raises UserError for a PDF."""
     if not any(one.place.line for paragraph in draft.paragraphs for one in paragraph.sentences):
-        raise UserError(f"{draft.folder}: faults are planted in LaTeX or Markdown, of which lines are known")
+        raise UserError(f"{draft.folder}: errors are injected into LaTeX or Markdown, whose lines are known")
     source = cache(lambda file: _Source.of(_text(draft.folder / file)))
     words = cache(lambda paragraph, file: _words(draft.paragraphs[paragraph].sentences, file, source(file)))
-    found = {}
+    edits = {}
     for fault in faults(draft, seed):
         file = draft.paragraphs[fault.paragraph].sentences[fault.sentence].place.file
         beside = words(fault.paragraph, file)
         span = beside and _place(beside, fault)
         if span:
-            found[fault] = Edit(file, *span, fault.words)
-    return found
+            edits[fault] = Edit(file, *span, fault.words)
+    return edits
 
 
-def chosen(found: Iterable[Fault], count: int, seed: int) -> list[Fault]:
+def choose_errors(possible: Iterable[Fault], count: int, seed: int) -> list[Fault]:
     """Up to `count` faults, each kind as often as the others as far as there are any, no two in one sentence."""
     draw = random.Random(seed)
-    left = {kind: [one for one in found if one.kind == kind] for kind in Kind}
+    left = {kind: [one for one in possible if one.kind == kind] for kind in Kind}
     for each in left.values():
         draw.shuffle(each)
     taken: dict[tuple[int, int], Fault] = {}
@@ -99,7 +99,9 @@ def chosen(found: Iterable[Fault], count: int, seed: int) -> list[Fault]:
     return sorted(taken.values(), key=lambda one: (one.paragraph, one.sentence))
 
 
-def planted(paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequence[Fault], folder: Path) -> Planted:
+def inject_errors(
+    paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequence[Fault], folder: Path
+) -> InjectedPaper:
     """A copy of a paper in a folder, with the wanted faults; those after which the paper does not read as it should are
     left out. Raises UserError for a paper that is too large to be copied."""
     file = find_main_file(paper) if paper.is_dir() else paper
@@ -111,8 +113,8 @@ def planted(paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequ
         for name, source in sources.items():
             changed = _applied(source, [edits[one] for one in some if edits[one].file == name])
             (folder / name).write_bytes(changed.encode("utf-8", "surrogateescape"))
-        found = read_draft(copy, folder)
-        return found if _as_it_should(draft, found, some) else None
+        reread = read_draft(copy, folder)
+        return reread if _as_it_should(draft, reread, some) else None
 
     kept = list(wanted)
     again = reads(kept)
@@ -121,7 +123,7 @@ def planted(paper: Path, draft: Draft, edits: Mapping[Fault, Edit], wanted: Sequ
         again = reads(kept)
     if again is None:
         raise UserError(f"{paper}: with faults in it, it does not read as it should")
-    return Planted(copy, again, tuple(kept))
+    return InjectedPaper(copy, again, tuple(kept))
 
 
 def _words(sentences: Sequence[Sentence], file: str, source: _Source) -> _Words | None:
@@ -132,8 +134,8 @@ def _words(sentences: Sequence[Sentence], file: str, source: _Source) -> _Words 
     last, beyond = (starts[min(max(same) - 1 + more, len(starts) - 1)] for more in (0, BEYOND))
     end_of_it = NO_PROSE.search(source.text, last, beyond)
     stop = end_of_it.start() if end_of_it else beyond
-    said = " ".join(one.text for one in sentences)
-    ours, theirs = (list(TOKEN.finditer(text)) for text in (said, source.text[begin:stop]))
+    text = " ".join(one.text for one in sentences)
+    ours, theirs = (list(TOKEN.finditer(text)) for text in (text, source.text[begin:stop]))
     here, there = ([one[0] for one in some] for some in (ours, theirs))
     often = Counter(there)
     if max(len(ours), len(theirs)) > MOST_WORDS or sum(often[one] for one in here) > MOST_PAIRS:
@@ -141,28 +143,28 @@ def _words(sentences: Sequence[Sentence], file: str, source: _Source) -> _Words 
     matched = _matched(here, there)
     at = [theirs[place] if (place := _at(k, matched, theirs)) is not None else None for k in range(len(ours))]
     begins = [0, *accumulate(len(one.text) + 1 for one in sentences)]
-    return _Words(begins, said, begin, source.text[begin:stop], ours, at)
+    return _Words(begins, text, begin, source.text[begin:stop], ours, at)
 
 
-def _place(found: _Words, fault: Fault) -> tuple[int, int] | None:
+def _place(paragraph: _Words, fault: Fault) -> tuple[int, int] | None:
     """Where in the source the words of a fault are; of none before a full stop, the place before that."""
-    before = found.begins[fault.sentence]
+    before = paragraph.begins[fault.sentence]
     start, end = before + fault.start, before + fault.end
-    words = list(zip(found.ours, found.at, strict=True))
+    words = list(zip(paragraph.ours, paragraph.at, strict=True))
     if start == end:
         left = next((there for here, there in reversed(words) if here.end() <= start and there), None)
         right = next((there for here, there in words if here.start() >= start and there), None)
         if left is None:
             return None
-        stop = STOP.search(found.source[left.end() : right.start() if right else len(found.source)])
-        return None if stop is None else (found.begin + left.end() + stop.start(),) * 2
+        stop = STOP.search(paragraph.source[left.end() : right.start() if right else len(paragraph.source)])
+        return None if stop is None else (paragraph.begin + left.end() + stop.start(),) * 2
     at = [there for here, there in words if start <= here.start() and here.end() <= end]
     if not at or at[0] is None or at[-1] is None:
         return None
     first, last = at[0].start(), at[-1].end()
-    command = len(at) == 1 and found.source[first] == "\\"  # the paper's own, for a number or a name
-    if command or " ".join(found.source[first:last].split()) == found.said[start:end]:
-        return found.begin + first, found.begin + last
+    command = len(at) == 1 and paragraph.source[first] == "\\"  # the paper's own, for a number or a name
+    if command or " ".join(paragraph.source[first:last].split()) == paragraph.text[start:end]:
+        return paragraph.begin + first, paragraph.begin + last
     return None
 
 
@@ -186,7 +188,7 @@ def _applied(source: str, edits: Sequence[Edit]) -> str:
     return source
 
 
-def _as_it_should(was: Draft, found: Draft, some: Sequence[Fault]) -> bool:
+def _as_it_should(was: Draft, changed: Draft, some: Sequence[Fault]) -> bool:
     """Whether a paper reads as before but for its faults."""
     wanted = {(one.paragraph, one.sentence): one for one in some}
     expected = [
@@ -196,8 +198,8 @@ def _as_it_should(was: Draft, found: Draft, some: Sequence[Fault]) -> bool:
         ]
         for number, paragraph in enumerate(was.paragraphs)
     ]
-    said = [[one.text for one in paragraph.sentences] for paragraph in found.paragraphs]
-    return said == expected and _shown(was) == _shown(found)
+    texts = [[one.text for one in paragraph.sentences] for paragraph in changed.paragraphs]
+    return texts == expected and _shown(was) == _shown(changed)
 
 
 def _shown(draft: Draft) -> list[tuple[str, str, str, str]]:

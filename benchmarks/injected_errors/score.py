@@ -1,4 +1,4 @@
-"""What a check of a paper found of the faults that were planted in it, and what it said of the rest."""
+"""Recall of a check of a paper on injected errors, and its flags on untouched sentences."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,21 @@ FLAGS = ("error", "warning")
 Place = tuple[int, int]  # paragraph and sentence
 
 
-class Found(NamedTuple):
-    """A check of one paper. paper: what tells it from others; planted: where each fault is, with its kind; judged: the
-    sentences that were looked at; flagged: those that something was said of, with the worst level; listed: those
-    with an error or a warning, as they are listed."""
+class CheckResult(NamedTuple):
+    """A check of one paper."""
 
     paper: str
-    planted: Mapping[Place, str]
-    judged: frozenset[Place]
-    flagged: Mapping[Place, str]
-    listed: Sequence[Place]
+    injected: Mapping[Place, str]  # the kind of each error
+    judged: frozenset[Place]  # the sentences that were looked at
+    flagged: Mapping[Place, str]  # the worst level of each verdict other than supported
+    listed: Sequence[Place]  # those with an error or a warning, in the order of the list
 
 
 class Recall(NamedTuple):
     """Of the faults of a kind: how many, how many in sentences that were looked at, with an error or a warning, and
     with an error. share: of those with an error or a warning; None where there are too few to say more."""
 
-    planted: int
+    injected: int
     judged: int
     flagged: int
     errors: int
@@ -46,15 +44,15 @@ class Rate(NamedTuple):
     flags: Interval | None
 
 
-def recalls(found: Sequence[Found]) -> dict[str, Recall]:
+def recalls(results: Sequence[CheckResult]) -> dict[str, Recall]:
     """The recall of each kind, in the order of first sight, and of all under "all"; a sentence that has a fault in
     several copies of a paper is one unit of the interval."""
-    kinds = list(dict.fromkeys(kind for one in found for kind in one.planted.values()))
-    return {kind: _recall(found, {kind}) for kind in kinds} | ({"all": _recall(found, set(kinds))} if kinds else {})
+    kinds = list(dict.fromkeys(kind for one in results for kind in one.injected.values()))
+    return {kind: _recall(results, {kind}) for kind in kinds} | ({"all": _recall(results, set(kinds))} if kinds else {})
 
 
-def _recall(found: Sequence[Found], kinds: set[str]) -> Recall:
-    places = [(one, place) for one in found for place, kind in one.planted.items() if kind in kinds]
+def _recall(results: Sequence[CheckResult], kinds: set[str]) -> Recall:
+    places = [(one, place) for one in results for place, kind in one.injected.items() if kind in kinds]
     flagged = [one.flagged.get(place) in FLAGS for one, place in places]
     return Recall(
         len(places),
@@ -65,26 +63,26 @@ def _recall(found: Sequence[Found], kinds: set[str]) -> Recall:
     )
 
 
-def untouched(found: Sequence[Found]) -> Rate:
-    """What was said of sentences without a planted fault; the paragraphs are the units of the interval."""
-    places = [(one, place) for one in found for place in sorted(one.judged) if place not in one.planted]
+def untouched(results: Sequence[CheckResult]) -> Rate:
+    """The flags of sentences without an injected error; the paragraphs are the units of the interval."""
+    places = [(one, place) for one in results for place in sorted(one.judged) if place not in one.injected]
     worst = [one.flagged.get(place) for one, place in places]
     flags = share([level in FLAGS for level in worst], [(one.paper, place[0]) for one, place in places])
     return Rate(len(places), {level: worst.count(level) for level in LEVELS}, flags)
 
 
-def first_planted(found: Sequence[Found]) -> tuple[int, int]:
+def first_injected(results: Sequence[CheckResult]) -> tuple[int, int]:
     """How many of the first sentences of the lists have a planted fault, and how many sentences these are."""
-    first = [(one, place) for one in found for place in one.listed[:FIRST]]
-    return sum(place in one.planted for one, place in first), len(first)
+    first = [(one, place) for one in results for place in one.listed[:FIRST]]
+    return sum(place in one.injected for one, place in first), len(first)
 
 
-def share(said: Sequence[bool], units: Sequence[object]) -> Interval | None:
+def share(flags: Sequence[bool], units: Sequence[object]) -> Interval | None:
     """The share that is true, with its interval by Wilson's score, which none and all have as well; those of one unit
     are counted as one. None where there are too few."""
-    if len(said) < ENOUGH:
+    if len(flags) < ENOUGH:
         return None
-    rate, size, square = sum(said) / len(said), len(set(units)), Z * Z
+    rate, size, square = sum(flags) / len(flags), len(set(units)), Z * Z
     middle = (rate + square / (2 * size)) / (1 + square / size)
     half = Z * math.sqrt(rate * (1 - rate) / size + square / (4 * size * size)) / (1 + square / size)
     return Interval(rate, max(middle - half, 0.0), min(middle + half, 1.0))

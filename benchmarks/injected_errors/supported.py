@@ -60,7 +60,7 @@ LONG = 4  # the same of a number that stands in one cell of the whole paper, wha
 YEARS = range(1900, 2100)
 
 
-class Told(NamedTuple):
+class SupportedValue(NamedTuple):
     """A number of a sentence with the cells of a table that it may be."""
 
     number: Number
@@ -78,7 +78,9 @@ class Order(NamedTuple):
     subject: Mention
 
 
-def told(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool) -> Iterator[Told]:
+def supported_values(
+    text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool
+) -> Iterator[SupportedValue]:
     """The numbers of a sentence that stand in cells of the tables near, of which it names a row or column; of a
     sentence that refers to the table itself, a number of some digits is enough; and those of many digits that stand in
     a single cell of all tables known. Amounts by which two things differ are none."""
@@ -89,21 +91,21 @@ def told(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool)
         for table in near:
             cells = tuple(cells_of(text, number, table, referred))
             if cells:
-                yield Told(number, table, cells)
+                yield SupportedValue(number, table, cells)
                 break
         else:
             yield from _only(number, known)
 
 
-def differences(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool) -> Iterator[Told]:
+def differences(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool) -> Iterator[SupportedValue]:
     """The amounts by which two things of a table differ, as far as the table bears them out."""
-    said = {
+    facts = {
         fact.statement: fact for fact in check_comparisons(text, near, known, referred) if fact.label is not Label.ORDER
     }
     for claim in find_claims(text):
-        fact = said.get(excerpt(text, claim.start, claim.end))
+        fact = facts.get(excerpt(text, claim.start, claim.end))
         if fact is not None and fact.holds and not claim.hedge and claim.number.text[:1].isdigit():
-            yield from (Told(claim.number, table, ()) for table in near if (table.key,) == fact.tables)
+            yield from (SupportedValue(claim.number, table, ()) for table in near if (table.key,) == fact.tables)
 
 
 def cells_of(text: str, number: Number, table: Grid, referred: bool) -> list[Cell]:
@@ -115,12 +117,12 @@ def cells_of(text: str, number: Number, table: Grid, referred: bool) -> list[Cel
     return [cell for cell in matching_cells(table.cells, wanted) if _prints(cell, number)]
 
 
-def _only(number: Number, known: Sequence[Grid]) -> Iterator[Told]:
+def _only(number: Number, known: Sequence[Grid]) -> Iterator[SupportedValue]:
     digits = "".join(filter(str.isdigit, number.text))
     if len(digits) >= LONG and len(digits.rstrip("0")) >= ALONE and number.value not in YEARS:
-        found = [(table, cell) for table in known for cell in table.cells if cell.number.value == number.value]
-        if len(found) == 1:
-            yield Told(number, found[0][0], (found[0][1],))
+        matches = [(table, cell) for table in known for cell in table.cells if cell.number.value == number.value]
+        if len(matches) == 1:
+            yield SupportedValue(number, matches[0][0], (matches[0][1],))
 
 
 def gives(text: str, near: Sequence[Grid], known: Sequence[Grid], referred: bool, start: int) -> bool:
@@ -140,9 +142,9 @@ def orders(text: str, near: Sequence[Grid]) -> Iterator[Order]:
     """The words of a sentence that tell an order which a table near bears out."""
     for word in WORD.finditer(text):
         for table in near:
-            found = _order(text, word.start(), word.end(), table)
-            if found is not None and found[0]:
-                yield Order(word.start(), word.end(), WORDS[word[0]][0], table, found[1])
+            order = _order(text, word.start(), word.end(), table)
+            if order is not None and order[0]:
+                yield Order(word.start(), word.end(), WORDS[word[0]][0], table, order[1])
                 break
 
 
@@ -151,16 +153,16 @@ def _order(text: str, start: int, end: int, table: Grid) -> tuple[bool, Mention]
     begin, stop = clause_span(text, start)
     if DOUBT.search(text[begin:stop]):
         return None
-    found = find_mentions(text, table)
-    close = [one for one in found if begin <= one.start < stop]
+    mentions = find_mentions(text, table)
+    close = [one for one in mentions if begin <= one.start < stop]
     word = text[start:end]
     if word in MOST:
-        return None if BETWEEN.search(text[begin:stop]) else _most(word, found, close, table)
+        return None if BETWEEN.search(text[begin:stop]) else _most(word, mentions, close, table)
     for level in range(len(table.levels)):
         here = [one for one in close if one.level == level]
         first, second = _two(text, start, end, here) if word in TURNED else _from_to(text, here)
         if len({one.label for one in first}) == len({one.label for one in second}) == 1:
-            sign = _sign(found, table, level, first[0].label, second[0].label, _sense(word))
+            sign = _sign(mentions, table, level, first[0].label, second[0].label, _sense(word))
             if sign:
                 return (sign > 0) == (word in TURNED), first[0]
     return None
@@ -188,13 +190,13 @@ def _sense(word: str) -> str:
     return WORDS[word][1]
 
 
-def _sign(found: Sequence[Mention], table: Grid, level: int, first: str, second: str, sense: str) -> int:
+def _sign(mentions: Sequence[Mention], table: Grid, level: int, first: str, second: str, sense: str) -> int:
     """1 where what is called first is as the sense says against the second in all cells that may be meant, -1 where it
     is the other way round in all, 0 where they disagree or nobody can tell."""
     if first == second:
         return 0
     others: dict[tuple[str, ...], dict[str, Cell]] = {}
-    for cell in matching_cells(table.cells, labels_by_level(found), level):
+    for cell in matching_cells(table.cells, labels_by_level(mentions), level):
         others.setdefault((*cell.at[:level], *cell.at[level + 1 :]), {})[cell.at[level]] = cell
     signs = set()
     for cells in others.values():
@@ -205,16 +207,16 @@ def _sign(found: Sequence[Mention], table: Grid, level: int, first: str, second:
     return signs.pop() if len(signs) == 1 else 0
 
 
-def _most(word: str, found: Sequence[Mention], close: Sequence[Mention], table: Grid) -> tuple[bool, Mention] | None:
+def _most(word: str, mentions: Sequence[Mention], close: Sequence[Mention], table: Grid) -> tuple[bool, Mention] | None:
     for level in range(len(table.levels)):
         here = [one for one in close if one.level == level]
         if len({one.label for one in here}) != 1:
             continue
         columns: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in matching_cells(table.cells, labels_by_level(found), level):
+        for cell in matching_cells(table.cells, labels_by_level(mentions), level):
             columns.setdefault((*cell.at[:level], *cell.at[level + 1 :]), []).append(cell)
-        said = {_is_most(here[0].label, level, cells, table, _sense(word)) for cells in columns.values()}
-        if len(said) == 1 and (only := said.pop()) is not None:
+        verdicts = {_is_most(here[0].label, level, cells, table, _sense(word)) for cells in columns.values()}
+        if len(verdicts) == 1 and (only := verdicts.pop()) is not None:
             return only, here[0]
     return None
 

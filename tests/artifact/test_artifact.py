@@ -14,7 +14,7 @@ from aisr.artifact.folder import save_files, write_index
 from aisr.artifact.program import load_program
 from aisr.base import files
 from aisr.base.files import BadArtifact, digest_text
-from aisr.optimize.search import strip
+from aisr.optimize.optimizers import strip
 from aisr.programs.images import Exhibits, Picture
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1

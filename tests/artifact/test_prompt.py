@@ -7,9 +7,9 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.artifact import prompt_page
 from aisr.artifact.folder import save_files
 from aisr.artifact.program import Loaded, parse, program_text, uncompiled
+from aisr.artifact.prompt_page import prompt_page
 from aisr.programs.decision import Decision, Rule
 from aisr.programs.questions import describe_options
 from aisr.programs.task import Task
@@ -45,7 +45,7 @@ def layer(task: Task, offset: float = 0.0) -> Decision:
 
 @pytest.mark.parametrize("task", TRACKS)
 def test_an_uncompiled_program_is_the_seed(task: Task) -> None:
-    text = prompt_page.as_markdown("mine", task, task.build({}))
+    text = prompt_page("mine", task, task.build({}))
     assert "The instruction is the seed's, word for word." in text
     assert "### Demos: 0" in text
 
@@ -65,7 +65,7 @@ def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
     program = TRACK1.build({})
     seed = program.judging.signature.instructions
     changed = seed.replace("Most sentences of such a paragraph are Supported", "Nearly all sentences are Supported")
-    text = prompt_page.as_markdown("mine", TRACK1, instructed(TRACK1, changed))
+    text = prompt_page("mine", TRACK1, instructed(TRACK1, changed))
     assert "### What changed from the seed instruction" in text
     lost = [line for line in text.splitlines() if line.startswith("- Most sentences")]
     gained = [line for line in text.splitlines() if line.startswith("+ Nearly all sentences")]
@@ -75,7 +75,7 @@ def test_what_changed_from_the_seed_is_shown_line_by_line() -> None:
 def test_a_text_with_fences_stays_in_its_fence() -> None:
     program = with_demos(TRACK2, 1)
     program.judging.demos[0]["claim"] = "```\n# Not a heading\n````"
-    assert "`````text" in prompt_page.as_markdown("mine", TRACK2, program)
+    assert "`````text" in prompt_page("mine", TRACK2, program)
 
 
 def test_the_command_prints_and_steers_no_terminal(tmp_path: Path, aisr: Aisr) -> None:

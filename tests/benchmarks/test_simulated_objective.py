@@ -37,5 +37,5 @@ def test_main_prints_the_same_table_each_time(capsys: pytest.CaptureFixture[str]
     assert len(rows) == len(WORLDS) * len(SHOWN)
     assert len({line.count("|") for line in rows}) == 1
     assert "at 200 / 400 records" in first
-    assert "| credit | 0." in first
+    assert "| surrogate | 0." in first
     assert any(word in first for word in ("| met |", "| missed |"))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aisr.corrections.labelled import RECORDS
-from aisr.optimize.examples import corrected
-from aisr.optimize.leakage import all_keys, common
+from aisr.optimize.examples import read_corrected
+from aisr.optimize.leakage import all_keys, fingerprint
 from aisr.programs.task import Task
 from aisr.programs.text import alike
 from aisr.programs.track1.task import TRACK1
@@ -95,7 +95,7 @@ def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path, task:
     kept = {key: held[key] for key in LABELS if key in held}
     disguises = {name: how for name, how in DISGUISES.items() if not name.startswith("decomposed")}
     file = write(tmp_path / RECORDS, [{**deep(held, how), **kept, "id": name} for name, how in disguises.items()])
-    found = corrected(task, file, splits)
+    found = read_corrected(task, file, splits)
     assert (len(found.records), set(found.left_out)) == (0, set(disguises))
 
 
@@ -105,7 +105,7 @@ def test_a_disguised_record_of_dev_does_not_count_as_train(tmp_path: Path, task:
 def test_a_picture_is_the_same_however_its_path_is_spelled(path: str) -> None:
     def keys(spelled: str, said: str) -> set[str]:
         row = claim([S], text=said, evidence_bundle=[{"type": "image", "img_path": spelled}])
-        return all_keys([common(TRACK1, TRACK1.record.model_validate({"id": "x", **row}))])[0]
+        return all_keys([fingerprint(TRACK1, TRACK1.record.model_validate({"id": "x", **row}))])[0]
 
     assert keys(path, "One.") & keys("images/a.jpg", "Another.") == {"picture:images/a.jpg"}
     assert not keys(path, "One.") & keys("images/b.jpg", "Another.")

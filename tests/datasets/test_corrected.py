@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from aisr.artifact.program import load_program
-from aisr.optimize.examples import corrected
+from aisr.optimize.examples import read_corrected
 from aisr.optimize.run import compile_program
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
@@ -38,7 +38,7 @@ def test_what_dev_or_test_know_is_left_out_and_said(tmp_path: Path) -> None:
         alike,
         relabelled(claim("Supported", number=901), "Supported", id="track1-000052"),
     )
-    found = corrected(TRACK1, file, splits)
+    found = read_corrected(TRACK1, file, splits)
     assert [one.id for one in found.records] == [new.id, in_train.id]
     assert found.replaced == {in_train.id}
     assert found.left_out[in_dev.id] == found.left_out["elsewhere"] == "dev has its claim"
@@ -50,7 +50,7 @@ def test_a_compile_learns_from_them_and_its_manifest_says_so(tmp_path: Path) -> 
     given = plan(tmp_path / "data", decide=False)
     new, in_train = claim("Unsupported Entity", number=900), claim("Supported", "Contradiction", number=51)
     file = written(tmp_path, new, relabelled(in_train, "Contradiction", "Contradiction"))
-    given = replace(given, corrected=corrected(TRACK1, file, given.data), limits={"train": 2})
+    given = replace(given, corrected=read_corrected(TRACK1, file, given.data), limits={"train": 2})
     lm = scripted(right)
     made = compile_program(given, lm, lm, tmp_path / "artifacts", SILENT)
     assert made.manifest.corrections is not None

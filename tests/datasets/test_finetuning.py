@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.optimize.examples import chats
+from aisr.optimize.examples import conversations
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
 from support import scripted
@@ -22,7 +22,7 @@ JSON, MARKED = dspy.JSONAdapter(), dspy.ChatAdapter(use_json_adapter_fallback=Fa
 def test_the_prompts_are_those_of_prediction_and_the_answers_are_right(task: Task, adapter: str) -> None:
     program = task.build({})
     given = scripted.examples(task, program)
-    made = list(chats(program, given, JSON if adapter == "json" else MARKED))
+    made = list(conversations(program, given, JSON if adapter == "json" else MARKED))
     answers = [chat["messages"][-1]["content"] for chat in made]
     lm = scripted.scripted(answers, adapter=adapter)
     outcomes = judge_all(task, program, given, lm)

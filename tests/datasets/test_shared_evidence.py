@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from aisr.artifact.manifest import manifest
-from aisr.optimize.leakage import NEAR, RULE, all_keys, common, groups, leak, near_duplicates
-from aisr.optimize.ranker_fit import looked
+from aisr.optimize.leakage import NEAR, RULE, all_keys, fingerprint, groups, leak, near_duplicates
+from aisr.optimize.ranker_fit import gold_claims
 from aisr.optimize.run import compile_program
 from aisr.optimize.split import survey
 from aisr.programs.averitec.task import AVERITEC
@@ -39,7 +39,7 @@ def essay(seed: int, words: int = 60) -> str:
 
 def grouped(task: Task, *records: dict[str, Any]) -> list[int]:
     rows = [task.record.model_validate({"id": f"r{k}", **record}) for k, record in enumerate(records)]
-    return groups(all_keys([common(task, row) for row in rows]))
+    return groups(all_keys([fingerprint(task, row) for row in rows]))
 
 
 def track1(seed: int, *evidence: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def test_the_ranker_is_tried_on_groups_that_share_no_paper_read_twice() -> None:
     records = [cited(k, essay(k % 2), *(["References"] if k > 1 else [])) for k in range(4)]
     given = [TRACK2.record.model_validate({"id": f"r{k}", **row}) for k, row in enumerate(records)]
     gold = [row.model_copy(update={"label": "Supported", "evidence_para_ids": ["P1"]}) for row in given]
-    assert looked(TRACK2, gold).group == [0, 1, 0, 1]
+    assert gold_claims(TRACK2, gold).group == [0, 1, 0, 1]
 
 
 @settings(deadline=None, max_examples=40)

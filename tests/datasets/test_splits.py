@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisr.optimize import split as splits
-from aisr.optimize.leakage import Common, all_keys, groups, leak, near_duplicates
+from aisr.optimize.leakage import Fingerprint, all_keys, groups, leak, near_duplicates
 from aisr.optimize.split import Parts, Split, split, split_folds, stratum, survey
 from aisr.programs.records import Record
 from aisr.programs.task import Task
@@ -28,7 +28,7 @@ ANY = Parts(1, 1, 1)
 
 def split_file(task: Task, file: Path, out: Path, parts: Parts, seed: int) -> dict[str, int]:
     found = survey(task, file)
-    return splits.write(split(task, found.strata, found.keys, parts, seed), found, file, out)
+    return splits.write_split(split(task, found.strata, found.keys, parts, seed), found, file, out)
 
 
 def sides(made: Split) -> list[list[int]]:
@@ -158,7 +158,7 @@ def test_records_without_labels_cannot_be_split(tmp_path: Path) -> None:
 
 def test_a_claim_of_megabytes_is_compared_by_its_beginning() -> None:
     long = " ".join(f"{k:x}" for k in range(20_000))
-    rows = [Common(frozenset(), text) for text in (long, f"{long} and more", "Magpies sing.")]
+    rows = [Fingerprint(frozenset(), text) for text in (long, f"{long} and more", "Magpies sing.")]
     near_duplicates(["a b"])  # what it imports
     tracemalloc.start()
     keys = all_keys(rows)

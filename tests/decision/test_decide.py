@@ -16,9 +16,9 @@ from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.metrics.judgements import Gold
 from aisr.optimize import decision_rule as rule_fit
-from aisr.optimize.decision_fit import BOTH, WEIGHTS, Judged, Material, fit, gather, opinions
+from aisr.optimize.decision_fit import BOTH, WEIGHTS, JudgedRecord, Material, fit_decision, gather, judge_fairly
 from aisr.optimize.decision_rule import count, fit_cues, fit_wording
-from aisr.optimize.examples import grouped, row_of
+from aisr.optimize.examples import group_records, prepare_one
 from aisr.predict.judge import Outcome, judge_all
 from aisr.programs.decision import CUES, LM, Decision, Rule
 from aisr.programs.probabilities import Judgement
@@ -39,7 +39,7 @@ def sentence(draw: Random, label: str) -> str:
     return f"The {' '.join(words)} number {draw.randrange(10**6)}{TAILS[label]}."
 
 
-def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int = 0) -> list[Judged]:
+def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int = 0) -> list[JudgedRecord]:
     """Records of three sentences whose wording tells the label; the model says Supported to everything, or, where it
     is not `wrong`, the right label with a probability of .6."""
     draw = Random(seed)
@@ -54,7 +54,7 @@ def judged_claims(count: int, wrong: float = 0.0, texts: bool = True, seed: int 
         record = record.model_copy(update={"claim_text": " ".join(said), "sentence_label": sentences})
         judgements = [judgement(S if draw.random() < wrong else label) for label in labels]
         outcome = Outcome([judged.label for judged in judgements], None, judgements)
-        rows.append(Judged(row_of(TRACK1, program, record), outcome))
+        rows.append(JudgedRecord(prepare_one(TRACK1, program.prepare, record), outcome))
     return rows
 
 
@@ -63,8 +63,8 @@ def judgement(label: str, chance: float = 0.6) -> Judgement:
     return Judgement(label, [chance if name == label else rest for name in CLAIM_LABELS], "logprobs")
 
 
-def gathered(task: Task, rows: Sequence[Judged]) -> Material:
-    return gather(task.labelled, rows, grouped([row for row, _ in rows]), 0, EvidencePolicy())
+def gathered(task: Task, rows: Sequence[JudgedRecord]) -> Material:
+    return gather(task.labelled, rows, group_records([row for row, _ in rows]), 0, EvidencePolicy())
 
 
 def says(decision: Decision | None, statements: Sequence[str], judgements: Sequence[Judgement]) -> list[str]:
@@ -73,7 +73,7 @@ def says(decision: Decision | None, statements: Sequence[str], judgements: Seque
 
 
 def test_a_model_that_says_supported_to_everything_learns_the_convention_from_the_wording() -> None:
-    fitted = fit(TRACK1.labelled, judged_claims(60, wrong=1.0), seed=0)
+    fitted = fit_decision(TRACK1.labelled, judged_claims(60, wrong=1.0), seed=0)
     assert fitted.report["kept"] == BOTH
     assert fitted.gain is not None
     assert fitted.gain.low > 0
@@ -91,14 +91,14 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     rows = judged_claims(50, wrong=1.0, texts=False) if task is TRACK1 else judged_citations(50)
     field, held_out = ("sentences" if task is TRACK1 else "claim"), 2
     fold = gathered(task, rows).texts.fold.tolist()
-    marked: list[Judged] = []
+    marked: list[JudgedRecord] = []
     for row, outcome in rows:
         words = [
             f"Model {len(marked)} was measured" + (f" zyx{label.split()[-1]}" if fold.pop(0) == held_out else "")
             for label in task.labelled.said(row.example.gold)
         ]
         example = row.example.copy(**{field: words if task is TRACK1 else words[0]})
-        marked.append(Judged(row._replace(example=example), outcome))
+        marked.append(JudgedRecord(row._replace(example=example), outcome))
     material = gathered(task, marked)
     here = material.texts.fold == held_out
     gold = material.gold.first[here]
@@ -109,7 +109,7 @@ def test_nothing_is_learnt_from_the_records_that_are_held_out(task: Task) -> Non
     assert np.mean(seen.chances(texts).argmax(axis=1) == gold) == 1  # to whoever sees it, the word does tell
 
 
-def judged_citations(count: int) -> list[Judged]:
+def judged_citations(count: int) -> list[JudgedRecord]:
     """Claims about papers; the model is right about the label and names the last paragraph, BM25 the second."""
     program = TRACK2.build({})
     rows = []
@@ -118,24 +118,28 @@ def judged_citations(count: int) -> list[Judged]:
         record = scripted.citation(label, *(["P2"] if label not in ("Irrelevant", "Topical Match") else []), number=k)
         chances = [0.7 if name == label else 0.1 for name in TRACK2.labelled.labels]
         judged = Judgement(label, chances, "logprobs")
-        rows.append(Judged(row_of(TRACK2, program, record), Outcome(None, None, [judged], ["P4"], ["P2", "P3", "P1"])))
+        rows.append(
+            JudgedRecord(
+                prepare_one(TRACK2, program.prepare, record), Outcome(None, None, [judged], ["P4"], ["P2", "P3", "P1"])
+            )
+        )
     return rows
 
 
 def test_too_few_records_leave_the_model_as_it_is_and_say_so() -> None:
-    fitted = fit(TRACK1.labelled, judged_claims(4), seed=0)
+    fitted = fit_decision(TRACK1.labelled, judged_claims(4), seed=0)
     assert fitted.decision is None
     assert "5 are needed" in fitted.report["why"]
     with pytest.raises(ValueError, match="no judged records"):
-        fit(TRACK1.labelled, [], seed=0)
+        fit_decision(TRACK1.labelled, [], seed=0)
 
 
 def test_labels_that_never_occur_and_labels_that_are_all_the_same_do_no_harm() -> None:
     rows = [
-        Judged(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcome)
+        JudgedRecord(row._replace(example=row.example.copy(gold=[[S]] * 3, sentence_labels=[S] * 3)), outcome)
         for row, outcome in judged_claims(20)
     ]
-    fitted = fit(TRACK1.labelled, rows, seed=0)
+    fitted = fit_decision(TRACK1.labelled, rows, seed=0)
     assert says(fitted.decision, ["A token."], [judgement(S)]) == [S]
     both = np.ones(2, dtype=np.bool_)
     prior = fit_wording(count(["a b", "a b"]), both, np.array([0, 3]), 5)
@@ -150,8 +154,8 @@ def test_a_model_that_is_right_is_left_alone_and_says_what_it_said() -> None:
     rows = []
     for row, outcome in judged_claims(30, texts=False):
         judgements = [Judgement(judged.label, [0.4, 0.2, 0.2, 0.1, 0.1], "logprobs") for judged in outcome.judgements]
-        rows.append(Judged(row, Outcome(None, None, judgements)))
-    fitted = fit(TRACK1.labelled, rows, seed=0)
+        rows.append(JudgedRecord(row, Outcome(None, None, judgements)))
+    fitted = fit_decision(TRACK1.labelled, rows, seed=0)
     assert fitted.report["cross_validated"]["LM alone"] == pytest.approx(0.9)  # no Contradiction in gold
     assert fitted.report["kept"] is None
     assert fitted.decision is None
@@ -165,8 +169,8 @@ def test_noise_is_not_kept_for_a_gain(seed: int) -> None:
     rows = []
     for row, _ in judged_claims(40, texts=False, seed=seed):
         thoughts = [judgement(draw.choice([S, S, S, SCOPE]), draw.uniform(0.3, 0.9)) for _ in range(3)]
-        rows.append(Judged(row, Outcome(None, None, thoughts)))
-    fitted = fit(TRACK1.labelled, rows, seed=seed)
+        rows.append(JudgedRecord(row, Outcome(None, None, thoughts)))
+    fitted = fit_decision(TRACK1.labelled, rows, seed=seed)
     assert fitted.report["kept"] is None
 
 
@@ -175,8 +179,8 @@ def test_a_label_that_the_model_says_too_rarely_is_said_more_readily_whatever_th
     rows, unsure = [], [0.55, 0.05, 0.05, 0.3, 0.05]
     for row, outcome in judged_claims(40, texts=False):
         thoughts = [one._replace(label=S, chances=unsure) if one.label == SCOPE else one for one in outcome.judgements]
-        rows.append(Judged(row, Outcome([one.label for one in thoughts], None, thoughts)))
-    first, second = (fit(TRACK1.labelled, rows, seed) for seed in range(2))
+        rows.append(JudgedRecord(row, Outcome([one.label for one in thoughts], None, thoughts)))
+    first, second = (fit_decision(TRACK1.labelled, rows, seed) for seed in range(2))
     assert first.report["kept"] == second.report["kept"] == WEIGHTS
     assert first.report["gain"][0] == pytest.approx(second.report["gain"][0], abs=0.01)
     assert first.report["cross_validated"]["LM alone"] < 0.75 < first.report["cross_validated"][WEIGHTS]
@@ -194,7 +198,7 @@ def test_a_label_that_is_gold_only_beside_another_is_said_no_more_readily() -> N
 
     def readily(gold: Any) -> float:
         told = Gold(gold, gold.argmax(axis=1).astype(np.int64), np.arange(60))
-        offsets = rule_fit.fit({LM: thoughts}, told, None).says.offsets
+        offsets = rule_fit.fit_rules({LM: thoughts}, told, None).says.offsets
         return offsets[scope] - offsets[CLAIM_LABELS.index(CONTRA)]
 
     assert readily(beside) == pytest.approx(0)  # as readily as a label that never occurs
@@ -206,9 +210,9 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
     parent, other = scripted.claim(S, S, number=1), scripted.claim(ENTITY, CONTRA, number=2)
     edited = scripted.claim(S, SCOPE, number=1).sentence_label
     beside = parent.model_copy(update={"id": "beside", "sentence_label": edited})
-    rows = [row_of(TRACK1, program, record) for record in (parent, other, beside)]
+    rows = [prepare_one(TRACK1, program.prepare, record) for record in (parent, other, beside)]
     program.judging.demos = [rows[2].example.toDict()]
-    asked = opinions(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
+    asked = judge_fairly(TRACK1, program, rows, scripted.scripted(scripted.right), lambda: None)
     assert [row.example.id for row, _ in asked] == [other.id]
 
 
@@ -216,7 +220,7 @@ def test_records_like_a_demo_are_not_asked_about() -> None:
 def test_a_saved_layer_decides_as_the_fitted_one(task: Task, tmp_path: Path) -> None:
     rows = judged_claims(40, wrong=1.0) if task is TRACK1 else judged_citations(40)
     program = task.build({})
-    program.decision = fit(task.labelled, rows, seed=0, naming=program.naming).decision
+    program.decision = fit_decision(task.labelled, rows, seed=0, naming=program.naming).decision
     if task.names_evidence:
         program.naming = EvidencePolicy(none=("Topical Match",))
     loaded = parse(program_text(task, program), "a test").program
@@ -262,5 +266,5 @@ def test_a_layer_that_was_fitted_on_another_lm_is_warned_of_and_not_where_its_lm
 
 def test_part_of_the_way_lies_between_the_lm_and_the_fit() -> None:
     whole = Rule(weights={LM: 0.5, "cues": 1.0}, offsets=[1.0, -1.0])
-    assert rule_fit.part_way(whole, 0.5) == Rule(weights={LM: 0.75, "cues": 0.5}, offsets=[0.5, -0.5])
-    assert rule_fit.part_way(whole, 1.0) == whole
+    assert rule_fit.interpolate(whole, 0.5) == Rule(weights={LM: 0.75, "cues": 0.5}, offsets=[0.5, -0.5])
+    assert rule_fit.interpolate(whole, 1.0) == whole

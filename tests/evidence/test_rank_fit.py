@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from aisr.artifact.program import parse, program_text
-from aisr.artifact.prompt_page import as_markdown
+from aisr.artifact.prompt_page import prompt_page
 from aisr.base.files import BadArtifact
-from aisr.optimize.ranker_fit import TooFew, fit_ranker, looked
-from aisr.optimize.run import Unseen, compile_program
+from aisr.optimize.ranker_fit import TooFewClaims, fit_ranker, gold_claims, out_of_fold_prepare
+from aisr.optimize.run import compile_program
 from aisr.programs.ranker import FEATURES, SHARE, EvidenceRanker, by_stem, measure, papers_having, tenths
 from aisr.programs.retrieval import bm25, built_in
 from aisr.programs.track1.task import TRACK1
@@ -55,23 +55,23 @@ def records(count: int) -> list[Track2Record]:
 
 
 def test_it_learns_that_captions_are_no_evidence() -> None:
-    fitted = fit_ranker(looked(TRACK2, records(14)), bm25, built_in, seed=0)
+    fitted = fit_ranker(gold_claims(TRACK2, records(14)), bm25, built_in, seed=0)
     assert fitted.kept
     assert (fitted.report["before"]["Hit@1"], fitted.report["after"]["Hit@1"]) == (0, 1)
     assert fitted.ranker.weights["caption of a figure or table"] < 0
-    assert set(fitted.unseen) == {tuple(record.paragraphs.values()) for record in records(14)}
-    assert all(ranker != fitted.ranker for ranker in fitted.unseen.values())
-    assert fit_ranker(looked(TRACK2, records(14)), bm25, built_in, seed=0) == fitted
-    with pytest.raises(TooFew, match="9 groups that share no paper or claim; a ranker needs 10"):
-        fit_ranker(looked(TRACK2, records(9)), bm25, built_in, seed=0)
+    assert set(fitted.out_of_fold) == {tuple(record.paragraphs.values()) for record in records(14)}
+    assert all(ranker != fitted.ranker for ranker in fitted.out_of_fold.values())
+    assert fit_ranker(gold_claims(TRACK2, records(14)), bm25, built_in, seed=0) == fitted
+    with pytest.raises(TooFewClaims, match="9 groups that share no paper or claim; a ranker needs 10"):
+        fit_ranker(gold_claims(TRACK2, records(9)), bm25, built_in, seed=0)
 
 
 def test_claims_of_one_paper_are_one_group_and_no_evidence_is_no_claim() -> None:
     same = [paper(1), paper(1, id="d", claim_text="Another claim."), paper(2, label="Irrelevant", evidence_para_ids=[])]
-    found = looked(TRACK2, [Track2Record.model_validate(row) for row in same])
+    found = gold_claims(TRACK2, [Track2Record.model_validate(row) for row in same])
     assert len(found.claims) == 2
     assert len(set(found.group)) == 1
-    assert looked(TRACK1, []).claims == []
+    assert gold_claims(TRACK1, []).claims == []
 
 
 def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_papers() -> None:
@@ -81,9 +81,9 @@ def test_records_of_train_are_shown_as_a_ranker_ranks_that_did_not_see_their_pap
     program.ranker = EvidenceRanker(
         weights={"place in the paper, from 0 to 1": 1.0}, spread={"place in the paper, from 0 to 1": 1.0}
     )
-    unseen = Unseen(TRACK2, program, {tuple(first.paragraphs.values()): CAPTIONED})
-    assert unseen.prepare(first).ranking[:3] == ["P1", "P2", "P4"] != plain[0][:3]  # the caption is the last of five
-    assert unseen.prepare(second).ranking == program.prepare(second).ranking == ["P5", "P4", "P3", "P2", "P1"]
+    unseen = out_of_fold_prepare(TRACK2, program, {tuple(first.paragraphs.values()): CAPTIONED})
+    assert unseen(first).ranking[:3] == ["P1", "P2", "P4"] != plain[0][:3]  # the caption is the last of five
+    assert unseen(second).ranking == program.prepare(second).ranking == ["P5", "P4", "P3", "P2", "P1"]
 
 
 def test_words_that_other_papers_have_too_count_less() -> None:
@@ -116,7 +116,7 @@ def test_a_program_keeps_its_ranker() -> None:
     assert loaded.program.prepare(records(1)[0]).ranking == program.prepare(records(1)[0]).ranking
     assert program_text(TRACK2, loaded.program) == text
     assert loaded.digest != parse(plain, "here").digest
-    page = as_markdown("x", TRACK2, loaded.program)
+    page = prompt_page("x", TRACK2, loaded.program)
     assert "| caption of a figure or table | -2.00 |" in page
 
 

@@ -14,7 +14,6 @@ from aisr.lm.config import LMConfig
 from aisr.lm.embedded import EmbeddedEngine, chat_prompt
 from aisr.lm.llama_cpp import Completion
 from aisr.lm.open import open_lm
-from aisr.optimize.run import student_of
 from aisr.programs.records import read
 from aisr.programs.track1.prompt import BRIEF
 from aisr.programs.track2.task import TRACK2
@@ -150,7 +149,7 @@ def test_the_prefix_of_a_prompt_is_read_once(lm: OpenLM) -> None:
 
 
 def test_new_programs_ask_it_in_short_words(lm: OpenLM, tmp_path: Path) -> None:
-    assert student_of(plan(tmp_path), lm).judging.signature.instructions == BRIEF
+    assert plan(tmp_path).build_student(lm).judging.signature.instructions == BRIEF
 
 
 # --- whole commands, on records so short that the instructions are most of what is read

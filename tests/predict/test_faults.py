@@ -263,7 +263,7 @@ def test_kills_leave_the_file_of_an_undisturbed_run(
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_records() -> None:
     """Two KB a record, 200 MB at 100,000, would show themselves here: as 11 MB, where 5 are usual."""
-    words = [sys.executable, "-m", "benchmarks.memory", "--records", "5000", "--threads", "8"]
+    words = [sys.executable, "-m", "benchmarks.throughput", "--memory", "--records", "5000", "--threads", "8"]
     said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=500, check=True).stdout
     found = re.search(r"5000 judged, 0 failed; growth after 2000 records: (-?\d+) MB", said)
     assert found, said

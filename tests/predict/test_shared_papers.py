@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aisr.metrics.intervals import score_interval
-from aisr.optimize.examples import examples, labelled
+from aisr.optimize.examples import examples, read_labeled
 from aisr.predict.evaluate import Result, score_outcomes
 from aisr.predict.judge import Outcome
 from aisr.programs.track2.record import Citation
@@ -23,7 +23,7 @@ def scored(folder: Path, papers: int) -> Result:
         }
         for k in range(40)
     ]
-    read = examples(labelled(TRACK2, TRACK2.build({}), write(folder / "claims.jsonl", rows)))
+    read = examples(read_labeled(TRACK2, TRACK2.build({}), write(folder / "claims.jsonl", rows)))
     right, wrong = Citation("Irrelevant", []), Citation("Supported", ["P1"])
     said = [right if k % papers < papers / 2 else wrong for k in range(40)]
     return score_outcomes(TRACK2, read, [Outcome(one, None) for one in said])

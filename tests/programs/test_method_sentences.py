@@ -7,11 +7,11 @@ import pytest
 from dspy.lm15 import Request
 
 from aisr.artifact.program import parse, program_text
-from aisr.artifact.prompt_page import as_markdown
+from aisr.artifact.prompt_page import prompt_page
 from aisr.predict.judge import judge
 from aisr.programs.context24_text.judge import Context24TextJudge
-from aisr.programs.context24_text.paper_sentences import NAMES, MethodWeights, paper
 from aisr.programs.context24_text.record import Context24TextRecord
+from aisr.programs.context24_text.sentences import NAMES, MethodWeights, paper
 from aisr.programs.context24_text.task import CONTEXT24_TEXT
 from aisr.programs.errors import UserError
 from aisr.programs.records import read
@@ -60,7 +60,7 @@ def test_weights_are_learnt_from_train_and_saved() -> None:
     text = program_text(CONTEXT24_TEXT, program)
     again = parse(text, "a program").program
     assert program_text(CONTEXT24_TEXT, again) == text
-    assert "| section |" in as_markdown("title", CONTEXT24_TEXT, again)
+    assert "| section |" in prompt_page("title", CONTEXT24_TEXT, again)
     with pytest.raises(UserError, match="has no weights"):
         parse(text.replace('"strategy": "method"', '"strategy": "select"'), "here")
     assert [again.prepare(one).shown for one in sides["dev"]] == [program.prepare(one).shown for one in sides["dev"]]

@@ -7,7 +7,7 @@ import pytest
 from aisr.artifact.program import parse, program_text
 from aisr.lm.client import OpenLM
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Candidate, Compilation, Settings
+from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.judge import judge_all
 from aisr.programs.demos import DUPLICATES, SOURCE, KnnConfig, nearest
 from aisr.programs.task import Task
@@ -32,7 +32,7 @@ def knn(task: Task, **options: Any) -> tuple[Candidate, OpenLM, list[Any]]:
     student = task.build(options)
     given = scripted.examples(task, student)
     lm = scripted.scripted(scripted.right)
-    work = Compilation(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
+    work = Search(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
     candidates = compile_candidates("knn", work, [Candidate("uncompiled", student)])
     assert [name for name, _ in candidates] == ["uncompiled", "knn 1", "knn 2"]
     return candidates[1], lm, given[8:]
@@ -100,7 +100,7 @@ def test_knn_marks_its_demos_and_what_is_saved_keeps_the_marks() -> None:
     train = scripted.examples(TRACK1, student)[:8]
     lm = scripted.scripted(scripted.right)
     sources = [k // 4 for k in range(8)]
-    work = Compilation(TRACK1, student, train, [], lambda: None, Settings(demos=2), lm, lm, print, sources)  # type: ignore[arg-type, return-value]
+    work = Search(TRACK1, student, train, [], lambda: None, Settings(demos=2), lm, lm, print, sources)  # type: ignore[arg-type, return-value]
     ((_, program), _) = compile_candidates("knn", work, [])
     loaded = parse(program_text(TRACK1, program), "a test").program
     assert [demo[SOURCE] for demo in loaded.predictors()[0].demos] == [k // 4 for k in range(8)]

@@ -9,7 +9,7 @@ import pytest
 from aisr.lm.config import LMConfig
 from aisr.lm.open import open_lm
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Compilation, Settings
+from aisr.optimize.search import Search, Settings
 from aisr.predict.judge import judge_all
 from aisr.predict.prepare import states_for
 from aisr.programs.probabilities import from_confidence, read_confidence
@@ -116,7 +116,7 @@ def compiled(task: Task, optimizer: str, **options: Any) -> tuple[list[Any], str
     student = task.build({"states": True, **options})
     given = examples(task, student)
     lm = scripted(right)
-    work = Compilation(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
+    work = Search(task, student, given[:8], given[8:], lambda: None, Settings(demos=2), lm, lm, lambda text: None)  # type: ignore[arg-type, return-value]
     (program, *_) = [program for _, program in compile_candidates(optimizer, work, [])]
     judge_all(task, program, given[8:9], lm)
     return program.judging.demos, wording(requests(lm)[-1])

@@ -10,8 +10,7 @@ import pytest
 from aisr.metrics.scores import FN, TP, Tally
 from aisr.metrics.track1 import tally_track1
 from aisr.optimize.champion import choose
-from aisr.optimize.objective import gradient_records, objective
-from aisr.optimize.search import Candidate
+from aisr.optimize.search import Candidate, gradient_records, objective
 from aisr.predict.evaluate import evaluate
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task

@@ -7,9 +7,9 @@ from typing import Any
 import dspy
 import pytest
 
-from aisr.optimize.objective import objective
+from aisr.optimize.demos import covering
 from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Candidate, Compilation, Settings, covering
+from aisr.optimize.search import Candidate, Search, Settings, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.retrieval import excerpt
 from aisr.programs.track1.record import CLAIM_LABELS
@@ -45,7 +45,7 @@ def citation(label: str, number: int) -> Track2Record:
 
 def sets(task: Any, student: Any, train: list[dspy.Example], **settings: Any) -> list[list[dict[str, Any]]]:
     lm = scripted(right)
-    work = Compilation(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
+    work = Search(task, student, train, train, pytest.fail, Settings(**settings), lm, lm, lambda text: None)
     found = compile_candidates("labeled", work, [Candidate("uncompiled", student)])
     return [candidate.program.judging.demos for candidate in found[1:]]
 
@@ -94,7 +94,7 @@ def judged(request: Any) -> str:
 
 def proposed(optimizer: str, train: list[dspy.Example], student: Any) -> list[list[dict[str, Any]]]:
     lm = scripted(judged)
-    work = Compilation(
+    work = Search(
         TRACK2, student, train, train[-8:],
         lambda: objective(TRACK2, train, judge_all(TRACK2, student, train, lm)),
         Settings(demos=4, candidates=3), lm, lm, lambda text: None,

@@ -15,10 +15,10 @@ from aisr.metrics.intervals import Interval
 from aisr.metrics.scores import MeanScores
 from aisr.optimize import demos as nearest
 from aisr.optimize.champion import Contender, choose, worth
-from aisr.optimize.decision_fit import opinions
-from aisr.optimize.examples import labelled
+from aisr.optimize.decision_fit import judge_fairly
+from aisr.optimize.examples import read_labeled
 from aisr.optimize.run import Plan, compile_program
-from aisr.optimize.search import Candidate, Settings
+from aisr.optimize.search import Candidate, Search, Settings
 from aisr.predict.evaluate import evaluate
 from aisr.programs.track1.record import Track1Record
 from aisr.programs.track1.task import TRACK1
@@ -65,8 +65,8 @@ def test_no_record_is_shown_a_demo_that_it_shares_something_with_nor_itself(tmp_
     made = compile_program(given, lm, lm, tmp_path / "out", SILENT)
     chosen = [one for one in made.choice.contenders if one.program.options.nearest]
     assert chosen
-    rows = [row for split in ("train", "dev") for row in labelled(TRACK1, chosen[0].program, given.data[split])]
-    assert len(opinions(TRACK1, chosen[0].program, rows, lm, lambda: None)) == len(rows)
+    rows = [row for split in ("train", "dev") for row in read_labeled(TRACK1, chosen[0].program, given.data[split])]
+    assert len(judge_fairly(TRACK1, chosen[0].program, rows, lm, lambda: None)) == len(rows)
     many = [asked for asked in requests(lm) if len(asked.messages) > 1]
     assert many
     for asked in many:
@@ -112,9 +112,9 @@ def test_a_champion_that_costs_three_times_as_much_for_half_a_point_is_none() ->
 
 def test_what_a_candidate_costs_is_told_from_its_prompts() -> None:
     student = TRACK1.build({})
-    rows = examples(TRACK1, student)
-    dear = nearest.program(TRACK1, student, rows[:8], 8, "words")
-    lm = scripted(right)
+    rows, lm = examples(TRACK1, student), scripted(right)
+    search = Search(TRACK1, student, rows[:8], rows[8:], pytest.fail, Settings(demos=8), lm, lm, print)
+    dear = nearest.nearest_program(search, rows[:8], "words")
     lm.lm.price = Price(1.0, 1.0)
     choice = choose(TRACK1, [Candidate("uncompiled", student), Candidate("nearest", dear)], rows[8:], lm)
     bare, shown = (one.usd for one in choice.contenders)
@@ -127,6 +127,6 @@ def test_what_a_candidate_costs_is_told_from_its_prompts() -> None:
 @pytest.mark.usefixtures("few")
 def test_they_are_the_default_search_where_train_has_a_few_hundred_records(tmp_path: Path) -> None:
     train = planned(tmp_path / "data").data["train"]
-    assert nearest.usual_search(train, None, 4) == ["knn"]
-    assert nearest.usual_search(train, 7, 4) == ["random-search"]
-    assert nearest.usual_search(train, None, 0) == ["random-search"]
+    assert nearest.default_optimizers(train, None, 4) == ["knn"]
+    assert nearest.default_optimizers(train, 7, 4) == ["random-search"]
+    assert nearest.default_optimizers(train, None, 0) == ["random-search"]

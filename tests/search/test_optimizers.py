@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from aisr.artifact.program import program_text
-from aisr.optimize.objective import objective
-from aisr.optimize.optimizers import compile_candidates
-from aisr.optimize.search import Candidate, Compilation, Settings, strip
+from aisr.optimize.optimizers import compile_candidates, strip
+from aisr.optimize.search import Candidate, Search, Settings, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.task import Task
 from aisr.programs.track1.task import TRACK1
@@ -40,7 +39,7 @@ def compiled(
         return objective(task, train, judge_all(task, student, train, lm))
 
     settings = Settings(demos=3, candidates=3, seed=seed)
-    work = Compilation(task, student, train, dev, baseline, settings, lm, lm, lambda text: None)
+    work = Search(task, student, train, dev, baseline, settings, lm, lm, lambda text: None)
     return compile_candidates(optimizer, work, [Candidate("uncompiled", student)]), train, lm
 
 

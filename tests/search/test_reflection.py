@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from aisr.optimize.decision_fit import opinions
+from aisr.optimize.decision_fit import judge_fairly
 from aisr.optimize.demos import in_prompt
-from aisr.optimize.examples import row_of
-from aisr.optimize.objective import describe_confusion, objective
+from aisr.optimize.examples import prepare_one
 from aisr.optimize.optimizers import Reflection, compile_candidates
-from aisr.optimize.search import Candidate, Compilation, Settings
+from aisr.optimize.search import Candidate, Search, Settings, describe_confusion, objective
 from aisr.predict.judge import judge_all
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim, corpus, examples, flat, question, requests, right, scripted, wording
@@ -68,7 +67,7 @@ def gepa(written: str) -> tuple[list[Candidate], list[Any], Any]:
         return json.dumps({"new_instruction": written, "shortened_instruction": "x"})
 
     lm = scripted(answer)
-    work = Compilation(
+    work = Search(
         TRACK1, program, train, dev, lambda: objective(TRACK1, train, judge_all(TRACK1, program, train, lm)),
         Settings(demos=0, candidates=1), lm, lm, lambda text: None,
     )  # fmt: skip
@@ -93,9 +92,9 @@ def test_an_instruction_of_quotes_is_no_candidate() -> None:
 def test_a_record_that_an_instruction_quotes_counts_as_read_by_the_prompt() -> None:
     """Whoever wrote it: the decision layer is not fitted on such a record, nor on others of its group."""
     program = TRACK1.build({})
-    rows = [row_of(TRACK1, program, record) for record in corpus(TRACK1)]
+    rows = [prepare_one(TRACK1, program.prepare, record) for record in corpus(TRACK1)]
     lm = scripted(right)
-    assert len(opinions(TRACK1, program, rows, lm, lambda: None)) == 12
+    assert len(judge_fairly(TRACK1, program, rows, lm, lambda: None)) == 12
     program.judging.signature = program.judging.signature.with_instructions(f"{RULES} {QUOTED}")
     assert [in_prompt(program, row.example) for row in rows] == [k == 2 for k in range(12)]
-    assert len(opinions(TRACK1, program, rows, lm, lambda: None)) == 11
+    assert len(judge_fairly(TRACK1, program, rows, lm, lambda: None)) == 11

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from aisr.optimize.run import Plan, Watcher
+from aisr.optimize.run import Callbacks, Plan
 from aisr.optimize.search import Settings
 from aisr.programs.track1.task import TRACK1
 from support.scripted import claim
 
-SILENT = Watcher(lambda text: None, lambda: None, lambda contender: None)
+SILENT = Callbacks(lambda text: None, lambda: None, lambda contender: None)
 
 
 def plan(folder: Path, **changes: Any) -> Plan:

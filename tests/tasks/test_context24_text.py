@@ -44,7 +44,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     rows = [{**row, "id": f"c{k}"} for k, row in enumerate(row for side in SIDES for row in records(side))]
     words = ["--optimizer", "labeled", "-T", "sentences=4"]
     walked = walk(server, artifacts, aisr, "context24-text", rows, ["context"], *words)
-    assert "weights of what tells sentences on method" in walked.said["compile"]
+    assert "weights of the features of sentences on method" in walked.said["compile"]
     assert "without any LM" in walked.said["compile"]
     assert walked.manifest["options"]["strategy"] == "method"
     assert walked.manifest["champion"].startswith("labeled")
@@ -56,7 +56,7 @@ def test_the_walk(server: Loopback, artifacts: Path, aisr: Aisr, tmp_path: Path)
     assert saved["learnt"]["weights"]
     assert "ROUGE-L" in walked.said["evaluate"]
     assert "divided by their number" in walked.said["evaluate"]
-    assert "learnt from the gold passages of train" in walked.said["inspect"]
+    assert "fitted to the gold passages of train" in walked.said["inspect"]
 
     (tmp_path / "gold.json").write_text(json.dumps(walked.gold))
     official = score_official(snippets(tmp_path / "gold.json"), snippets(walked.packed))

@@ -24,9 +24,7 @@ MODEL = "models:/aisr-track1@champion"
 def track(root: Path, data: Path, name: str) -> runs.Tracked:
     """A compile of a few records that is registered in the store below `root`."""
     lm, given = scripted(right), replace(plan(data, decide=False), name=name)
-    made = compile_program(given, lm, lm, root, SILENT)
-    compiled = runs.Compiled(given.task, made.folder, made.manifest, made.choice, made.test, given.data)
-    return runs.track(root, compiled)
+    return runs.track(root, compile_program(given, lm, lm, root, SILENT))
 
 
 @pytest.mark.parametrize("name", ["with a blank and %"])

@@ -8,7 +8,7 @@ import pytest
 from aisr.paper.draft import Draft
 from aisr.paper.readers.latex import read
 from benchmarks.injected_errors.errors import Fault, Kind, faults
-from benchmarks.injected_errors.paper import Planted, chosen, plantable, planted
+from benchmarks.injected_errors.paper import InjectedPaper, choose_errors, inject_errors, possible_errors
 from support import source
 from support.drafts import SITES, draft, table
 
@@ -18,25 +18,25 @@ def paper(tmp_path: Path) -> Path:
     return source.write(tmp_path / "paper")
 
 
-def copy(paper: Path, to: Path, wanted: Sequence[Fault]) -> Planted:
+def copy(paper: Path, to: Path, wanted: Sequence[Fault]) -> InjectedPaper:
     to.mkdir()
     was = read(paper)
-    return planted(paper, was, plantable(was, 1), wanted, to.resolve())
+    return inject_errors(paper, was, possible_errors(was, 1), wanted, to.resolve())
 
 
-def said(paper: Draft, fault: Fault) -> str:
+def sentence_text(paper: Draft, fault: Fault) -> str:
     return paper.paragraphs[fault.paragraph].sentences[fault.sentence].text
 
 
 def test_a_fault_of_each_kind_is_planted_in_the_source_and_nothing_else_is_changed(paper: Path, tmp_path: Path) -> None:
     was = read(paper)
-    found = list(plantable(was, 1))
+    possible = list(possible_errors(was, 1))
     for kind in Kind:
-        fault = next(one for one in found if one.kind is kind)
+        fault = next(one for one in possible if one.kind is kind)
         made = copy(paper, tmp_path / kind, [fault])
         assert made.faults == (fault,)
-        changed = said(made.draft, fault)
-        assert changed == fault.changed(said(was, fault)) != said(was, fault)
+        changed = sentence_text(made.draft, fault)
+        assert changed == fault.changed(sentence_text(was, fault)) != sentence_text(was, fault)
         lines = [text.read_text().splitlines() for text in (paper, made.paper)]
         assert len(lines[0]) == len(lines[1])
         assert len([True for old, new in zip(*lines, strict=True) if old != new]) == 1
@@ -45,7 +45,7 @@ def test_a_fault_of_each_kind_is_planted_in_the_source_and_nothing_else_is_chang
 
 def test_several_faults_at_once_each_in_a_sentence_of_its_own(paper: Path, tmp_path: Path) -> None:
     was = read(paper)
-    wanted = chosen(plantable(was, 1), 4, 1)
+    wanted = choose_errors(possible_errors(was, 1), 4, 1)
     made = copy(paper, tmp_path / "copy", wanted)
     assert len(wanted) == 4
     assert len({(one.paragraph, one.sentence) for one in wanted}) == 4
@@ -78,12 +78,12 @@ TABLES = (table(SITES, "F1 and recall."),)
     ],
 )
 def test_what_a_table_bears_out_can_be_made_false(text: str, kind: Kind, old: str, new: str | None) -> None:
-    found = [
+    possible = [
         one for one in faults(draft(text, tables=TABLES), 1) if one.kind is kind and text[one.start : one.end] == old
     ]
-    assert len(found) == 1
-    assert new in (None, found[0].words)
-    assert found[0].table == "Table 1"
+    assert len(possible) == 1
+    assert new in (None, possible[0].words)
+    assert possible[0].table == "Table 1"
 
 
 @pytest.mark.parametrize(
@@ -106,5 +106,5 @@ def test_what_leads_out_of_the_folder_is_not_copied(paper: Path, tmp_path: Path)
     (paper.parent / "link.txt").symlink_to(tmp_path / "secret.txt")
     (paper.parent / ".git").mkdir()
     (paper.parent / ".git" / "config").write_text("x")
-    made = copy(paper, tmp_path / "copy", list(plantable(read(paper), 1))[:1])
+    made = copy(paper, tmp_path / "copy", list(possible_errors(read(paper), 1))[:1])
     assert [file.name for file in made.paper.parent.iterdir()] == ["main.tex"]

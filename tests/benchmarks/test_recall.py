@@ -1,8 +1,8 @@
-"""What a check found of planted faults, counted by hand."""
+"""Recall on injected errors, counted by hand."""
 
-from benchmarks.injected_errors.score import Found, first_planted, recalls, untouched
+from benchmarks.injected_errors.score import CheckResult, first_injected, recalls, untouched
 
-ONE = Found(
+ONE = CheckResult(
     "wrens",
     {(0, 0): "number", (0, 2): "cause", (1, 0): "number"},
     frozenset({(0, 0), (0, 1), (0, 2), (2, 0), (2, 1)}),
@@ -12,11 +12,11 @@ ONE = Found(
 
 
 def test_recall_counts_errors_and_warnings_and_what_was_not_looked_at() -> None:
-    found = recalls([ONE])
-    assert list(found) == ["number", "cause", "all"]
-    assert found["number"] == (2, 1, 1, 1, None)
-    assert found["cause"] == (1, 1, 0, 0, None)  # a note is folded away
-    assert found["all"] == (3, 2, 1, 1, None)
+    recall = recalls([ONE])
+    assert list(recall) == ["number", "cause", "all"]
+    assert recall["number"] == (2, 1, 1, 1, None)
+    assert recall["cause"] == (1, 1, 0, 0, None)  # a note is folded away
+    assert recall["all"] == (3, 2, 1, 1, None)
 
 
 def test_flags_of_untouched_sentences_are_a_share_of_those_that_were_looked_at() -> None:
@@ -26,9 +26,9 @@ def test_flags_of_untouched_sentences_are_a_share_of_those_that_were_looked_at()
 
 
 def test_the_first_of_each_list_are_counted_up_to_ten() -> None:
-    assert first_planted([ONE]) == (2, 4)
-    long = Found("larks", {(k, 0): "name" for k in range(4, 20)}, frozenset(), {}, [(k, 0) for k in range(20)])
-    assert first_planted([ONE, long]) == (2 + 6, 4 + 10)
+    assert first_injected([ONE]) == (2, 4)
+    long = CheckResult("larks", {(k, 0): "name" for k in range(4, 20)}, frozenset(), {}, [(k, 0) for k in range(20)])
+    assert first_injected([ONE, long]) == (2 + 6, 4 + 10)
 
 
 def test_ten_or_more_have_an_interval_and_the_same_sentence_is_one_unit_of_it() -> None:
