@@ -113,10 +113,10 @@ def check_paper(
     from aisr.cli import display
     from aisr.lm.config import EMBEDDED
     from aisr.optimize.estimate import DryRun
-    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, checks
-    from aisr.paper.check.exact import added, read_paper
-    from aisr.paper.check.judging import BUILT_IN, judge_by, reviewed
-    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
+    from aisr.paper.check.checks import CITATIONS, CLAIMS, WHOLE, collect_checks
+    from aisr.paper.check.exact import add_exact_verdicts, read_paper
+    from aisr.paper.check.judging import BUILT_IN, make_checker, review_draft
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, mark_dismissed
     from aisr.predict.prepare import open_gallery
 
     labels = failing_labels(fail_on or [], [*WHOLE.labelled.labels, *CITATIONS.labelled.labels])
@@ -127,21 +127,21 @@ def check_paper(
     asked = dry.open(opened) if dry else opened
     draft, cited = read_paper(paper, root, papers, cache_folder(artifacts) / "figures")
     dismissed = _dismissed(paper)
-    content = checks(draft, cited)
+    content = collect_checks(draft, cited)
     straight = sum(map(len, content.second.straight.values())) if content.second else 0
     gallery = open_gallery(draft.folder, artifacts, draft.drawings)
     judges = [
-        judge_by("claim", CLAIMS, compiled.get(CLAIMS.name), asked, gallery, artifacts, evidence),
-        judge_by("citation", CITATIONS, compiled.get(CITATIONS.name), asked, gallery, artifacts, evidence),
+        make_checker("claim", CLAIMS, compiled.get(CLAIMS.name), asked, gallery, artifacts, evidence),
+        make_checker("citation", CITATIONS, compiled.get(CITATIONS.name), asked, gallery, artifacts, evidence),
     ]
-    again = judge_by("claim", WHOLE, compiled.get(WHOLE.name), asked, gallery, artifacts, evidence)
+    again = make_checker("claim", WHOLE, compiled.get(WHOLE.name), asked, gallery, artifacts, evidence)
     for judge in (*judges, again):
         warn_of_another_lm(judge.program, opened)
     if dry:
         if not content.claims and not content.citations and not straight:
             display.note("nothing to check: " + (_why_nothing(content) or "there is no text in it"))
         with display.live(dry.ledger) as progress:
-            reviewed(draft, content, judges, asked, progress.judged, again=again)
+            review_draft(draft, content, judges, asked, progress.judged, again=again)
         display.print_estimate(dry, ledger.limits)
         return
     if opened.spec == EMBEDDED:
@@ -152,8 +152,8 @@ def check_paper(
         "abstract, introduction, discussion and conclusion, against the whole paper"
     )
     with display.live(ledger) as progress:
-        review = reviewed(draft, content, judges, asked, progress.judged, gallery.problems, again)
-    review = marked(added(review, cited), dismissed)
+        review = review_draft(draft, content, judges, asked, progress.judged, gallery.problems, again)
+    review = mark_dismissed(add_exact_verdicts(review, cited), dismissed)
     failing = failing_verdicts(review, labels, above or 0.0)
     print_review(review, failing, notes)
     display.say_spend(ledger.spend)
@@ -189,13 +189,13 @@ def _without_lm(
 ) -> None:
     """Check what needs no language model, in seconds: no key, no network, and DSPy is not loaded."""
     from aisr.paper.check.exact import read_paper, without_lm
-    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, marked
+    from aisr.paper.check.verdicts import failing_labels, failing_verdicts, mark_dismissed
 
     if any(of_an_lm):
         raise UserError("--lm none asks no program and shows no pictures: leave these options out, or name an LM")
     labels = failing_labels(fail_on, [])
     checked = without_lm(*read_paper(paper, root, papers, None))
-    review = marked(checked, _dismissed(paper))
+    review = mark_dismissed(checked, _dismissed(paper))
     failing = failing_verdicts(review, labels, 0.0)
     print_review(review, failing)
     _write(out, review)
@@ -206,21 +206,21 @@ def _without_lm(
 def _dismissed(paper: Path) -> "Mapping[str, Correction]":
     """The flags of a paper that its readers dismissed."""
     from aisr.cli.display import note
-    from aisr.corrections.corrections import known
+    from aisr.corrections.corrections import load_dismissals
 
-    flags = known(paper)
-    if flags.passed_over:
-        note(flags.passed_over)
+    flags = load_dismissals(paper)
+    if flags.problem:
+        note(flags.problem)
     return flags.flags
 
 
 def _write(out: Path | None, review: "Review") -> None:
     """Write the files of --out."""
     from aisr.cli.display import note
-    from aisr.paper.check.write import all_files
+    from aisr.paper.check.write import write_files
 
     if out is not None:
-        written = all_files(out, review)
+        written = write_files(out, review)
         note(f"wrote {', '.join(map(str, written))}; open the first in a browser")
 
 
@@ -241,13 +241,13 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
     reliable it is; and how many sentences --fail-on names."""
     from aisr.cli.display import note, table
     from aisr.paper.check.verdicts import EXACT, NOT_JUDGED
-    from aisr.paper.check.write import left_out, line
+    from aisr.paper.check.write import format_line, left_out
 
     for place in review.by_doubt():
         one = review.verdicts[place]
         listed = one.doubtful or (notes and one.folded and not one.dismissed)
         if listed and (one.label or one.first):
-            note(line(review, one))
+            note(format_line(review, one))
     if not review.verdicts:
         note("nothing was found")
     else:
@@ -267,7 +267,7 @@ def print_review(review: "Review", failing: "Sequence[Verdict]", notes: bool = F
     if gone := review.dismissed:
         people = ", ".join(sorted({one.dismissed.who for one in gone if one.dismissed}))
         note(f"{pluralize(len(gone), 'flag')} dismissed by {people}; folded on the page, and not counted by --fail-on")
-    for remark in review.worth:
+    for remark in review.reliability:
         note(remark)
     if failing:
         unknown = sum(one.confidence is None and one.kind not in (*EXACT, "hidden") for one in failing)
@@ -298,10 +298,7 @@ def mcp(
         lm={"model": lm, "api_base": api_base},
         limits={"max_usd": max_usd},
     )
-    if not folder:
-        raise UserError("give --folder DIR, at least once: agents name files below these alone")
-    if missing := [one for one in folder if not one.is_dir()]:
-        raise UserError(f"--folder {missing[0]}: no such folder")
+    folders = _existing(folder or [])
     prepare(artifacts, *(program or []))
     try:
         import mcp as _installed  # noqa: F401
@@ -317,7 +314,17 @@ def mcp(
     claims, citations, whole = (compiled.get(task.name) for task in (CLAIMS, CITATIONS, WHOLE))
     server(
         Session(
-            SessionSettings([one.resolve() for one in folder], artifacts, claims, citations, whole, evidence),
+            SessionSettings(folders, artifacts, claims, citations, whole, evidence),
             lm_of_session,
         )
     ).run("stdio")
+
+
+def _existing(folders: Sequence[Path]) -> list[Path]:
+    """The folders by their real paths. Raises UserError for one that is none."""
+    if not folders:
+        raise UserError("give --folder DIR, at least once: agents name files below these alone")
+    for one in folders:
+        if not one.is_dir():
+            raise UserError(f"--folder {one}: no such folder")
+    return [one.resolve() for one in folders]
