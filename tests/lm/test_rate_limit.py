@@ -92,7 +92,7 @@ def test_a_wait_of_hours_ends_the_run(loopback: "Loopback") -> None:
     given = [program.prepare(claim("Supported", number=k)) for k in range(3)]
     with pytest.raises(AskedToWait, match="asks to wait for 80000 s; run the same command again after that"):
         judge_all(TRACK1, program, given, open_lm(LMConfig("openai/local", api_base=loopback.url, threads=1)))
-    assert len(loopback.asked) == 1
+    assert len(loopback.requests) == 1
 
 
 def test_coroutines_are_sent_again_too() -> None:
