@@ -375,7 +375,7 @@ def export(
     lm = read_plan(settings=settings or ()).lm
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.lm.adapters import adapter_for
+    from aisr.lm.client import adapter_for
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations
     from aisr.predict.prepare import attach_embeddings, attach_gallery, find_gallery
