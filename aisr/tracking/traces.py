@@ -64,9 +64,7 @@ def log(mlflow: Any, run_id: str, task: Task, replayed: Sequence[ReplayedRecord]
             client.start_trace(info)
             client.log_spans(experiment, spans)
     except (mlflow.MlflowException, NotImplementedError) as error:  # the second: a server older than MLflow 3.4
-        raise NotTraced(
-            f"the MLflow store did not take the traces: {redact.secrets(reason(error))}; --traces 0 leaves them out"
-        ) from error
+        raise NotTraced(f"the MLflow store did not take the traces: {redact.secrets(reason(error))}") from error
     return len(chosen)
 
 
