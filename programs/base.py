@@ -21,7 +21,7 @@ from aisr.programs.ask import (
     UnusableAnswer,
     arun,
     clean_trace,
-    decides,
+    is_decision_model,
     run,
     unknown_names,
     wrong_count,
@@ -349,7 +349,7 @@ class LabelJudge(Judge):
         """The LM's judgement of each statement that an answer of `predict` labels in its output `field`, a label or a
         list of them."""
         labels = answer[field] if isinstance(answer[field], list) else [answer[field]]
-        judged = judgements_of(answer, field, labels, self.labels, self.options.states, decides(predict))
+        judged = judgements_of(answer, field, labels, self.labels, self.options.states, is_decision_model(predict))
         clean_trace(answer)
         return judged
 

@@ -355,7 +355,7 @@ def export(
         raise UserError(f"{out} is there already; choose another --out or remove it")
     prepare(artifacts, program)
     from aisr.cli import display
-    from aisr.lm.adapters import adapter_for
+    from aisr.lm.client import adapter_for
     from aisr.lm.config import LMConfig
     from aisr.lm.embeddings import Embeddings
     from aisr.optimize.examples import conversations, examples, read_labeled, write_conversations

@@ -25,7 +25,7 @@ from aisr.programs.track2.task import TRACK2
 from support import scripted
 from support.corpora import write
 from support.injections import INJECTIONS
-from support.loopback import Asked, Loopback, judged, serve
+from support.loopback import HttpRequest, Loopback, judged, serve
 from support.paths import SAMPLE
 
 FIELD = re.compile(r"\[\[\s*##\s*(\w+)\s*##\s*\]\]")
@@ -68,15 +68,15 @@ class Way(NamedTuple):
     server: Loopback
     record: Callable[..., Record]
 
-    def ask(self, text: str, reply: str | None = None) -> tuple[Any, list[Asked]]:
+    def ask(self, text: str, reply: str | None = None) -> tuple[Any, list[HttpRequest]]:
         """What became of a record with this text in it, and the requests. It answers as it should, or
         with `reply`."""
-        self.server.asked.clear()
+        self.server.requests.clear()
         self.server.reply = lambda request: self.usual(request) if reply is None else reply
         outcome = judge(self.task, self.program, self.program.prepare(self.record(text)), self.lm)
-        return outcome, list(self.server.asked)
+        return outcome, list(self.server.requests)
 
-    def usual(self, request: Asked) -> str:
+    def usual(self, request: HttpRequest) -> str:
         """The first label, in the form that this adapter asks for, whatever the prompt says besides."""
         form = "Respond with a JSON object" if "response_format" in request.body else ""
         if self.task is TRACK2:
@@ -89,8 +89,8 @@ class Way(NamedTuple):
 class Harmless(NamedTuple):
     """The requests about a harmless record: where it answers well, and where it does not."""
 
-    fine: list[Asked]
-    repaired: list[Asked]
+    fine: list[HttpRequest]
+    repaired: list[HttpRequest]
 
 
 WAYS: tuple[tuple[Task, dict[str, Any], bool], ...] = (
@@ -122,7 +122,7 @@ def demos_of(program: Any, record: Callable[..., Record], text: str) -> list[Any
     return rows
 
 
-def messages(request: Asked) -> list[tuple[str, str]]:
+def messages(request: HttpRequest) -> list[tuple[str, str]]:
     """Role and text of each message; fails where a part is no text."""
     parts_by_role = []
     for message in request.body["messages"]:
@@ -133,12 +133,12 @@ def messages(request: Asked) -> list[tuple[str, str]]:
     return parts_by_role
 
 
-def skeleton(request: Asked) -> list[tuple[str, list[str]]]:
+def skeleton(request: HttpRequest) -> list[tuple[str, list[str]]]:
     """The roles of all messages, and the fields that each opens, as a reader sees them that folds and skips."""
     return [(role, FIELD.findall(folded(text))) for role, text in messages(request)]
 
 
-def settings(request: Asked) -> dict[str, Any]:
+def settings(request: HttpRequest) -> dict[str, Any]:
     """The request but for its messages."""
     return {name: value for name, value in request.body.items() if name != "messages"}
 
@@ -237,8 +237,8 @@ def test_no_prompt_holds_another_record(task: Task, loopback: Loopback) -> None:
     judge_all(
         task, program, [program.prepare(record(t)) for t in texts], open_lm(LMConfig("openai/x", api_base=loopback.url))
     )
-    assert len(loopback.asked) > len(texts)
-    for request in loopback.asked:
+    assert len(loopback.requests) > len(texts)
+    for request in loopback.requests:
         assert len(set(re.findall(r"canary\d+", str(request.body)))) == 1
 
 
@@ -251,8 +251,8 @@ def test_ids_of_paragraphs_are_data_too(loopback: Loopback) -> None:
     program = TRACK2.build({})
     outcome = judge(TRACK2, program, program.prepare(record), open_lm(LMConfig("openai/x", api_base=loopback.url)))
     assert outcome.failure
-    assert len(loopback.asked) == 2
-    for request in loopback.asked:
+    assert len(loopback.requests) == 2
+    for request in loopback.requests:
         assert skeleton(request)[-1][1].count("label") == 0
         assert not TOKENS.search(request.question)
 

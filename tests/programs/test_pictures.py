@@ -132,7 +132,7 @@ def test_a_vision_model_gets_each_picture_behind_its_caption(tmp_path: Path, loo
     )
     prediction = judge(Track1Judge(unit=unit, evidence="image"), tmp_path, loopback, "a.png", "b.png")
     assert prediction.sentence_labels == ["Contradiction"]  # type: ignore[attr-defined]
-    content = blocks(loopback.asked[0].body)
+    content = blocks(loopback.requests[0].body)
     kinds = [block["type"] for block in content]
     at = [k for k, kind in enumerate(kinds) if kind == "image_url"]
     assert len(at) == 2
@@ -161,13 +161,13 @@ def test_a_demo_of_the_programs_own_holds_no_picture(tmp_path: Path, loopback: L
         (demo,) = compiled.judging.demos
         assert demo["evidence"] == "[figure 1] Figure 1: what is seen."
         compiled(**example.inputs())
-    assert "base64" not in json.dumps(loopback.asked[-1].body["messages"][:-1])
-    assert "base64" in json.dumps(loopback.asked[-1].body["messages"][-1])
+    assert "base64" not in json.dumps(loopback.requests[-1].body["messages"][:-1])
+    assert "base64" in json.dumps(loopback.requests[-1].body["messages"][-1])
 
 
 def test_a_model_that_takes_no_pictures_is_told_apart_beforehand() -> None:
     blind = scripted([])
-    object.__setattr__(blind, "sees", False)
+    object.__setattr__(blind, "supports_vision", False)
     with pytest.raises(ValueError, match="takes no pictures, and this program shows them; compile with --evidence ocr"):
         check_compatible(Track1Judge(evidence="image"), blind)
     check_compatible(Track1Judge(evidence="ocr"), blind)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aisr.programs import records as lines
+from aisr.programs import records
 from aisr.programs.records import BadLine, read, scan
 from aisr.programs.track1.record import Track1Prediction, Track1Record
 from aisr.programs.track2.record import Citation, Track2Prediction, Track2Record
@@ -81,17 +81,17 @@ def test_blank_lines_are_skipped_and_still_counted_in_messages(tmp_path: Path) -
 
 
 def test_a_line_without_an_end_is_one_bad_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LONGEST", 4096)
+    monkeypatch.setattr(records, "LONGEST", 4096)
     long = json.dumps(claim([S], text="w " * 3000))
     file = write(tmp_path / "a.jsonl", [claim([S]), long, "", " " * 9000, claim([S])])
     observed: list[bytes] = []
-    lines = list(scan(file, Track1Record, "track1", observed.append))
-    assert [line.problem and line.problem.partition(": ")[2] for line in lines] == [
+    rows = list(scan(file, Track1Record, "track1", observed.append))
+    assert [line.problem and line.problem.partition(": ")[2] for line in rows] == [
         None, *["longer than 0 MiB; expected one record"] * 2, None
     ]  # fmt: skip
-    assert [line.number for line in lines] == [1, 2, 4, 5]
-    assert lines[-1].record is not None
-    assert lines[-1].record.id == "track1-000004"
+    assert [line.number for line in rows] == [1, 2, 4, 5]
+    assert rows[-1].record is not None
+    assert rows[-1].record.id == "track1-000004"
     assert b"".join(observed) == file.read_bytes()
     assert max(map(len, observed)) <= 4097
 
